@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// One GPU architecture as ptxas knows it. Shared-memory and occupancy limits: CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability"; instruction availability: PTX ISA, "Target ISA Notes" of each instruction.
+struct Arch {
+    std::string_view name;          ///< as NVRTC takes it: "sm_80", "sm_90a"
+    int compute_capability;         ///< 10 · major + minor: 80, 90, 121
+    int shared_bytes_per_block;     ///< most dynamic shared memory a block may ask for
+    int shared_bytes_per_sm;
+    int shared_reserved_per_block;  ///< what the driver takes of each block's share
+    int registers_per_sm;
+    int max_registers_per_thread;
+    int max_threads_per_sm;
+    int max_blocks_per_sm;
+    int mma_flops_per_clock;        ///< dense 16-bit mma.sync with f32 accumulation, flop per clock and SM
+    int first_nvrtc;                ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
+    bool has_wgmma;                 ///< wgmma and setmaxnreg (sm_90a only)
+    bool has_tma;
+    bool has_stmatrix;
+    bool has_fp8_mma;
+};
+
+/// A GPU as the cost model sees it: an architecture and how much of it there is.
+struct GpuModel {
+    std::string name;               ///< "h200"; for a device found at run time its marketing name
+    const Arch* arch;
+    int sm_count;
+    std::int64_t l2_bytes;
+    int clock_mhz;                  ///< sustained SM clock under tensor load
+    double dram_bytes_per_second;
+};
+
+[[nodiscard]] std::span<const Arch> arch_table();
+
+/// The row of that name; "sm_90" means "sm_90a". Throws SpecError naming the known ones.
+[[nodiscard]] const Arch& find_arch(std::string_view name);
+
+/// The row that serves a device of this compute capability (10 · major + minor). Throws SpecError when none does.
+[[nodiscard]] const Arch& arch_for_compute_capability(int compute_capability);
+
+[[nodiscard]] std::span<const GpuModel> gpu_table();
+
+/// The well-known GPU of that name ("h200", "a100", "rtx4090"). Throws SpecError naming the known ones.
+[[nodiscard]] const GpuModel& find_gpu(std::string_view name);
+
+/// The typical GPU of an architecture, for --arch without --gpu.
+[[nodiscard]] const GpuModel& typical_gpu(const Arch& arch);
+
+}  // namespace jitgemm

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "generator/arch.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// What one field of a kernel's argument struct holds. Pointers are 8 bytes, extents 4 (i32) or 8 (i64), scalars f32.
+enum class ArgumentRole : std::uint8_t { a, b, c, d, workspace, m, n, k, lda, ldb, ldc, ldd, alpha, beta };
+enum class ArgumentKind : std::uint8_t { pointer, i32, i64, f32 };
+
+struct KernelArgument {
+    ArgumentRole role;
+    ArgumentKind kind;
+    friend bool operator==(const KernelArgument&, const KernelArgument&) = default;
+};
+
+/// How many blocks cover the problem: ceil(m / tile_m) · ceil(n / tile_n) · splits, all along grid x.
+struct GridRule {
+    int tile_m = 1;
+    int tile_n = 1;
+    int splits = 1;
+    friend bool operator==(const GridRule&, const GridRule&) = default;
+};
+[[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t m, std::int64_t n);
+
+/// One __global__ function of a kernel and all a launch of it needs. Its single parameter is a struct by value whose
+/// fields are `arguments`, in order, each at its natural alignment.
+struct KernelEntry {
+    std::string function;
+    int threads = 0;
+    int shared_bytes = 0;                       ///< dynamic shared memory
+    std::array<int, 3> cluster{1, 1, 1};
+    GridRule grid;
+    std::vector<KernelArgument> arguments;
+    friend bool operator==(const KernelEntry&, const KernelEntry&) = default;
+};
+
+/// A rendered kernel: the text that is compiled and hashed (`body`, no banner) and how to launch what it holds.
+/// m, n, k and the pointers in `arguments` are those of the row-major-D form of the problem (with_row_major_d).
+struct KernelSource {
+    std::string name;                           ///< canonical kernel name
+    const Arch* arch = nullptr;
+    std::string body;
+    std::vector<KernelEntry> entries;           ///< launched in order
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// Template files by name relative to templates/ ("mma_multistage.cu", "defaults/params.cuh").
+class TemplateSet {
+public:
+    /// The files CMake embedded in the library.
+    static const TemplateSet& embedded();
+    /// The files below a folder on disk, read once. Throws RenderError when the folder cannot be read.
+    static TemplateSet from_directory(const std::string& directory);
+
+    explicit TemplateSet(std::map<std::string, std::string, std::less<>> files) : files_(std::move(files)) {}
+    [[nodiscard]] const std::string* find(std::string_view name) const;
+    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& files() const { return files_; }
+
+private:
+    std::map<std::string, std::string, std::less<>> files_;
+};
+
+/// What a rendering is given: values of GEMM_* macros, and the text of generated includes ("params.cuh", "mma_atom.cuh").
+struct RenderInput {
+    std::map<std::string, int, std::less<>> macros;
+    std::map<std::string, std::string, std::less<>> generated;
+};
+
+/// Flattens `root` and its quoted includes into one self-contained file, resolving every #if whose condition names a GEMM_*
+/// macro. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a missing or cyclic include,
+/// an unbalanced #if, or a condition that mixes GEMM_ macros with others.
+[[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);
+
+}  // namespace jitgemm
