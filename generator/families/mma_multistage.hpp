@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace jitgemm {
+
+/// Extents along M, N and K.
+struct TileShape {
+    int m = 0;
+    int n = 0;
+    int k = 0;
+    friend bool operator==(const TileShape&, const TileShape&) = default;
+};
+
+/// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
+/// strips of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second strip backwards in n.
+enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag };
+
+/// How a tile lies in shared memory: 16-byte chunks permuted by XOR with the row, or rows padded by one chunk.
+enum class SharedLayout : std::uint8_t { swizzle, padding };
+
+/// Where the epilogue's stores come from: rearranged through shared memory into rows, or straight from the fragments.
+enum class EpilogueStore : std::uint8_t { shared, registers };
+
+/// Half-precision GEMM on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register double buffering.
+struct MmaMultistageConfig {
+    TileShape block{128, 128, 32};
+    TileShape warp{64, 64, 32};         ///< warp.k equals block.k
+    TileShape mma{16, 8, 16};
+    int stages = 4;
+    int ldmatrix_a = 4;                 ///< matrices an ldmatrix of A loads: 1, 2 or 4; trans follows from the layout
+    int ldmatrix_b = 4;
+    SharedLayout shared_layout = SharedLayout::swizzle;
+    bool double_buffer = true;          ///< fragments of the next k-step are loaded before the mma of the current one
+    Rasterization rasterization = Rasterization::grouped_m;
+    int group = 8;                      ///< strip width in tiles; 1 where the rasterization has none
+    EpilogueStore epilogue = EpilogueStore::shared;
+    int split_k = 1;
+
+    friend bool operator==(const MmaMultistageConfig&, const MmaMultistageConfig&) = default;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "generator/families/family.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// Renders the kernel for a spec and a config. Throws ConfigError with every violated rule, RenderError for a broken template.
+[[nodiscard]] KernelSource generate(const GemmSpec& spec, const KernelConfig& config, const Arch& arch,
+                                    const TemplateSet& templates = TemplateSet::embedded());
+
+/// The comment block put in front of the body in a dump: spec, kernel name, launch geometry, compile line, reproducing command.
+/// No date and no path; ends with the "end of banner" ruler line.
+[[nodiscard]] std::string banner(const KernelSource& source, const GemmSpec& spec);
+
+/// banner + body: a whole .cu file.
+[[nodiscard]] std::string dump(const KernelSource& source, const GemmSpec& spec);
+
+/// What run --source reads back from a dump: the banner's spec, kernel and arch, and the (possibly edited) body.
+struct ParsedDump {
+    GemmSpec spec;
+    KernelId id;
+    const Arch* arch = nullptr;
+    std::string body;
+};
+/// Throws ConfigError naming the banner line that is missing or malformed.
+[[nodiscard]] ParsedDump parse_dump(std::string_view text);
+
+/// A stand-alone host program appended to a dump (dump --main): allocates, launches, verifies exactly against its own reference, times.
+/// Compiles with nvcc alone.
+[[nodiscard]] std::string host_main(const KernelSource& source, const GemmSpec& spec);
+
+/// The command line options that reproduce this spec: "--m 1000 --n 777 ... --layout tn".
+[[nodiscard]] std::string command_line_options(const GemmSpec& spec);
+
+}  // namespace jitgemm

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "generator/families/family.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// What the caller fixes of the choice. Empty: everything is free.
+struct Selection {
+    std::optional<std::string> kernel;      ///< canonical kernel name: exactly this one
+    std::optional<std::string> family;
+    ParameterMap parameters;                ///< only candidates with these values; a value outside the candidates' is tried too
+};
+
+struct Candidate {
+    KernelConfig config;
+    CostEstimate cost;
+};
+
+struct RejectedCandidate {
+    KernelConfig config;
+    std::vector<std::string> reasons;
+};
+
+struct CandidateList {
+    std::vector<Candidate> accepted;        ///< best predicted time first; ties in canonical name order
+    std::vector<RejectedCandidate> rejected;
+    std::vector<std::string> unsupported;   ///< why whole families were left out
+};
+
+/// All candidates for the problem, in the heuristic's order. The spec may be unresolved and of any D order.
+/// Throws SpecError for an unsound spec, ConfigError for a selection that names what does not exist or does not fit (all reasons).
+[[nodiscard]] CandidateList list_candidates(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {});
+
+/// The heuristic's choice: the head of list_candidates, found without building the whole list.
+/// Throws ConfigError with all reasons when nothing serves the problem.
+[[nodiscard]] KernelConfig choose_config(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {});
+
+}  // namespace jitgemm

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "runtime/context.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+enum class Protocol : std::uint8_t { steady, cold };
+
+struct TimingOptions {
+    Protocol protocol = Protocol::steady;
+    int rounds = 15;
+    double minimum_graph_us = 300;          ///< steady: a graph replay lasts at least this long
+    std::int64_t rotating_bytes = 256LL << 20;  ///< steady: all copies of all operands together, at least (and at least 4 × L2)
+    std::uint64_t seed = 7;
+};
+
+/// Times over rounds, microseconds a launch.
+struct Timing {
+    double median_us = 0;
+    double low_us = 0;                      ///< 10th percentile
+    double high_us = 0;                     ///< 90th percentile
+    std::vector<double> rounds_us;
+};
+
+/// Anything that computes a GEMM on device pointers: our kernel, an algorithm of cuBLASLt, a peer library.
+struct Contender {
+    std::string name;
+    std::function<void(const GemmArguments&, Stream)> launch;   ///< must be capturable
+};
+
+/// Alternates the contenders round by round over the same rotating operands; result i belongs to contender i.
+[[nodiscard]] std::vector<Timing> time_contenders(Context::Impl& context, const GemmSpec& resolved_spec,
+                                                  const std::vector<Contender>& contenders, const TimingOptions& options);
+
+/// A peer to be measured against.
+class Peer {
+public:
+    virtual ~Peer() = default;
+    [[nodiscard]] virtual std::string name() const = 0;
+    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot.
+    [[nodiscard]] virtual std::vector<Contender> contenders(const GemmSpec& resolved_spec, std::string& reason) = 0;
+};
+
+/// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what was looked for.
+[[nodiscard]] std::unique_ptr<Peer> open_peer(const std::string& name, Context::Impl& context);
+
+/// SM clock (MHz) and power (W) as NVML reads them; zeros where NVML is absent.
+struct DeviceState {
+    int sm_clock_mhz = 0;
+    double power_watts = 0;
+};
+[[nodiscard]] DeviceState read_device_state(int ordinal);
+
+}  // namespace jitgemm

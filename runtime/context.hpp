@@ -1,0 +1,70 @@
+#pragma once
+
+#include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/jitgemm.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "runtime/launch.hpp"
+
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace jitgemm {
+
+/// A loaded entry of a kernel and the shape it is launched with for this spec.
+struct LoadedEntry {
+    KernelEntry entry;
+    Function function;
+    LaunchShape shape;
+};
+
+struct GemmKernel::State {
+    GemmSpec spec;                          ///< resolved, as asked
+    GemmSpec row_major;                     ///< with_row_major_d(spec)
+    bool operands_traded = false;           ///< D is column-major: the kernel's A is the caller's B
+    KernelId id;
+    KernelSource source;
+    std::vector<LoadedEntry> entries;
+    std::size_t workspace_bytes = 0;
+    KernelInfo info;
+    std::string cache_directory;            ///< absolute path of the cache entry; empty when nothing was stored
+    std::shared_ptr<Device> device;
+};
+
+/// Binary and launchable functions of one KernelSource on one device.
+struct LoadedKernel {
+    CompiledKernel compiled;
+    std::vector<Function> functions;        ///< one an entry
+    CacheSource cache = CacheSource::compiled;
+    std::string cache_directory;
+};
+
+struct Context::Impl {
+    Impl(Options options, std::shared_ptr<Device> device, std::shared_ptr<Compiler> compiler);
+
+    /// Compiles (or fetches) a source and loads its functions. `kernel_cu` is what the cache stores as kernel.cu.
+    [[nodiscard]] LoadedKernel load(const KernelSource& source, const std::string& kernel_cu);
+    /// The kernel for a spec and a config already chosen; not remembered.
+    [[nodiscard]] GemmKernel build(const GemmSpec& spec, const KernelConfig& config);
+    /// The kernel of an edited dump: its body is compiled in place of the generated text.
+    [[nodiscard]] GemmKernel build(const ParsedDump& dump);
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
+
+    Options options;
+    std::shared_ptr<Device> device;
+    std::shared_ptr<Compiler> compiler;
+    KernelCache cache;
+    TemplateSet templates;
+    Selection selection;                    ///< from options.kernel / family / parameters
+
+    std::shared_mutex mutex;
+    std::unordered_map<GemmSpec, GemmKernel> kernels;                            ///< by spec as asked
+    std::unordered_map<std::string, std::shared_ptr<const LoadedKernel>> loaded; ///< by cache key of the body: one cubin, many specs
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/kernel_source.hpp"
+#include "runtime/jitgemm.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// A module loaded on a device; unloaded with the object.
+class Module {
+public:
+    virtual ~Module() = default;
+};
+
+/// One launchable function of a module, its dynamic shared memory already granted.
+struct Function {
+    void* handle = nullptr;             ///< CUfunction for CUDA
+    std::shared_ptr<Module> module;     ///< kept loaded as long as the function
+};
+
+struct LaunchShape {
+    std::int64_t blocks = 0;            ///< along x
+    int threads = 0;
+    int shared_bytes = 0;
+    std::array<int, 3> cluster{1, 1, 1};
+};
+
+/// What a kernel runs on. Implemented by CudaDevice; made so that an emulator can be a second implementation.
+/// Every call leaves the calling thread's current CUcontext as it was. Methods throw CudaError.
+class Device {
+public:
+    virtual ~Device() = default;
+
+    [[nodiscard]] virtual const GpuModel& model() const = 0;
+    [[nodiscard]] virtual std::string name() const = 0;             ///< marketing name
+    [[nodiscard]] virtual int ordinal() const = 0;
+    [[nodiscard]] virtual int newest_cuda_major() const = 0;        ///< largest CUDA major whose cubins it loads; 0: any
+    [[nodiscard]] virtual std::size_t total_memory() const = 0;
+    [[nodiscard]] virtual std::size_t free_memory() = 0;
+
+    [[nodiscard]] virtual DevicePointer allocate(std::size_t bytes) = 0;
+    virtual void free(DevicePointer pointer) noexcept = 0;
+    virtual void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) = 0;
+    virtual void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) = 0;
+    virtual void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) = 0;
+
+    [[nodiscard]] virtual Function load(std::string_view binary, const KernelEntry& entry) = 0;
+    [[nodiscard]] virtual int blocks_per_sm(const Function& function, const LaunchShape& shape) = 0;
+    /// Enqueues; `arguments` is the packed argument struct (pack_arguments).
+    virtual void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments, Stream stream) = 0;
+    virtual void synchronize(Stream stream) = 0;
+};
+
+/// The device of `options.device`. Throws Error naming what was looked for when there is no driver or no such device.
+[[nodiscard]] std::shared_ptr<Device> open_device(const Options& options);
+
+}  // namespace jitgemm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// A dlopen'ed library; closed with the object (move-only).
+class DynamicLibrary {
+public:
+    DynamicLibrary() = default;
+    DynamicLibrary(DynamicLibrary&& other) noexcept;
+    DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
+    ~DynamicLibrary();
+
+    /// Tries the candidates in order (paths, or sonames for the system's search). `tried` receives one line each: path and dlerror.
+    [[nodiscard]] static DynamicLibrary open_first(const std::vector<std::string>& candidates, std::vector<std::string>& tried);
+
+    [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
+    [[nodiscard]] const std::string& path() const { return path_; }          ///< absolute path of what was loaded
+    [[nodiscard]] void* symbol(const char* name) const;                      ///< null when absent
+
+private:
+    void* handle_ = nullptr;
+    std::string path_;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,155 @@
+#pragma once
+
+/// \file The public interface of jitgemm. Includes no CUDA header; links neither libcuda nor libnvrtc.
+///
+///     jitgemm::Context context;                                  // current device, default cache
+///     jitgemm::GemmSpec spec{.m = 8192, .n = 8192, .k = 4096};   // bf16, tn, f32 accumulator
+///     jitgemm::GemmKernel kernel = context.kernel(spec);
+///     kernel.launch({.a = a, .b = b, .d = d}, stream);           // device pointers, CUstream or cudaStream_t
+
+#include "generator/error.hpp"
+#include "generator/gemm_spec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+inline constexpr const char* kVersion = "0.1.0";
+
+/// A device address; converts from any pointer and from CUdeviceptr.
+struct DevicePointer {
+    std::uint64_t address = 0;
+    constexpr DevicePointer() = default;
+    constexpr DevicePointer(std::nullptr_t) {}
+    constexpr DevicePointer(std::uint64_t value) : address(value) {}
+    DevicePointer(const void* pointer) : address(reinterpret_cast<std::uintptr_t>(pointer)) {}
+    constexpr explicit operator bool() const { return address != 0; }
+    friend constexpr bool operator==(DevicePointer, DevicePointer) = default;
+};
+
+/// CUstream or cudaStream_t; null is the legacy default stream.
+using Stream = void*;
+
+/// Settings, filled once from the environment by `from_environment()` and passed down; nothing else reads the environment.
+struct Options {
+    std::string device = "cuda";            ///< "cuda": the current context's device, else device 0; "cuda:N"
+    std::string cache_directory;            ///< JITGEMM_CACHE_DIR, else $XDG_CACHE_HOME/jitgemm, else ~/.cache/jitgemm; empty: no cache
+    std::string readonly_cache_directory;   ///< JITGEMM_CACHE_READONLY: a second layer that is only read
+    std::string nvrtc_library;              ///< JITGEMM_NVRTC: path of libnvrtc to use before any other
+    std::string cuda_path;                  ///< CUDA_PATH, else CUDA_HOME
+    std::string wheel_directory;            ///< JITGEMM_WHEELS: folder with unpacked nvidia-cuda-nvrtc wheels
+    std::string template_directory;         ///< JITGEMM_TEMPLATES: read templates from disk in place of the embedded ones
+    std::string log_level = "warning";      ///< JITGEMM_LOG: trace, debug, info, warning, error, off
+    std::string kernel;                     ///< canonical kernel name to force; empty: the heuristic chooses
+    std::string family;                     ///< stay within this family; empty: any
+    std::string parameters;                 ///< "name=value,..." to fix; empty: none
+
+    [[nodiscard]] static Options from_environment();
+};
+
+/// Operands of one launch. Pointers are device addresses; `c` is read only when the spec has C and beta is not 0.
+struct GemmArguments {
+    DevicePointer a;
+    DevicePointer b;
+    DevicePointer c;
+    DevicePointer d;
+    float alpha = 1.0F;
+    float beta = 0.0F;
+    DevicePointer workspace;                ///< optional; else the context's own for that stream
+    std::size_t workspace_bytes = 0;
+};
+
+/// Where a kernel's binary came from.
+enum class CacheSource : std::uint8_t { memory, disk, compiled };
+[[nodiscard]] std::string_view to_string(CacheSource source);
+
+/// What is known of a compiled kernel.
+struct KernelInfo {
+    std::string name;               ///< canonical kernel name
+    std::string arch;
+    int registers = 0;              ///< per thread
+    int spill_bytes = 0;            ///< stores plus loads
+    int stack_bytes = 0;
+    int threads = 0;
+    int shared_bytes = 0;
+    std::int64_t blocks = 0;
+    double compile_ms = 0;          ///< of the compile that made the binary, whenever that was
+    CacheSource cache = CacheSource::compiled;
+    std::vector<std::string> warnings;
+};
+
+/// A kernel ready to launch for one spec. A small handle: copy freely, launch from many threads at once.
+class GemmKernel {
+public:
+    /// Enqueues D = alpha·A·B + beta·C. M or N of zero enqueues nothing. Throws SpecError before anything is enqueued when a
+    /// pointer is null or less aligned than the spec says, when beta ≠ 0 without C, when D overlaps an input (D may be exactly
+    /// C), CudaError when the driver refuses. Safe while `stream` is being captured into a graph.
+    void launch(const GemmArguments& arguments, Stream stream = nullptr) const;
+
+    [[nodiscard]] const GemmSpec& spec() const;         ///< resolved
+    [[nodiscard]] std::string source() const;           ///< exactly what was compiled, with its banner
+    [[nodiscard]] const KernelInfo& info() const;
+    [[nodiscard]] std::size_t workspace_bytes() const;
+
+    struct State;                                       // private: loaded functions and all a launch needs
+    explicit GemmKernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+private:
+    std::shared_ptr<const State> state_;
+};
+
+/// Device memory owned by a context's device; freed with the object.
+class DeviceBuffer {
+public:
+    DeviceBuffer() = default;
+    DeviceBuffer(DeviceBuffer&&) noexcept;
+    DeviceBuffer& operator=(DeviceBuffer&&) noexcept;
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+    ~DeviceBuffer();
+
+    [[nodiscard]] DevicePointer data() const { return data_; }
+    [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
+    void copy_from_host(const void* source, std::size_t bytes, std::size_t offset = 0);
+    void copy_to_host(void* destination, std::size_t bytes, std::size_t offset = 0) const;
+
+private:
+    friend class Context;
+    struct Owner;
+    DeviceBuffer(std::shared_ptr<Owner> owner, DevicePointer data, std::size_t bytes);
+    std::shared_ptr<Owner> owner_;
+    DevicePointer data_;
+    std::size_t bytes_ = 0;
+};
+
+/// Kernels for one device. Thread-safe. The calling thread's current CUcontext is as it was after every call.
+class Context {
+public:
+    /// Throws CudaError / Error saying what was looked for where when there is no driver, no device or no NVRTC for it.
+    explicit Context(const Options& options = Options::from_environment());
+    ~Context();
+    Context(Context&&) noexcept;
+    Context& operator=(Context&&) noexcept;
+
+    /// The kernel for a spec: from memory, else the disk cache, else compiled now. A repeated request is one hash lookup.
+    /// Throws SpecError, ConfigError, CompileError, CudaError.
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
+
+    [[nodiscard]] DeviceBuffer allocate(std::size_t bytes);
+    void synchronize(Stream stream = nullptr);
+
+    [[nodiscard]] std::string device_name() const;
+    [[nodiscard]] std::string arch() const;
+
+    struct Impl;
+    [[nodiscard]] Impl& impl() { return *impl_; }       // for the command-line tool and tests
+
+private:
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "runtime/jitgemm.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// What NVRTC made of one source.
+struct NvrtcOutput {
+    bool ok = false;
+    std::string code;   ///< cubin for sm_*, PTX for compute_*
+    std::string log;
+    double milliseconds = 0;
+};
+
+/// libnvrtc through dlopen. Loaded on first use, never unloaded.
+class Nvrtc {
+public:
+    /// Search order: options.nvrtc_library, options.cuda_path, the system's, /usr/local/cuda, options.wheel_directory.
+    /// `newest_major`: largest CUDA major the driver takes cubins of; 0: any. Throws CompileError listing what was looked for, where, and
+    /// which PyPI wheel would do.
+    static std::shared_ptr<Nvrtc> load(const Options& options, int newest_major = 0);
+
+    virtual ~Nvrtc() = default;
+    [[nodiscard]] virtual int version() const = 0;              ///< 10 · major + minor, 130 = 13.0
+    [[nodiscard]] virtual const std::string& path() const = 0;  ///< of the loaded library
+    [[nodiscard]] virtual std::vector<int> supported_archs() const = 0;
+    /// Options are passed as they are, one string an option. Thread-safe.
+    [[nodiscard]] virtual NvrtcOutput compile(const std::string& source, const std::string& file_name,
+                                              const std::vector<std::string>& options) = 0;
+};
+
+/// Candidate library paths in search order (for load and for doctor).
+[[nodiscard]] std::vector<std::string> nvrtc_search_list(const Options& options, int newest_major);
+
+}  // namespace jitgemm

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "runtime/context.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace jitgemm {
+
+/// How inputs are made. `integers`: small integers whose sums are exact in any order, checked bit for bit.
+/// `normal`: standard normal values, checked within a bound that grows with K.
+enum class InputKind : std::uint8_t { integers, normal };
+
+struct VerifyOptions {
+    float alpha = 1.0F;
+    float beta = 0.0F;              ///< with C in the spec
+    std::uint64_t seed = 1;
+    bool use_cpu = false;           ///< compare with the CPU reference as well (refused above kCpuReferenceLimit multiply-adds)
+};
+inline constexpr double kCpuReferenceLimit = 1 << 26;
+
+/// The first wrong element (smallest row·n + column) and who computed it.
+struct Mismatch {
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+    double expected = 0;
+    double got = 0;
+    ElementOwner owner;
+};
+
+struct Verification {
+    bool ok = false;
+    std::int64_t wrong = 0;         ///< elements out of bound
+    std::int64_t guard_damage = 0;  ///< bytes changed in D's guard bands and row padding
+    double largest_error = 0;       ///< |got − expected| over its bound, largest; 0 in exact mode when ok
+    InputKind inputs = InputKind::integers;
+    std::optional<Mismatch> first;
+    std::string message;            ///< one or more lines for people
+};
+
+/// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D all NaN with a byte pattern in the bands.
+/// Padding between rows (leading dimension beyond the row) counts as band.
+class Problem {
+public:
+    Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha, float beta);
+    ~Problem();
+    [[nodiscard]] GemmArguments arguments() const;
+    /// D to NaN, its bands to the pattern.
+    void poison_d();
+    /// Compares D with the reference on the device.
+    [[nodiscard]] Verification check() const;
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Runs the kernel on both kinds of input and checks each result; D starts as NaN. The verdict is the first failure, or the last success.
+[[nodiscard]] Verification verify(Context::Impl& context, const GemmKernel& kernel, const VerifyOptions& options = {});
+
+}  // namespace jitgemm
