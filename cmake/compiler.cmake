@@ -1,0 +1,19 @@
+# How our own code is compiled: warnings are errors, sanitizers on request, ccache where it is installed.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+
+# Linked PRIVATE by each of our targets; users of the library keep their own warning level.
+add_library(jitgemm_warnings INTERFACE)
+target_compile_options(jitgemm_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+
+if(JITGEMM_SANITIZE)
+    add_compile_options(-fsanitize=${JITGEMM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${JITGEMM_SANITIZE})
+endif()
+
+find_program(JITGEMM_CCACHE ccache)
+if(JITGEMM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${JITGEMM_CCACHE})
+endif()

@@ -1,0 +1,30 @@
+# Third-party code, all from the distribution and all used header-only: no shared library but glibc's ends up in the tool.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_path(JITGEMM_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+# spdlog's own targets would link libfmt.so and libspdlog.so.
+get_target_property(spdlog_include spdlog::spdlog_header_only INTERFACE_INCLUDE_DIRECTORIES)
+add_library(jitgemm_third_party INTERFACE)
+target_include_directories(jitgemm_third_party SYSTEM INTERFACE ${spdlog_include} ${JITGEMM_XXHASH_INCLUDE})
+target_compile_definitions(jitgemm_third_party INTERFACE SPDLOG_FMT_EXTERNAL XXH_INLINE_ALL=)
+target_link_libraries(jitgemm_third_party INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
+
+# Headers alone: cuda.h (of the toolkit, or of the wheel nvidia-cuda-runtime) and nvrtc.h (nvidia-cuda-nvrtc).
+find_package(CUDAToolkit 12.4 QUIET)
+set(cuda_hints ${JITGEMM_CUDA_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})
+set(cuda_paths ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda)
+find_path(JITGEMM_CUDA_H cuda.h HINTS ${cuda_hints} PATHS ${cuda_paths} PATH_SUFFIXES include)
+find_path(JITGEMM_NVRTC_H nvrtc.h HINTS ${cuda_hints} PATHS ${cuda_paths} PATH_SUFFIXES include)
+
+if(JITGEMM_CUDA_H AND JITGEMM_NVRTC_H)
+    add_library(jitgemm_cuda_headers INTERFACE)
+    target_include_directories(jitgemm_cuda_headers SYSTEM INTERFACE ${JITGEMM_CUDA_H} ${JITGEMM_NVRTC_H})
+else()
+    message(WARNING "No cuda.h and nvrtc.h: only the generator and its tests are built. "
+                    "Install a CUDA toolkit (12.4 or newer), or set JITGEMM_CUDA_INCLUDE to the wheels' include folders.")
+endif()
