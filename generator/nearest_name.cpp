@@ -1,0 +1,52 @@
+#include "generator/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace jitgemm {
+namespace {
+
+/// Up to a third of the letters may be wrong: "bf6" is close to bf16, "xx" is close to nothing.
+std::size_t largest_plausible_distance(std::string_view word) { return (word.size() + 2) / 3; }
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view left, std::string_view right) {
+    std::vector<std::size_t> before_previous(right.size() + 1), previous(right.size() + 1), current(right.size() + 1);
+    for (std::size_t j = 0; j <= right.size(); ++j) current[j] = j;
+    for (std::size_t i = 1; i <= left.size(); ++i) {
+        std::swap(before_previous, previous);
+        std::swap(previous, current);
+        current[0] = i;
+        for (std::size_t j = 1; j <= right.size(); ++j) {
+            const std::size_t replaced = previous[j - 1] + (left[i - 1] == right[j - 1] ? 0U : 1U);
+            current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replaced});
+            const bool swapped = i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
+            if (swapped) current[j] = std::min(current[j], before_previous[j - 2] + 1);
+        }
+    }
+    return current.back();
+}
+
+std::string_view nearest_name(std::string_view word, std::span<const std::string_view> known) {
+    std::string_view nearest;
+    std::size_t smallest = largest_plausible_distance(word) + 1;
+    for (const std::string_view candidate : known) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance >= smallest) continue;
+        smallest = distance;
+        nearest = candidate;
+    }
+    return nearest;
+}
+
+std::string nearest_hint(std::string_view word, std::span<const std::string_view> known) {
+    const std::string_view nearest = nearest_name(word, known);
+    return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
+}
+
+std::string join_names(std::span<const std::string_view> names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+}  // namespace jitgemm

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other (each letter touched
+/// by at most one of them: optimal string alignment).
+[[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
+
+/// The closest of the known words, or an empty view when none is close enough to be what was meant.
+[[nodiscard]] std::string_view nearest_name(std::string_view word, std::span<const std::string_view> known);
+
+/// The tail of an error message, "; did you mean 'bf16'?", or "" when nothing is close.
+[[nodiscard]] std::string nearest_hint(std::string_view word, std::span<const std::string_view> known);
+
+/// "f16, bf16, f32": the known words for an error message.
+[[nodiscard]] std::string join_names(std::span<const std::string_view> names);
+
+}  // namespace jitgemm
