@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/context.hpp"
+#include "runtime/verify.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,8 @@ struct TimingOptions {
     double minimum_graph_us = 300;          ///< steady: a graph replay lasts at least this long
     std::int64_t rotating_bytes = 256LL << 20;  ///< steady: all copies of all operands together, at least (and at least 4 × L2)
     std::uint64_t seed = 7;
+    float alpha = 1.0F;
+    float beta = 1.0F;                      ///< with C in the spec; 0 without
 };
 
 /// Times over rounds, microseconds a launch.
@@ -33,6 +36,11 @@ struct Contender {
     std::string name;
     std::function<void(const GemmArguments&, Stream)> launch;   ///< must be capturable
 };
+
+/// Runs one contender as verify() runs a kernel, on both kinds of input with generous placement. A contender that throws is a failed
+/// verification with its words as message; an error of the device itself is thrown.
+[[nodiscard]] Verification verify_contender(Context::Impl& context, const GemmSpec& resolved_spec, const Contender& contender,
+                                            const VerifyOptions& options = {});
 
 /// Alternates the contenders round by round over the same rotating operands; result i belongs to contender i.
 [[nodiscard]] std::vector<Timing> time_contenders(Context::Impl& context, const GemmSpec& resolved_spec,

@@ -39,17 +39,28 @@ struct Verification {
     std::string message;            ///< one or more lines for people
 };
 
+/// Where operands begin. `exact`: aligned to just what the spec says and not a byte more, so that a kernel which assumes more is
+/// caught. `generous`: at 256 bytes wherever the spec's alignment is what a 256-byte base gives (what an allocator returns).
+enum class Placement : std::uint8_t { exact, generous };
+
 /// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D all NaN with a byte pattern in the bands.
-/// Padding between rows (leading dimension beyond the row) counts as band.
+/// Padding between rows (leading dimension beyond the row) counts as band. What BLAS says is not read (C when beta is 0, A and B
+/// when alpha is 0) is NaN throughout. With alpha and beta that are powers of two or 0, small integers are checked bit for bit.
 class Problem {
 public:
-    Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha, float beta);
+    Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha, float beta,
+            Placement placement = Placement::exact);
     ~Problem();
+    Problem(Problem&&) noexcept;
+    Problem& operator=(Problem&&) noexcept;
     [[nodiscard]] GemmArguments arguments() const;
     /// D to NaN, its bands to the pattern.
     void poison_d();
     /// Compares D with the reference on the device.
     [[nodiscard]] Verification check() const;
+    /// The same on the host with the CPU reference. Throws Error above kCpuReferenceLimit multiply-adds.
+    [[nodiscard]] Verification check_on_cpu() const;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
