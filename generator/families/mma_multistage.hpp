@@ -1,18 +1,12 @@
 #pragma once
 
+#include "generator/tile_shape.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace jitgemm {
-
-/// Extents along M, N and K.
-struct TileShape {
-    int m = 0;
-    int n = 0;
-    int k = 0;
-    friend bool operator==(const TileShape&, const TileShape&) = default;
-};
 
 /// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
 /// strips of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second strip backwards in n.

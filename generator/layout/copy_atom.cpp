@@ -1,0 +1,123 @@
+#include "generator/layout/copy_atom.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kMatrixRows = 8;
+constexpr int kMatrixBytes = 16;        // of a row: 8 elements of 16 bits
+constexpr int kElementBytes = 2;
+constexpr int kMatrixColumns = kMatrixBytes / kElementBytes;
+
+constexpr LdmatrixAtom kLdmatrix[] = {
+    {1, false, "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "SM75_U32x1_LDSM_N", 75},
+    {2, false, "ldmatrix.sync.aligned.m8n8.x2.shared.b16", "SM75_U32x2_LDSM_N", 75},
+    {4, false, "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "SM75_U32x4_LDSM_N", 75},
+    {1, true, "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16", "SM75_U16x2_LDSM_T", 75},
+    {2, true, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", "SM75_U16x4_LDSM_T", 75},
+    {4, true, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "SM75_U16x8_LDSM_T", 75},
+};
+
+// Widest first, and of two equally wide the one that leaves L1 alone: a GEMM's tiles are read once from there.
+constexpr CpAsyncAtom kCpAsync[] = {
+    {16, false, "cp.async.cg.shared.global", "SM80_CP_ASYNC_CACHEGLOBAL", 80},
+    {16, true, "cp.async.ca.shared.global", "SM80_CP_ASYNC_CACHEALWAYS", 80},
+    {8, true, "cp.async.ca.shared.global", "SM80_CP_ASYNC_CACHEALWAYS", 80},
+    {4, true, "cp.async.ca.shared.global", "SM80_CP_ASYNC_CACHEALWAYS", 80},
+};
+
+/// An operand's warp-level tile: M or N by K.
+struct WarpOperand {
+    int rows;
+    int columns;
+};
+
+WarpOperand warp_operand(Operand operand, TileShape mma, TileShape repetitions) {
+    const int rows = operand == Operand::a ? mma.m * repetitions.m : mma.n * repetitions.n;
+    return {rows, mma.k * repetitions.k};
+}
+
+std::string legal_widths(int matrices) {
+    switch (widest_ldmatrix(matrices)) {
+        case 4: return "x1, x2 and x4 are legal";
+        case 2: return "x1 and x2 are legal";
+        default: return "x1 is legal";
+    }
+}
+
+}  // namespace
+
+std::span<const LdmatrixAtom> ldmatrix_table() { return kLdmatrix; }
+
+const LdmatrixAtom* find_ldmatrix(int x, bool trans) {
+    const auto* found = std::find_if(std::begin(kLdmatrix), std::end(kLdmatrix),
+                                     [&](const LdmatrixAtom& atom) { return atom.x == x && atom.trans == trans; });
+    return found == std::end(kLdmatrix) ? nullptr : found;
+}
+
+std::span<const CpAsyncAtom> cp_async_table() { return kCpAsync; }
+
+const CpAsyncAtom* widest_cp_async(int alignment) {
+    const auto* found = std::find_if(std::begin(kCpAsync), std::end(kCpAsync),
+                                     [&](const CpAsyncAtom& atom) { return atom.bytes <= alignment; });
+    return found == std::end(kCpAsync) ? nullptr : found;
+}
+
+bool is_k_major(Operand operand, GemmLayout layout) {
+    return operand == Operand::a ? order_a(layout) == Order::row : order_b(layout) == Order::column;
+}
+
+int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions) {
+    const WarpOperand tile = warp_operand(operand, mma, repetitions);
+    return tile.rows / kMatrixRows * (tile.columns / kMatrixColumns);
+}
+
+int widest_ldmatrix(int matrices) {
+    if (matrices % 4 == 0) return 4;
+    return matrices % 2 == 0 ? 2 : 1;
+}
+
+std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma, TileShape repetitions) {
+    const std::string_view name = to_string(operand);
+    if (find_ldmatrix(x, false) == nullptr) {
+        return {fmt::format("ldmatrix x{} of {}: the widths are x1, x2 and x4", x, name)};
+    }
+    const int matrices = matrices_8x8(operand, mma, repetitions);
+    if (matrices % x == 0) return {};
+    const WarpOperand tile = warp_operand(operand, mma, repetitions);
+    return {fmt::format("ldmatrix x{} of {}: the warp tile {}x{} ({}×k) holds {} {} of 8x8, which x{} does not divide; {}", x,
+                        name, tile.rows, tile.columns, operand == Operand::a ? 'm' : 'n', matrices,
+                        matrices == 1 ? "matrix" : "matrices", x, legal_widths(matrices))};
+}
+
+LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major) {
+    const int matrices = matrices_8x8(operand, mma, repetitions);
+    const int x = widest_ldmatrix(matrices);
+    return {.x = x, .trans = !k_major, .matrices = matrices, .instructions = matrices / x};
+}
+
+Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetitions, int matrix) {
+    const TvLayout& fragment = atom.layout(operand);
+    const int registers = atom.registers(operand);
+    const int elements_per_register = fragment.values() / registers;
+    // Thread 0 holds the first element of every matrix.
+    const Coordinate inside = fragment.coordinate(0, matrix % registers * elements_per_register);
+    const int repetition = matrix / registers;
+    const int along_rows = operand == Operand::a ? repetitions.m : repetitions.n;
+    return {inside.row + fragment.rows * (repetition % along_rows),
+            inside.column + fragment.columns * (repetition / along_rows)};
+}
+
+Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions, const LdmatrixChoice& choice,
+                             int instruction, int lane) {
+    const int matrix = instruction * choice.x + lane / kMatrixRows % choice.x;
+    const int row = lane % kMatrixRows;
+    const Coordinate origin = matrix_origin(atom, operand, repetitions, matrix);
+    if (choice.trans) return {origin.row, origin.column + row};
+    return {origin.row + row, origin.column};
+}
+
+}  // namespace jitgemm

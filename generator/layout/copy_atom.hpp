@@ -1,0 +1,72 @@
+#pragma once
+
+#include "generator/gemm_spec.hpp"
+#include "generator/layout/mma_atom.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// One ldmatrix instruction: `x` 8×8 matrices of 16-bit elements from shared memory to the warp's registers.
+struct LdmatrixAtom {
+    int x;                                  ///< 1, 2 or 4
+    bool trans;
+    std::string_view ptx_name;              ///< "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+    std::string_view cute_name;             ///< "SM75_U32x4_LDSM_N"
+    int first_compute_capability;
+};
+[[nodiscard]] std::span<const LdmatrixAtom> ldmatrix_table();
+/// The row of that width, or null.
+[[nodiscard]] const LdmatrixAtom* find_ldmatrix(int x, bool trans);
+
+/// One cp.async instruction: a few bytes from global to shared memory, around the registers.
+struct CpAsyncAtom {
+    int bytes;                              ///< 4, 8 or 16; source and destination are aligned to it
+    bool through_l1;                        ///< .ca caches in L1 too, .cg in L2 alone
+    std::string_view ptx_name;              ///< "cp.async.cg.shared.global"
+    std::string_view cute_name;             ///< "SM80_CP_ASYNC_CACHEGLOBAL"
+    int first_compute_capability;
+};
+[[nodiscard]] std::span<const CpAsyncAtom> cp_async_table();
+/// The widest cp.async that an alignment in bytes allows, past L1 where there is a choice; null below 4 bytes.
+[[nodiscard]] const CpAsyncAtom* widest_cp_async(int alignment);
+
+/// True when shared memory, filled in the order of global memory, holds an operand with K contiguous.
+[[nodiscard]] bool is_k_major(Operand operand, GemmLayout layout);
+
+/// How one operand's fragments come out of shared memory. `trans` says that shared memory holds the operand M- or N-major;
+/// swizzle and padding don't enter.
+struct LdmatrixChoice {
+    int x = 1;
+    bool trans = false;
+    int matrices = 0;                       ///< 8×8 matrices of the operand in the warp-level tile
+    int instructions = 0;                   ///< ldmatrix instructions a warp issues for them
+    friend bool operator==(const LdmatrixChoice&, const LdmatrixChoice&) = default;
+};
+
+/// 8×8 matrices that an operand's warp-level tile holds: the instruction's own times its repetitions along M, N and K.
+[[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions);
+
+/// Why ldmatrix of this width can't load the operand's warp-level tile, with both counts; empty when it can.
+[[nodiscard]] std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma, TileShape repetitions);
+
+/// The widest of 4, 2, 1 that divides the number of matrices.
+[[nodiscard]] int widest_ldmatrix(int matrices);
+
+/// The widest legal choice for an operand.
+[[nodiscard]] LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major);
+
+/// Where the 8×8 matrix that fills a register lies in the warp-level tile: (m, k) of A, (n, k) of B. `matrix` counts the
+/// fragment's registers as the kernel does: those of one instruction first, then repetitions along M or N, then along K.
+[[nodiscard]] Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetitions, int matrix);
+
+/// The first of the 8 elements in the 16-byte row whose address a lane supplies to the `instruction`-th ldmatrix of the
+/// warp-level tile. Without trans the row runs along k, with it along m or n. Lanes from 8·x on repeat the first ones: the
+/// hardware ignores them, but their address must be valid.
+[[nodiscard]] Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions,
+                                           const LdmatrixChoice& choice, int instruction, int lane);
+
+}  // namespace jitgemm
