@@ -1,0 +1,274 @@
+#include "generator/renderer.hpp"
+
+#include "generator/condition.hpp"
+#include "generator/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::string_view kRulerStart = "// ---- ";
+constexpr std::size_t kLineWidth = 120;
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view kSpaces = " \t\r";
+    const std::size_t begin = text.find_first_not_of(kSpaces);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+/// "// ---- name -----...": as wide as a line may be.
+std::string ruler(std::string_view name) {
+    const std::string start = fmt::format("{}{} ", kRulerStart, name);
+    return start + std::string(kLineWidth - std::min(kLineWidth, start.size()), '-');
+}
+
+/// The name in a ruler that a template wrote itself, of whatever length: "// ---- name".
+std::string ruler_name(std::string_view line) {
+    if (!line.starts_with(kRulerStart)) return {};
+    line.remove_prefix(kRulerStart.size());
+    return std::string(line.substr(0, line.find_last_not_of("- \t\r") + 1));
+}
+
+/// A preprocessor line taken apart: "#  if X  // why" is {"if", "X"}. Keyword empty: no directive.
+struct Directive {
+    std::string_view keyword;
+    std::string argument;
+};
+
+std::string without_comments(std::string_view text) {
+    std::string result(text.substr(0, text.find("//")));
+    for (std::size_t begin = 0; (begin = result.find("/*", begin)) != std::string::npos;) {
+        const std::size_t end = result.find("*/", begin + 2);
+        result.replace(begin, end == std::string::npos ? end : end + 2 - begin, " ");
+    }
+    return std::string(trim(result));
+}
+
+Directive parse_directive(std::string_view line) {
+    line = trim(line);
+    if (!line.starts_with('#')) return {};
+    line = trim(line.substr(1));
+    const std::size_t length = std::min(line.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), line.size());
+    return {line.substr(0, length), without_comments(line.substr(length))};
+}
+
+/// One #if that is open.
+struct Conditional {
+    int line;               ///< of the #if
+    bool outer_live;        ///< the lines around it are kept
+    bool resolved;          ///< its condition names GEMM_ macros: its directives vanish; otherwise all of it passes through
+    bool live;              ///< the branch being read is kept
+    bool taken;             ///< one of its branches was kept
+    bool has_else = false;
+};
+
+/// A template being read, and how far.
+struct File {
+    std::string name;
+    bool needs_ruler = false;       ///< an included file whose first line is still to be written
+    int line = 0;
+    std::vector<Conditional> conditionals = {};
+
+    [[nodiscard]] bool live() const { return conditionals.empty() || conditionals.back().live; }
+
+    [[noreturn]] void fail(std::string_view what) const { fail_at(line, what); }
+    [[noreturn]] void fail_at(int where, std::string_view what) const {
+        throw RenderError(fmt::format("{}:{}: {}", name, where, what));
+    }
+
+    /// The #if that an #elif, #else or #endif belongs to.
+    [[nodiscard]] Conditional& innermost(std::string_view keyword) {
+        if (conditionals.empty()) fail(fmt::format("#{} without #if", keyword));
+        return conditionals.back();
+    }
+};
+
+class Renderer {
+public:
+    Renderer(const TemplateSet& templates, const RenderInput& input) : templates_(templates), input_(input) {}
+
+    std::string render(std::string_view root) {
+        const std::string* text = templates_.find(root);
+        if (text == nullptr) throw RenderError(fmt::format("{}:1: there is no such template", root));
+        append_file({.name = std::string(root)}, *text);
+        while (output_.ends_with("\n\n")) output_.pop_back();
+        return std::move(output_);
+    }
+
+private:
+    void append_file(File file, std::string_view text) {
+        included_.insert(file.name);
+        open_files_.push_back(file.name);
+        while (!text.empty()) {
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            ++file.line;
+            append_line(file, text.substr(0, end));
+            text.remove_prefix(std::min(end + 1, text.size()));
+        }
+        if (!file.conditionals.empty()) file.fail_at(file.conditionals.back().line, "this #if has no #endif");
+        open_files_.pop_back();
+    }
+
+    void append_line(File& file, std::string_view line) {
+        const Directive directive = parse_directive(line);
+        const std::string_view keyword = directive.keyword;
+        if (keyword == "if" || keyword == "ifdef" || keyword == "ifndef") return open_conditional(file, directive, line);
+        if (keyword == "elif") return next_branch(file, directive, line);
+        if (keyword == "else") return last_branch(file, line);
+        if (keyword == "endif") return close_conditional(file, line);
+        if (!file.live()) return;
+        if (keyword == "pragma" && directive.argument == "once") return;
+        if (keyword == "include" && directive.argument.starts_with('"')) return include(file, directive.argument);
+        write(file, line);
+    }
+
+    void open_conditional(File& file, const Directive& directive, std::string_view line) {
+        if (!file.live()) {
+            file.conditionals.push_back({.line = file.line, .outer_live = false, .resolved = true, .live = false, .taken = true});
+            return;
+        }
+        const std::string condition = condition_of(directive);
+        const bool resolved = names_gemm_macro(condition);
+        const bool live = !resolved || evaluate(file, condition);
+        if (!resolved) write(file, line);
+        file.conditionals.push_back({.line = file.line, .outer_live = true, .resolved = resolved, .live = live, .taken = live});
+    }
+
+    static std::string condition_of(const Directive& directive) {
+        if (directive.keyword == "ifdef") return fmt::format("defined({})", directive.argument);
+        if (directive.keyword == "ifndef") return fmt::format("!defined({})", directive.argument);
+        return directive.argument;
+    }
+
+    void next_branch(File& file, const Directive& directive, std::string_view line) {
+        Conditional& conditional = file.innermost("elif");
+        if (conditional.has_else) file.fail("#elif after #else");
+        if (!conditional.outer_live) return;
+        if (!conditional.resolved) return write(file, line);
+        const bool holds = evaluate(file, directive.argument);
+        conditional.live = holds && !conditional.taken;
+        conditional.taken = conditional.taken || holds;
+    }
+
+    void last_branch(File& file, std::string_view line) {
+        Conditional& conditional = file.innermost("else");
+        if (conditional.has_else) file.fail("a second #else");
+        conditional.has_else = true;
+        if (!conditional.outer_live) return;
+        if (!conditional.resolved) return write(file, line);
+        conditional.live = !conditional.taken;
+    }
+
+    void close_conditional(File& file, std::string_view line) {
+        const Conditional conditional = file.innermost("endif");
+        file.conditionals.pop_back();
+        if (conditional.outer_live && !conditional.resolved) write(file, line);
+    }
+
+    [[nodiscard]] bool evaluate(const File& file, const std::string& condition) const {
+        try {
+            return evaluate_condition(condition, input_.macros) != 0;
+        } catch (const Error& error) {
+            file.fail(error.what());
+        }
+    }
+
+    void include(const File& file, std::string_view quoted) {
+        const std::string name(quoted.substr(1, quoted.find('"', 1) - 1));
+        if (std::find(open_files_.begin(), open_files_.end(), name) != open_files_.end()) {
+            file.fail(fmt::format("\"{}\" includes itself: {} -> {}", name, fmt::join(open_files_, " -> "), name));
+        }
+        if (included_.contains(name)) return;
+        for (const Conditional& conditional : file.conditionals) {
+            if (!conditional.resolved) file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
+        }
+        append_file({.name = name, .needs_ruler = true}, text_of(file, name));
+    }
+
+    /// Generated text comes before a template of that name.
+    [[nodiscard]] const std::string& text_of(const File& file, const std::string& name) const {
+        const auto generated = input_.generated.find(name);
+        if (generated != input_.generated.end()) return generated->second;
+        const std::string* text = templates_.find(name);
+        if (text == nullptr) file.fail(fmt::format("there is no template \"{}\"", name));
+        return *text;
+    }
+
+    void write(File& file, std::string_view line) {
+        if (names_gemm_macro(line)) file.fail(fmt::format("'{}' would be left in the output: {}", "GEMM_", trim(line)));
+        if (trim(line).empty()) return write_blank_line();
+        const std::string own_ruler = ruler_name(line);
+        if (std::exchange(file.needs_ruler, false) && own_ruler.empty()) write_ruler(stem(file.name));
+        if (own_ruler.empty()) {
+            output_.append(line).push_back('\n');
+        } else {
+            write_ruler(own_ruler);
+        }
+    }
+
+    void write_ruler(std::string_view name) {
+        write_blank_line();
+        output_ += ruler(name) + '\n';
+    }
+
+    /// At most one in a row, and none at the top.
+    void write_blank_line() {
+        if (!output_.empty() && !output_.ends_with("\n\n")) output_.push_back('\n');
+    }
+
+    static std::string stem(const std::string& name) { return std::filesystem::path(name).stem().string(); }
+
+    const TemplateSet& templates_;
+    const RenderInput& input_;
+    std::string output_;
+    std::set<std::string, std::less<>> included_;
+    std::vector<std::string> open_files_;       ///< from the root to the file being read
+};
+
+bool is_template(const std::filesystem::path& path) { return path.extension() == ".cu" || path.extension() == ".cuh"; }
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file) throw RenderError(fmt::format("{}:1: cannot be read", path.string()));
+    return text;
+}
+
+}  // namespace
+
+const std::string* TemplateSet::find(std::string_view name) const {
+    const auto found = files_.find(name);
+    return found == files_.end() ? nullptr : &found->second;
+}
+
+TemplateSet TemplateSet::from_directory(const std::string& directory) {
+    namespace fs = std::filesystem;
+    std::map<std::string, std::string, std::less<>> files;
+    try {
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
+            if (!entry.is_regular_file() || !is_template(entry.path())) continue;
+            files.emplace(entry.path().lexically_relative(directory).generic_string(), read_file(entry.path()));
+        }
+    } catch (const fs::filesystem_error& error) {
+        throw RenderError(fmt::format("template folder '{}' cannot be read: {}", directory, error.code().message()));
+    }
+    if (files.empty()) throw RenderError(fmt::format("template folder '{}' holds no .cu or .cuh file", directory));
+    return TemplateSet(std::move(files));
+}
+
+std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input) {
+    return Renderer(templates, input).render(root);
+}
+
+}  // namespace jitgemm
