@@ -1,0 +1,177 @@
+#pragma once
+// Defaults, so that a template compiles alone (nvcc -I templates/defaults). A rendering puts the chosen values here.
+#ifndef GEMM_BLOCK_M
+#define GEMM_BLOCK_M 128
+#endif
+#ifndef GEMM_BLOCK_N
+#define GEMM_BLOCK_N 128
+#endif
+#ifndef GEMM_BLOCK_K
+#define GEMM_BLOCK_K 32
+#endif
+#ifndef GEMM_WARP_M
+#define GEMM_WARP_M 64
+#endif
+#ifndef GEMM_WARP_N
+#define GEMM_WARP_N 64
+#endif
+#ifndef GEMM_MMA_K
+#define GEMM_MMA_K 16
+#endif
+#ifndef GEMM_STAGES
+#define GEMM_STAGES 4
+#endif
+#ifndef GEMM_LDMATRIX_A
+#define GEMM_LDMATRIX_A 4
+#endif
+#ifndef GEMM_LDMATRIX_B
+#define GEMM_LDMATRIX_B 4
+#endif
+#ifndef GEMM_SWIZZLE
+#define GEMM_SWIZZLE 1
+#endif
+#ifndef GEMM_DOUBLE_BUFFER
+#define GEMM_DOUBLE_BUFFER 1
+#endif
+#ifndef GEMM_RASTERIZATION
+#define GEMM_RASTERIZATION 2  // 0 row, 1 column, 2 grouped along M, 3 grouped along N, 4 zig-zag
+#endif
+#ifndef GEMM_GROUP
+#define GEMM_GROUP 8
+#endif
+#ifndef GEMM_EPILOGUE_SHARED
+#define GEMM_EPILOGUE_SHARED 1
+#endif
+#ifndef GEMM_SPLIT_K
+#define GEMM_SPLIT_K 1
+#endif
+#ifndef GEMM_TYPE_AB
+#define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none
+#endif
+#ifndef GEMM_TYPE_C
+#define GEMM_TYPE_C 3
+#endif
+#ifndef GEMM_TYPE_D
+#define GEMM_TYPE_D 1
+#endif
+#ifndef GEMM_ACCUMULATOR_F16
+#define GEMM_ACCUMULATOR_F16 0
+#endif
+#ifndef GEMM_A_K_MAJOR
+#define GEMM_A_K_MAJOR 1
+#endif
+#ifndef GEMM_B_K_MAJOR
+#define GEMM_B_K_MAJOR 1
+#endif
+#ifndef GEMM_ALIGN_A
+#define GEMM_ALIGN_A 16
+#endif
+#ifndef GEMM_ALIGN_B
+#define GEMM_ALIGN_B 16
+#endif
+#ifndef GEMM_VECTOR_D
+#define GEMM_VECTOR_D 8
+#endif
+
+// What follows from the values above; the generator computes the same.
+#ifndef GEMM_HAS_C
+#define GEMM_HAS_C (GEMM_TYPE_C != 3)
+#endif
+#ifndef GEMM_READ_C
+#define GEMM_READ_C (GEMM_HAS_C && GEMM_SPLIT_K == 1)
+#endif
+#ifndef GEMM_A_ASYNC
+#define GEMM_A_ASYNC (GEMM_ALIGN_A >= 4)
+#endif
+#ifndef GEMM_B_ASYNC
+#define GEMM_B_ASYNC (GEMM_ALIGN_B >= 4)
+#endif
+#ifndef GEMM_COPY_ASYNC
+#define GEMM_COPY_ASYNC (GEMM_A_ASYNC || GEMM_B_ASYNC)
+#endif
+#ifndef GEMM_COPY_REALIGN
+#define GEMM_COPY_REALIGN (!GEMM_A_ASYNC || !GEMM_B_ASYNC)
+#endif
+#ifndef GEMM_COPY_16
+#define GEMM_COPY_16 (GEMM_ALIGN_A == 16 || GEMM_ALIGN_B == 16)
+#endif
+#ifndef GEMM_COPY_NARROW
+#define GEMM_COPY_NARROW ((GEMM_A_ASYNC && GEMM_ALIGN_A < 16) || (GEMM_B_ASYNC && GEMM_ALIGN_B < 16))
+#endif
+#ifndef GEMM_ASYNC_K_MAJOR
+#define GEMM_ASYNC_K_MAJOR ((GEMM_A_ASYNC && GEMM_A_K_MAJOR) || (GEMM_B_ASYNC && GEMM_B_K_MAJOR))
+#endif
+#ifndef GEMM_ASYNC_MN_MAJOR
+#define GEMM_ASYNC_MN_MAJOR ((GEMM_A_ASYNC && !GEMM_A_K_MAJOR) || (GEMM_B_ASYNC && !GEMM_B_K_MAJOR))
+#endif
+#ifndef GEMM_REALIGN_K_MAJOR
+#define GEMM_REALIGN_K_MAJOR ((!GEMM_A_ASYNC && GEMM_A_K_MAJOR) || (!GEMM_B_ASYNC && GEMM_B_K_MAJOR))
+#endif
+#ifndef GEMM_REALIGN_MN_MAJOR
+#define GEMM_REALIGN_MN_MAJOR ((!GEMM_A_ASYNC && !GEMM_A_K_MAJOR) || (!GEMM_B_ASYNC && !GEMM_B_K_MAJOR))
+#endif
+#ifndef GEMM_STORE_BITS
+#define GEMM_STORE_BITS (GEMM_TYPE_D != 2)
+#endif
+#ifndef GEMM_STORE_FLOAT
+#define GEMM_STORE_FLOAT (GEMM_TYPE_D == 2 || GEMM_SPLIT_K > 1)
+#endif
+#ifndef GEMM_STORE_F32
+#define GEMM_STORE_F32 GEMM_STORE_FLOAT
+#endif
+#ifndef GEMM_STAGED_F32
+#define GEMM_STAGED_F32 (GEMM_READ_C || GEMM_STORE_FLOAT)
+#endif
+#ifndef GEMM_STAGED_VECTOR_IS_OUTPUT
+#define GEMM_STAGED_VECTOR_IS_OUTPUT (!GEMM_READ_C || GEMM_TYPE_D == 2)
+#endif
+#ifndef GEMM_PAIR_STORES
+#define GEMM_PAIR_STORES (GEMM_VECTOR_D >= 2)
+#endif
+
+constexpr int kBlockM = GEMM_BLOCK_M;
+constexpr int kBlockN = GEMM_BLOCK_N;
+constexpr int kBlockK = GEMM_BLOCK_K;
+constexpr int kWarpM  = GEMM_WARP_M;
+constexpr int kWarpN  = GEMM_WARP_N;
+constexpr int kMmaM   = 16;
+constexpr int kMmaN   = 8;
+constexpr int kMmaK   = GEMM_MMA_K;
+constexpr int kStages = GEMM_STAGES;
+
+constexpr int kLdmatrixA = GEMM_LDMATRIX_A;
+constexpr int kLdmatrixB = GEMM_LDMATRIX_B;
+constexpr int kGroup     = GEMM_GROUP;
+constexpr int kSplitK    = GEMM_SPLIT_K;
+constexpr int kAlignA    = GEMM_ALIGN_A;
+constexpr int kAlignB    = GEMM_ALIGN_B;
+constexpr int kVectorD   = GEMM_VECTOR_D;
+
+constexpr int kReduceThreads = 256;
+
+using Bits = unsigned short;
+#if GEMM_ACCUMULATOR_F16
+using Accumulator = unsigned;
+#else
+using Accumulator = float;
+#endif
+#if GEMM_TYPE_C == 2
+using ElementC = float;
+#elif GEMM_TYPE_C < 2
+using ElementC = Bits;
+#endif
+#if GEMM_TYPE_D == 2
+using ElementD = float;
+#else
+using ElementD = Bits;
+#endif
+#if GEMM_SPLIT_K > 1
+using ElementOut = float;
+#else
+using ElementOut = ElementD;
+#endif
+#if GEMM_STAGED_F32
+using Staged = float;
+#else
+using Staged = Bits;
+#endif

@@ -1,0 +1,69 @@
+#pragma once
+// Leading dimensions count elements. Pointers are aligned to kAlignA, kAlignB, kAlignD bytes.
+struct GemmArgs {
+    const Bits* a;                  // (m, k)
+    const Bits* b;                  // (k, n)
+#if GEMM_HAS_C
+    const ElementC* c;              // (m, n), row pitch ldc
+#endif
+    ElementD* d;                    // (m, n), row pitch ldd
+#if GEMM_SPLIT_K > 1
+    float* workspace;               // (kSplitK, m, n rounded up to 4)
+#endif
+    int m, n, k;
+    long long lda, ldb;             // A row-major: pitch of its rows; column-major: of its columns. B likewise.
+#if GEMM_HAS_C
+    long long ldc;
+#endif
+    long long ldd;
+    float alpha;
+#if GEMM_HAS_C
+    float beta;
+#endif
+};
+
+// Where a block's result goes and what is still to be done to it.
+struct OutputTile {
+#if GEMM_SPLIT_K > 1
+    float* d;                       // (m, n) partial sums of this split
+#else
+    ElementD* d;
+#if GEMM_HAS_C
+    const ElementC* c;
+    long long ldc;
+    float beta;
+#endif
+#endif
+    long long ldd;
+    int m, n;
+    float alpha;
+};
+
+#if GEMM_SPLIT_K > 1
+__device__ __forceinline__ long long workspace_pitch(int n) { return (n + 3ll) / 4 * 4; }
+
+__device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int split) {
+    OutputTile output;
+    output.ldd   = workspace_pitch(args.n);
+    output.d     = args.workspace + split * args.m * output.ldd;
+    output.m     = args.m;
+    output.n     = args.n;
+    output.alpha = 1.0f;
+    return output;
+}
+#else
+__device__ __forceinline__ OutputTile final_output(const GemmArgs& args) {
+    OutputTile output;
+    output.d     = args.d;
+    output.ldd   = args.ldd;
+    output.m     = args.m;
+    output.n     = args.n;
+    output.alpha = args.alpha;
+#if GEMM_HAS_C
+    output.c     = args.c;
+    output.ldc   = args.ldc;
+    output.beta  = args.beta;
+#endif
+    return output;
+}
+#endif

@@ -1,0 +1,162 @@
+// Half-precision GEMM on mma.sync: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
+//
+//   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
+//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
+//       alpha, beta, C, and store                                   epilogue
+#include "params.cuh"
+#include "tiling.cuh"
+#include "mma_atom.cuh"
+#include "numeric.cuh"
+#include "gemm_args.cuh"
+#include "rasterization.cuh"
+#include "shared_layout.cuh"
+#include "global_to_shared.cuh"
+#include "shared_to_registers.cuh"
+#if GEMM_EPILOGUE_SHARED
+#include "epilogue_shared.cuh"
+#else
+#include "epilogue_registers.cuh"
+#endif
+#if GEMM_SPLIT_K > 1
+#include "split_k_reduce.cuh"
+#endif
+
+// ---- kernel
+extern "C" __global__ void __launch_bounds__(kThreads)
+gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+
+    // Which tile of D, and which part of K.
+    const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
+    const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
+    const int k_blocks_all = (args.k + (kBlockK - 1ll)) / kBlockK;
+#if GEMM_SPLIT_K > 1
+    const unsigned tiles          = tiles_m * tiles_n;
+    const int split               = blockIdx.x / tiles;
+    const TileCoord tile          = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
+    const int k_blocks_per_split  = (k_blocks_all + kSplitK - 1) / kSplitK;
+    const int first_k_block       = min(split * k_blocks_per_split, k_blocks_all);
+    const int k_blocks            = min(k_blocks_per_split, k_blocks_all - first_k_block);
+#else
+    const TileCoord tile    = tile_of_block(blockIdx.x, tiles_m, tiles_n);
+    const int first_k_block = 0;
+    const int k_blocks      = k_blocks_all;
+#endif
+    const int tile_row    = tile.m * kBlockM;
+    const int tile_column = tile.n * kBlockN;
+
+    const int lane        = threadIdx.x % 32;
+    const int warp        = threadIdx.x / 32;
+    const int warp_row    = warp / kWarpsN * kWarpM;            // of the warp tile in the block tile
+    const int warp_column = warp % kWarpsN * kWarpN;
+
+    const unsigned sA = shared_address(shared_memory);          // (kStages, A tile), see shared_layout
+    const unsigned sB = sA + kStages * kStageBytesA;            // (kStages, B tile)
+
+    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k_block * kBlockK, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k_block * kBlockK, args.k);
+
+    unsigned lane_offset_a[kChunksA];                           // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_b[kChunksB];
+    ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
+    ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
+
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];              // (kTilesM, kTilesN) atoms of the warp tile
+    #pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+        #pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+            #pragma unroll
+            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+
+    // Prologue: the first kStages - 1 k-blocks are on their way. One commit group a k-block, empty or not, so that
+    // "all but the newest kStages - 2 groups" always means "the k-block needed next has landed".
+    #pragma unroll
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+        if (stage < k_blocks) {
+            copy_a.issue(sA + stage * kStageBytesA);
+            copy_b.issue(sB + stage * kStageBytesB);
+            copy_a.finish(sA + stage * kStageBytesA);
+            copy_b.finish(sB + stage * kStageBytesB);
+        }
+        cp_async_commit();
+    }
+
+    int read_stage  = 0;
+    int write_stage = kStages - 1;
+
+#if GEMM_DOUBLE_BUFFER
+    unsigned rA[2][kFragmentA];                                 // fragments of this k-step and of the next
+    unsigned rB[2][kFragmentB];
+    cp_async_wait<kStages - 2>();
+    __syncthreads();
+    load_fragments_a(rA[0], sA, lane_offset_a, 0);
+    load_fragments_b(rB[0], sB, lane_offset_b, 0);
+
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+        const bool more = k_block + kStages - 1 < k_blocks;
+        #pragma unroll
+        for (int k_step = 0; k_step < kKSteps; ++k_step) {
+            if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
+                if (more) {
+                    copy_a.finish(sA + write_stage * kStageBytesA);
+                    copy_b.finish(sB + write_stage * kStageBytesB);
+                }
+                cp_async_wait<kStages - 2>();
+                __syncthreads();                                // next stage visible to all; this one free for refilling
+                write_stage = read_stage;
+                read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+            }
+            const int next = (k_step + 1) % kKSteps;
+            load_fragments_a(rA[(k_step + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
+            load_fragments_b(rB[(k_step + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
+            if (k_step == 0) {
+                if (more) {
+                    copy_a.issue(sA + write_stage * kStageBytesA);
+                    copy_b.issue(sB + write_stage * kStageBytesB);
+                }
+                cp_async_commit();
+            }
+            mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+        }
+    }
+#else
+    unsigned rA[kFragmentA];                                    // fragments of one k-step
+    unsigned rB[kFragmentB];
+
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+        const bool more = k_block + kStages - 1 < k_blocks;
+        cp_async_wait<kStages - 2>();
+        __syncthreads();                                        // read_stage visible to all; write_stage read by all
+        if (more) {
+            copy_a.issue(sA + write_stage * kStageBytesA);
+            copy_b.issue(sB + write_stage * kStageBytesB);
+        }
+        cp_async_commit();
+        #pragma unroll
+        for (int k_step = 0; k_step < kKSteps; ++k_step) {
+            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_step);
+            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_step);
+            mma_warp_tile(rC, rA, rB);
+        }
+        if (more) {
+            copy_a.finish(sA + write_stage * kStageBytesA);
+            copy_b.finish(sB + write_stage * kStageBytesB);
+        }
+        write_stage = read_stage;
+        read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    }
+#endif
+
+#if GEMM_SPLIT_K > 1
+    const OutputTile output = partial_sums(args, split);
+#else
+    const OutputTile output = final_output(args);
+#endif
+    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+}

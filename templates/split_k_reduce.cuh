@@ -1,0 +1,31 @@
+#pragma once
+// Second entry of a split-K kernel: D = alpha * (sum of the splits' partial sums, in split order) + beta * C.
+extern "C" __global__ void __launch_bounds__(kReduceThreads)
+gemm_reduce(const GemmArgs args) {
+    const long long pitch   = workspace_pitch(args.n);
+    const long long slab    = args.m * pitch;
+    const long long quads   = slab / 4;                         // of four columns, the last one of a row padded
+    const long long step    = static_cast<long long>(gridDim.x) * kReduceThreads;
+    for (long long quad = static_cast<long long>(blockIdx.x) * kReduceThreads + threadIdx.x; quad < quads; quad += step) {
+        const long long row = quad / (pitch / 4);
+        const int column    = static_cast<int>(quad % (pitch / 4)) * 4;
+        float sum[4] = {};
+        #pragma unroll
+        for (int split = 0; split < kSplitK; ++split) {
+            const float4 part = *reinterpret_cast<const float4*>(args.workspace + split * slab + quad * 4);
+            sum[0] += part.x;
+            sum[1] += part.y;
+            sum[2] += part.z;
+            sum[3] += part.w;
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (column + i >= args.n) break;
+            float value = args.alpha * sum[i];
+#if GEMM_HAS_C
+            if (args.beta != 0.0f) value = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column + i]), value);
+#endif
+            store(args.d + row * args.ldd + column + i, value);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+#pragma once
+// What follows from the parameters.
+constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
+constexpr int kWarpsN  = kBlockN / kWarpN;
+constexpr int kThreads = kWarpsM * kWarpsN * 32;
+constexpr int kKSteps  = kBlockK / kMmaK;
+constexpr int kTilesM  = kWarpM / kMmaM;                        // mma atoms of a warp tile along M and N
+constexpr int kTilesN  = kWarpN / kMmaN;
+
+constexpr int kRegistersA = kMmaM * kMmaK / 64;                 // 32-bit registers a thread gives to one atom's A, B, C
+constexpr int kRegistersB = kMmaN * kMmaK / 64;
+#if GEMM_ACCUMULATOR_F16
+constexpr int kRegistersC = 2;
+#else
+constexpr int kRegistersC = 4;
+#endif
+constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-step of the warp tile
+constexpr int kFragmentB = kTilesN * kRegistersB;
+
+// Tiles in shared memory: pitch of a row in bytes, and 16-byte chunks of a row that a warp's fragments step through.
+#if GEMM_SWIZZLE
+constexpr int kRowPadding = 0;
+#else
+constexpr int kRowPadding = 16;
+#endif
+#if GEMM_A_K_MAJOR
+constexpr int kPitchA      = kBlockK * 2 + kRowPadding;         // sA is (kBlockM, kBlockK)
+constexpr int kStageBytesA = kBlockM * kPitchA;
+constexpr int kChunksA     = kBlockK / 8;
+#else
+constexpr int kPitchA      = kBlockM * 2 + kRowPadding;         // sA is (kBlockK, kBlockM)
+constexpr int kStageBytesA = kBlockK * kPitchA;
+constexpr int kChunksA     = kWarpM / 8;
+#endif
+#if GEMM_B_K_MAJOR
+constexpr int kPitchB      = kBlockK * 2 + kRowPadding;         // sB is (kBlockN, kBlockK)
+constexpr int kStageBytesB = kBlockN * kPitchB;
+constexpr int kChunksB     = kBlockK / 8;
+#else
+constexpr int kPitchB      = kBlockN * 2 + kRowPadding;         // sB is (kBlockK, kBlockN)
+constexpr int kStageBytesB = kBlockK * kPitchB;
+constexpr int kChunksB     = kWarpN / 8;
+#endif
+#if GEMM_EPILOGUE_SHARED
+constexpr int kPitchC = kWarpN + 8;                             // elements; eight more than a row keep the banks apart
+#endif
