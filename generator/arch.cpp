@@ -6,67 +6,64 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 
 namespace jitgemm {
 namespace {
 
 constexpr int kKilobyte = 1024;
 
-// mma_flops_per_clock is dense 16-bit mma.sync with f32 sums. sm_90a: measured on an H200 (wgmma reaches 4096). sm_86, 89 and
-// 120: the GeForce rate; the workstation cards of sm_86 and 89 have twice that. sm_100, 103 and 110 do their best through
-// tcgen05; for mma.sync the row holds sm_80's rate.
-constexpr std::array<Arch, 10> kArchs{{
-    {.name = "sm_80", .compute_capability = 80,
-     .shared_bytes_per_block = 163 * kKilobyte, .shared_bytes_per_sm = 164 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
-     .mma_flops_per_clock = 2048, .first_nvrtc = 110,
-     .has_wgmma = false, .has_tma = false, .has_stmatrix = false, .has_fp8_mma = false},
-    {.name = "sm_86", .compute_capability = 86,
-     .shared_bytes_per_block = 99 * kKilobyte, .shared_bytes_per_sm = 100 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 1536, .max_blocks_per_sm = 16,
-     .mma_flops_per_clock = 512, .first_nvrtc = 111,
-     .has_wgmma = false, .has_tma = false, .has_stmatrix = false, .has_fp8_mma = false},
-    {.name = "sm_87", .compute_capability = 87,
-     .shared_bytes_per_block = 163 * kKilobyte, .shared_bytes_per_sm = 164 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 1536, .max_blocks_per_sm = 16,
-     .mma_flops_per_clock = 1024, .first_nvrtc = 114,
-     .has_wgmma = false, .has_tma = false, .has_stmatrix = false, .has_fp8_mma = false},
-    {.name = "sm_89", .compute_capability = 89,
-     .shared_bytes_per_block = 99 * kKilobyte, .shared_bytes_per_sm = 100 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
-     .mma_flops_per_clock = 512, .first_nvrtc = 118,
-     .has_wgmma = false, .has_tma = false, .has_stmatrix = false, .has_fp8_mma = true},
-    {.name = "sm_90a", .compute_capability = 90,
-     .shared_bytes_per_block = 227 * kKilobyte, .shared_bytes_per_sm = 228 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
-     .mma_flops_per_clock = 2729, .first_nvrtc = 120,
-     .has_wgmma = true, .has_tma = true, .has_stmatrix = true, .has_fp8_mma = true},
-    {.name = "sm_100", .compute_capability = 100,
-     .shared_bytes_per_block = 227 * kKilobyte, .shared_bytes_per_sm = 228 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
-     .mma_flops_per_clock = 2048, .first_nvrtc = 128,
-     .has_wgmma = false, .has_tma = true, .has_stmatrix = true, .has_fp8_mma = true},
-    {.name = "sm_103", .compute_capability = 103,
-     .shared_bytes_per_block = 227 * kKilobyte, .shared_bytes_per_sm = 228 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
-     .mma_flops_per_clock = 2048, .first_nvrtc = 129,
-     .has_wgmma = false, .has_tma = true, .has_stmatrix = true, .has_fp8_mma = true},
-    {.name = "sm_110", .compute_capability = 110,
-     .shared_bytes_per_block = 227 * kKilobyte, .shared_bytes_per_sm = 228 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
-     .mma_flops_per_clock = 2048, .first_nvrtc = 130,
-     .has_wgmma = false, .has_tma = true, .has_stmatrix = true, .has_fp8_mma = true},
-    {.name = "sm_120", .compute_capability = 120,
-     .shared_bytes_per_block = 99 * kKilobyte, .shared_bytes_per_sm = 100 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
-     .mma_flops_per_clock = 512, .first_nvrtc = 128,
-     .has_wgmma = false, .has_tma = true, .has_stmatrix = true, .has_fp8_mma = true},
-    {.name = "sm_121", .compute_capability = 121,
-     .shared_bytes_per_block = 99 * kKilobyte, .shared_bytes_per_sm = 100 * kKilobyte, .shared_reserved_per_block = kKilobyte,
-     .registers_per_sm = 65536, .max_registers_per_thread = 255, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
-     .mma_flops_per_clock = 512, .first_nvrtc = 129,
-     .has_wgmma = false, .has_tma = true, .has_stmatrix = true, .has_fp8_mma = true},
-}};
+/// What differs between architectures; the rest has been the same since sm_80.
+struct Row {
+    std::string_view name;
+    int compute_capability;
+    int shared_kilobytes_per_sm;
+    int max_threads_per_sm;
+    int max_blocks_per_sm;
+    int mma_flops_per_clock;
+    int first_nvrtc;
+};
+
+// mma_flops_per_clock is dense 16-bit mma.sync with f32 sums. sm_90a: measured on an H200 (wgmma reaches 4096). sm_86, 89,
+// 120 and 121: the GeForce rate; the workstation cards of sm_86 and 89 have twice that. sm_100, 103 and 110 do their best
+// through tcgen05; for mma.sync the row holds sm_80's rate.
+constexpr Row kRows[] = {
+    {"sm_80", 80, 164, 2048, 32, 2048, 110},
+    {"sm_86", 86, 100, 1536, 16, 512, 111},
+    {"sm_87", 87, 164, 1536, 16, 1024, 114},
+    {"sm_89", 89, 100, 1536, 24, 512, 118},
+    {"sm_90a", 90, 228, 2048, 32, 2729, 120},
+    {"sm_100", 100, 228, 2048, 32, 2048, 128},
+    {"sm_103", 103, 228, 2048, 32, 2048, 129},
+    {"sm_110", 110, 228, 1536, 24, 2048, 130},
+    {"sm_120", 120, 100, 1536, 24, 512, 128},
+    {"sm_121", 121, 100, 1536, 24, 512, 129},
+};
+
+constexpr Arch arch_of(const Row& row) {
+    return {.name = row.name,
+            .compute_capability = row.compute_capability,
+            // A block may have all but the driver's own kilobyte.
+            .shared_bytes_per_block = (row.shared_kilobytes_per_sm - 1) * kKilobyte,
+            .shared_bytes_per_sm = row.shared_kilobytes_per_sm * kKilobyte,
+            .shared_reserved_per_block = kKilobyte,
+            .registers_per_sm = 65536,
+            .max_registers_per_thread = 255,
+            .max_threads_per_sm = row.max_threads_per_sm,
+            .max_blocks_per_sm = row.max_blocks_per_sm,
+            .mma_flops_per_clock = row.mma_flops_per_clock,
+            .first_nvrtc = row.first_nvrtc,
+            .has_wgmma = row.compute_capability == 90,
+            .has_tma = row.compute_capability >= 90,
+            .has_stmatrix = row.compute_capability >= 90,
+            .has_fp8_mma = row.compute_capability >= 89};
+}
+
+constexpr auto kArchs = [] {
+    std::array<Arch, std::size(kRows)> archs{};
+    for (std::size_t i = 0; i < archs.size(); ++i) archs[i] = arch_of(kRows[i]);
+    return archs;
+}();
 
 std::vector<std::string_view> arch_names() {
     std::vector<std::string_view> names;
@@ -101,7 +98,8 @@ const Arch& arch_for_compute_capability(int compute_capability) {
         if (serves(arch, compute_capability)) closest = &arch;
     }
     if (closest != nullptr) return *closest;
-    throw SpecError(fmt::format("no architecture for compute capability {}.{}", compute_capability / 10, compute_capability % 10),
+    const int major = compute_capability / 10;
+    throw SpecError(fmt::format("no architecture for compute capability {}.{}", major, compute_capability % 10),
                     {fmt::format("known: {}", join_names(arch_names()))});
 }
 

@@ -29,7 +29,7 @@ constexpr GpuRow kRows[] = {
     {"a30", "sm_80", 56, 24, 1300, 933},
     {"rtx3090", "sm_86", 82, 6, 1695, 936},
     {"rtx3080", "sm_86", 68, 5, 1710, 760},
-    {"rtxa6000", "sm_86", 84, 6, 1650, 768},
+    {"a6000", "sm_86", 84, 6, 1650, 768},
     {"a40", "sm_86", 84, 6, 1500, 696},
     {"a10", "sm_86", 72, 6, 1300, 600},
     {"orin", "sm_87", 16, 4, 1300, 205},             // Jetson AGX Orin
@@ -88,7 +88,7 @@ const GpuModel& typical_gpu(const Arch& arch) {
     const auto found = std::find_if(models().begin(), models().end(),
                                     [&](const GpuModel& model) { return model.arch->name == arch.name; });
     if (found != models().end()) return *found;
-    throw SpecError(fmt::format("no typical GPU of architecture '{}'", arch.name), {"its row in the GPU table is missing"});
+    throw SpecError(fmt::format("no typical GPU of architecture '{}'", arch.name), {"the GPU table has no row of it"});
 }
 
 }  // namespace jitgemm
