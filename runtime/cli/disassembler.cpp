@@ -1,0 +1,45 @@
+#include "runtime/cli/disassembler.hpp"
+
+#include "generator/error.hpp"
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/subprocess.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm::cli {
+namespace {
+
+std::vector<std::string> command(const std::string& program, const std::string& cubin_file) {
+    if (program.ends_with("nvdisasm")) return {program, "-c", cubin_file};
+    return {program, "-sass", cubin_file};
+}
+
+}  // namespace
+
+std::vector<std::string> disassembler_candidates(const Options& options) {
+    std::vector<std::string> folders;
+    if (!options.cuda_path.empty()) folders.push_back(options.cuda_path + "/bin/");
+    folders.insert(folders.end(), {"", "/usr/local/cuda/bin/"});      // "": PATH
+    std::vector<std::string> candidates;
+    for (const std::string& folder : folders) {
+        for (const char* program : {"cuobjdump", "nvdisasm"}) candidates.push_back(folder + program);
+    }
+    return candidates;
+}
+
+std::string disassemble(const std::string& cubin, const Options& options) {
+    const TemporaryDirectory folder;
+    const std::string file = folder.path() + "/kernel.cubin";
+    write_file(file, cubin);
+    const std::vector<std::string> candidates = disassembler_candidates(options);
+    for (const std::string& program : candidates) {
+        const auto result = run_program(command(program, file));
+        if (!result) continue;
+        if (result->exit_code == 0) return result->output;
+        throw Error(fmt::format("{} failed with exit code {}", program, result->exit_code));
+    }
+    throw Error(fmt::format("no disassembler found; looked for {} (they come with the CUDA toolkit; set CUDA_PATH to its folder)",
+                            fmt::join(candidates, ", ")));
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "runtime/jitgemm.hpp"
+
+#include <string>
+#include <vector>
+
+namespace jitgemm::cli {
+
+/// Programs of the CUDA toolkit that print a cubin's machine code, in the order they are tried.
+[[nodiscard]] std::vector<std::string> disassembler_candidates(const Options& options);
+
+/// SASS of a cubin. Throws Error naming what was looked for when there is no disassembler.
+[[nodiscard]] std::string disassemble(const std::string& cubin, const Options& options);
+
+}  // namespace jitgemm::cli

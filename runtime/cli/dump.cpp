@@ -1,0 +1,132 @@
+#include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
+#include "generator/nearest_name.hpp"
+#include "runtime/cli/disassembler.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/json_fields.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/target.hpp"
+#include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/verb.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include <unistd.h>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr std::array<std::string_view, 4> kEmissions{"cu", "ptx", "cubin", "sass"};
+
+struct DumpOptions {
+    ProblemOptions problem;
+    std::string emit = "cu";
+    bool with_main = false;
+    std::string output;     ///< empty or "-": stdout
+};
+
+/// A generated kernel in one of its forms.
+struct Dump {
+    GemmSpec spec;          ///< resolved
+    KernelSource source;
+    std::string bytes;      ///< text, or a cubin
+    std::optional<CompiledKernel> compiled;
+};
+
+void check_usage(const DumpOptions& options, const Output& output) {
+    if (std::ranges::find(kEmissions, options.emit) == kEmissions.end()) {
+        throw UsageError(fmt::format("--emit is '{}': expected one of {}{}", options.emit, join_names(kEmissions),
+                                     nearest_hint(options.emit, kEmissions)));
+    }
+    if (options.with_main && options.emit != "cu") throw UsageError("--main goes with --emit cu only");
+    const bool to_stdout = options.output.empty() || options.output == "-";
+    if (options.emit == "cubin" && to_stdout && (output.json() || isatty(STDOUT_FILENO) != 0)) {
+        throw UsageError("a cubin is binary: name a file with -o FILE");
+    }
+}
+
+KernelSource generate_source(const DumpOptions& options, const GemmSpec& spec, Output& output) {
+    const Target target = choose_target(options.problem);
+    if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
+    const KernelConfig config = choose_config(spec, target.gpu, options.problem.selection());
+    return generate(spec, config, *target.gpu.arch, templates_of(options.problem.options()));
+}
+
+/// "sm_90a" → "compute_90a", which makes NVRTC stop at PTX.
+std::string virtual_arch(std::string_view arch) { return fmt::format("compute_{}", arch.substr(arch.find('_') + 1)); }
+
+CompiledKernel compile(const DumpOptions& options, const Dump& dumped, const std::string& text) {
+    const Options settings = options.problem.options();
+    CompileRequest request = compile_request(dumped.source);
+    if (options.emit == "ptx") request.arch = virtual_arch(request.arch);
+    const std::shared_ptr<Compiler> compiler = compiler_of(settings, 0);
+    KernelCache cache = cache_of(settings);
+    return cache.get_or_compile(request, *compiler, text).kernel;
+}
+
+Dump make_dump(const DumpOptions& options, Output& output) {
+    Dump dumped;
+    dumped.spec = resolved(options.problem.problem().spec);
+    dumped.source = generate_source(options, dumped.spec, output);
+    dumped.bytes = dump(dumped.source, dumped.spec);
+    if (options.with_main) dumped.bytes += host_main(dumped.source, dumped.spec);
+    if (options.emit == "cu") return dumped;
+    dumped.compiled = compile(options, dumped, dumped.bytes);
+    dumped.bytes = options.emit == "sass" ? disassemble(dumped.compiled->binary, options.problem.options()) : dumped.compiled->binary;
+    return dumped;
+}
+
+Json compiled_json(const CompiledKernel& compiled) {
+    return {{"registers", compiled.report.registers},
+            {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
+            {"stack_bytes", compiled.report.stack_bytes},
+            {"warnings", compiled.report.warnings},
+            {"compile_ms", compiled.compile_ms},
+            {"nvrtc_version", compiled.nvrtc_version}};
+}
+
+Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {
+    Json entries = Json::array();
+    for (const KernelEntry& entry : dumped.source.entries) entries.push_back(to_json(entry));
+    Json json{{"kernel", dumped.source.name},
+              {"arch", dumped.source.arch->name},
+              {"spec", to_json(dumped.spec)},
+              {"emit", options.emit},
+              {"entries", entries},
+              {"compiled", dumped.compiled ? compiled_json(*dumped.compiled) : Json()}};
+    json["file"] = to_file ? Json(options.output) : Json();
+    json["text"] = to_file ? Json() : Json(dumped.bytes);
+    return json;
+}
+
+int run_dump(const DumpOptions& options, Output& output) {
+    check_usage(options, output);
+    const Dump dumped = make_dump(options, output);
+    const bool to_file = !options.output.empty() && options.output != "-";
+    if (to_file) write_file(options.output, dumped.bytes);
+    else output.text(dumped.bytes);
+    output.document(document_of(dumped, options, to_file));
+    return kExitFine;
+}
+
+}  // namespace
+
+Action declare_dump(CLI::App& app) {
+    auto options = std::make_shared<DumpOptions>();
+    options->problem.declare_problem(app);
+    options->problem.declare_selection(app);
+    options->problem.declare_target(app);
+    app.add_option("--emit", options->emit, "cu, ptx, cubin or sass")->capture_default_str()->type_name("");
+    app.add_flag("--main", options->with_main, "Add a stand-alone main that verifies and times: nvcc compiles the file alone");
+    app.add_option("-o,--output", options->output, "Write to this file in place of stdout")->type_name("FILE");
+    return [options](Output& output) { return run_dump(*options, output); };
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,77 @@
+#include "runtime/cli/json_fields.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr double kFlopsPerTflopMicrosecond = 1e6;
+
+/// In the order of the enumeration.
+constexpr std::array<std::string_view, 14> kRoles{"a",   "b",   "c",   "d",   "workspace", "m",     "n",
+                                                  "k",   "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
+constexpr std::array<std::string_view, 4> kKinds{"pointer", "i32", "i64", "f32"};
+
+Json to_json(const KernelArgument& argument) {
+    return {{"role", kRoles.at(static_cast<std::size_t>(argument.role))}, {"kind", kKinds.at(static_cast<std::size_t>(argument.kind))}};
+}
+
+}  // namespace
+
+Json to_json(const GemmSpec& spec) {
+    Json json{{"type", type_name(spec)}, {"layout", to_string(spec.layout)}, {"m", spec.m}, {"n", spec.n}, {"k", spec.k}};
+    json["a_type"] = to_string(spec.a);
+    json["b_type"] = to_string(spec.b);
+    json["c_type"] = spec.c ? Json(to_string(*spec.c)) : Json();
+    json["d_type"] = to_string(spec.d);
+    json["acc_type"] = to_string(spec.accumulator);
+    json["d_layout"] = to_string(spec.d_order);
+    json["lda"] = spec.lda;
+    json["ldb"] = spec.ldb;
+    json["ldc"] = spec.c ? Json(spec.ldc) : Json();
+    json["ldd"] = spec.ldd;
+    json["align_a"] = spec.align_a;
+    json["align_b"] = spec.align_b;
+    json["align_c"] = spec.c ? Json(spec.align_c) : Json();
+    json["align_d"] = spec.align_d;
+    return json;
+}
+
+Json to_json(const GpuModel& gpu) {
+    return {{"name", gpu.name}, {"arch", gpu.arch->name}, {"sm_count", gpu.sm_count}};
+}
+
+Json to_json(const CostEstimate& cost) {
+    return {{"math_us", cost.math_us},     {"dram_us", cost.dram_us}, {"l2_us", cost.l2_us},
+            {"overhead_us", cost.overhead_us}, {"waves", cost.waves},     {"blocks_per_sm", cost.blocks_per_sm}};
+}
+
+Json to_json(const KernelEntry& entry) {
+    Json arguments = Json::array();
+    for (const KernelArgument& argument : entry.arguments) arguments.push_back(to_json(argument));
+    return {{"function", entry.function},
+            {"threads", entry.threads},
+            {"shared_bytes", entry.shared_bytes},
+            {"cluster", entry.cluster},
+            {"grid", {{"tile_m", entry.grid.tile_m}, {"tile_n", entry.grid.tile_n}, {"splits", entry.grid.splits}}},
+            {"arguments", arguments}};
+}
+
+std::string type_name(const GemmSpec& spec) {
+    if (spec.a == spec.b) return std::string(to_string(spec.a));
+    return fmt::format("{}*{}", to_string(spec.a), to_string(spec.b));
+}
+
+std::string shape_text(const GemmSpec& spec) {
+    return fmt::format("{} {} {} {} {}", type_name(spec), to_string(spec.layout), spec.m, spec.n, spec.k);
+}
+
+double tflops(const GemmSpec& spec, double microseconds) {
+    return microseconds > 0 ? flops(spec) / microseconds / kFlopsPerTflopMicrosecond : 0;
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/families/family.hpp"
+#include "generator/gemm_spec.hpp"
+#include "runtime/cli/output.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+/// The fields that name a problem in every document: type, layout, m, n, k ... (docs/cli.md).
+[[nodiscard]] Json to_json(const GemmSpec& spec);
+[[nodiscard]] Json to_json(const GpuModel& gpu);
+[[nodiscard]] Json to_json(const CostEstimate& cost);
+[[nodiscard]] Json to_json(const KernelEntry& entry);
+
+/// "bf16" where A and B have one type, else "e4m3*e5m2".
+[[nodiscard]] std::string type_name(const GemmSpec& spec);
+/// "bf16 tn 4096 4096 4096".
+[[nodiscard]] std::string shape_text(const GemmSpec& spec);
+/// Of a time in microseconds; 0 where nothing was computed or timed.
+[[nodiscard]] double tflops(const GemmSpec& spec, double microseconds);
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,127 @@
+#include "generator/heuristics.hpp"
+#include "generator/kernel_config.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/json_fields.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/target.hpp"
+#include "runtime/cli/verb.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace jitgemm::cli {
+namespace {
+
+struct ListOptions {
+    ProblemOptions problem;
+    bool why = false;
+    std::size_t limit = 20;     ///< 0: all
+};
+
+/// One problem's candidates and all that is said of them.
+struct Listing {
+    GemmSpec spec;              ///< resolved
+    Target target;
+    CandidateList candidates;
+    std::size_t shown = 0;      ///< of the accepted ones
+
+    [[nodiscard]] std::string name_of(const KernelConfig& config) const { return kernel_name({signature(spec), config}); }
+};
+
+Listing make_listing(const ListOptions& options) {
+    Listing listing;
+    listing.spec = resolved(options.problem.problem().spec);
+    listing.target = choose_target(options.problem);
+    listing.candidates = list_candidates(listing.spec, listing.target.gpu, options.problem.selection());
+    const std::size_t accepted = listing.candidates.accepted.size();
+    listing.shown = options.limit == 0 ? accepted : std::min(options.limit, accepted);
+    return listing;
+}
+
+Json candidate_json(const Listing& listing, const Candidate& candidate) {
+    return {{"kernel", listing.name_of(candidate.config)},
+            {"family", family_name(candidate.config)},
+            {"parameters", parameters_of(candidate.config)},
+            {"predicted_microseconds", candidate.cost.total_us},
+            {"predicted_tflops", tflops(listing.spec, candidate.cost.total_us)},
+            {"cost", to_json(candidate.cost)}};
+}
+
+Json document_of(const Listing& listing, bool why) {
+    Json accepted = Json::array();
+    for (std::size_t i = 0; i < listing.shown; ++i) accepted.push_back(candidate_json(listing, listing.candidates.accepted[i]));
+    Json json{{"spec", to_json(listing.spec)},
+              {"gpu", to_json(listing.target.gpu)},
+              {"gpu_origin", listing.target.origin},
+              {"accepted_count", listing.candidates.accepted.size()},
+              {"rejected_count", listing.candidates.rejected.size()},
+              {"candidates", accepted},
+              {"unsupported", listing.candidates.unsupported}};
+    if (!why) return json;
+    json["rejected"] = Json::array();
+    for (const RejectedCandidate& rejected : listing.candidates.rejected) {
+        json["rejected"].push_back({{"kernel", listing.name_of(rejected.config)}, {"reasons", rejected.reasons}});
+    }
+    return json;
+}
+
+std::string table(const Listing& listing) {
+    std::string text = fmt::format("{:>4} {:>10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9}  {}\n", "rank", "us", "TFLOP/s", "math",
+                                   "dram", "l2", "overhead", "waves", "blocks/SM", "kernel");
+    for (std::size_t i = 0; i < listing.shown; ++i) {
+        const auto& [config, cost] = listing.candidates.accepted[i];
+        text += fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}\n", i + 1, cost.total_us,
+                            tflops(listing.spec, cost.total_us), cost.math_us, cost.dram_us, cost.l2_us, cost.overhead_us,
+                            cost.waves, cost.blocks_per_sm, listing.name_of(config));
+    }
+    return text;
+}
+
+std::string rejected_text(const Listing& listing) {
+    std::string text = fmt::format("\nRejected:\n");
+    for (const RejectedCandidate& rejected : listing.candidates.rejected) {
+        text += fmt::format("  {}\n", listing.name_of(rejected.config));
+        for (const std::string& reason : rejected.reasons) text += fmt::format("    - {}\n", reason);
+    }
+    return text;
+}
+
+std::string to_text(const Listing& listing, bool why) {
+    const CandidateList& list = listing.candidates;
+    std::string text = fmt::format("{} on {}\n", shape_text(listing.spec), describe(listing.target));
+    text += fmt::format("{} candidates in the heuristic's order, {} rejected; times are predictions in microseconds\n\n",
+                        list.accepted.size(), list.rejected.size());
+    if (!list.accepted.empty()) text += table(listing);
+    if (listing.shown < list.accepted.size()) {
+        text += fmt::format("... and {} more (--limit 0 shows all)\n", list.accepted.size() - listing.shown);
+    }
+    for (const std::string& reason : list.unsupported) text += fmt::format("not served by {}\n", reason);
+    if (why && !list.rejected.empty()) text += rejected_text(listing);
+    return text;
+}
+
+int list(const ListOptions& options, Output& output) {
+    const Listing listing = make_listing(options);
+    output.text(to_text(listing, options.why));
+    output.document(document_of(listing, options.why));
+    if (!listing.candidates.accepted.empty()) return kExitFine;
+    output.note("jitgemm: no kernel serves this problem");
+    return kExitFailed;
+}
+
+}  // namespace
+
+Action declare_list(CLI::App& app) {
+    auto options = std::make_shared<ListOptions>();
+    options->problem.declare_problem(app);
+    options->problem.declare_selection(app);
+    options->problem.declare_target(app);
+    app.add_flag("--why", options->why, "Also the rejected candidates, each with every reason");
+    app.add_option("--limit", options->limit, "How many candidates to show; 0: all")->capture_default_str();
+    return [options](Output& output) { return list(*options, output); };
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,30 @@
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/verb.hpp"
+#include "runtime/jitgemm.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace {
+
+using jitgemm::cli::Verb;
+
+constexpr std::array kVerbs{
+    Verb{"run", "Generate, compile or fetch, launch, verify and time one kernel", jitgemm::cli::declare_run},
+    Verb{"dump", "Print the generated CUDA file, or its PTX, cubin or SASS", jitgemm::cli::declare_dump},
+    Verb{"list", "Candidate kernels for a problem with their predicted times", jitgemm::cli::declare_list},
+    Verb{"bench", "Time kernels side by side with cuBLASLt or a peer library", jitgemm::cli::declare_bench},
+    Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},
+    Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, clear, why", nullptr, jitgemm::cli::cache_verbs},
+    Verb{"doctor", "What is installed, found and missing", jitgemm::cli::declare_doctor},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    jitgemm::cli::handle_interrupts();
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    return jitgemm::cli::dispatch(kVerbs, "jitgemm", arguments);
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace jitgemm::cli {
+
+/// Keeps its fields in the order they were written.
+using Json = nlohmann::ordered_json;
+
+/// Where a verb writes: results to stdout, everything else to stderr. With --json stdout carries one document and nothing else.
+class Output {
+public:
+    explicit Output(bool json);
+
+    [[nodiscard]] bool json() const { return json_; }
+    /// A result for people; dropped with --json.
+    void text(std::string_view text);
+    /// The one document; dropped without --json. A second call throws std::logic_error.
+    void document(const Json& document);
+    /// Bytes as they are, whatever the mode: what `dump` and `bench --csv -` are asked for.
+    void raw(std::string_view bytes);
+    /// A line on stderr.
+    void note(std::string_view line);
+    /// Replaces the progress line on stderr; nothing when stderr is not a terminal. An empty line clears it.
+    void progress(std::string_view line);
+    /// Flushes; false when stdout did not take everything (full disk, closed pipe).
+    [[nodiscard]] bool finish();
+
+private:
+    bool json_;
+    bool terminal_;
+    bool progress_shown_ = false;
+    bool document_written_ = false;
+};
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,288 @@
+#include "runtime/cli/problem_options.hpp"
+
+#include "generator/nearest_name.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/toolbox.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace jitgemm::cli {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+struct OptionRow {
+    std::string_view name;
+    std::string_view description;
+};
+
+constexpr std::array kProblemOptions{
+    OptionRow{"m", "Rows of A, C and D"},
+    OptionRow{"n", "Columns of B, C and D"},
+    OptionRow{"k", "Columns of A, rows of B"},
+    OptionRow{"type", "Type of A and B, which also gives D's and the accumulator's (default bf16)"},
+    OptionRow{"a-type", "Type of A"},
+    OptionRow{"b-type", "Type of B"},
+    OptionRow{"c-type", "Type of C, which is then read (default D's when --beta is not 0)"},
+    OptionRow{"d-type", "Type of D"},
+    OptionRow{"acc-type", "Type of the accumulator"},
+    OptionRow{"layout", "tn, nn, nt or tt: BLAS letters of A and B, t row-major, n column-major (default tn)"},
+    OptionRow{"d-layout", "t or n: order of D and C (default t, row-major)"},
+    OptionRow{"lda", "Leading dimension of A in elements (default packed)"},
+    OptionRow{"ldb", "Leading dimension of B"},
+    OptionRow{"ldc", "Leading dimension of C"},
+    OptionRow{"ldd", "Leading dimension of D"},
+    OptionRow{"align-a", "Alignment of A in bytes: 16, 8, 4 or 2 (default what lda gives)"},
+    OptionRow{"align-b", "Alignment of B in bytes"},
+    OptionRow{"align-c", "Alignment of C in bytes"},
+    OptionRow{"align-d", "Alignment of D in bytes"},
+    OptionRow{"alpha", "D = alpha A B + beta C (default 1)"},
+    OptionRow{"beta", "Default 1 where C is named, else 0"},
+};
+
+/// What a shape line says already.
+constexpr std::array<std::string_view, 5> kShapeOptions{"m", "n", "k", "type", "layout"};
+
+template <typename Number>
+void read_number(std::string_view option, const std::string& text, Number& value, Reasons& reasons) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc::result_out_of_range) {
+        reasons.push_back(fmt::format("--{} is '{}': too large", option, text));
+    } else if (error != std::errc() || stop != end) {
+        reasons.push_back(fmt::format("--{} is '{}': expected a whole number", option, text));
+    }
+}
+
+void read_scalar(std::string_view option, const std::string& text, float& value, Reasons& reasons) {
+    char* stop = nullptr;
+    value = std::strtof(text.c_str(), &stop);
+    const bool whole = !text.empty() && stop == text.c_str() + text.size();
+    if (!whole || !std::isfinite(value)) reasons.push_back(fmt::format("--{} is '{}': expected a finite number", option, text));
+}
+
+std::string unknown_word(std::string_view option, const std::string& text, std::span<const std::string_view> known) {
+    return fmt::format("--{} is '{}': expected one of {}{}", option, text, join_names(known), nearest_hint(text, known));
+}
+
+std::vector<std::string_view> type_names() {
+    std::vector<std::string_view> names;
+    for (const DataTypeInfo& row : data_type_table()) names.push_back(row.name);
+    return names;
+}
+
+std::optional<DataType> read_type(std::string_view option, const std::string& text, Reasons& reasons) {
+    const std::optional<DataType> type = parse_data_type(text);
+    if (!type) reasons.push_back(unknown_word(option, text, type_names()));
+    return type;
+}
+
+/// Reads the options that were given into their fields and collects what is wrong with them.
+class SpecReader {
+public:
+    explicit SpecReader(const ProblemOptions& options) : options_(options) {}
+
+    void type(std::string_view option, DataType& field) {
+        const auto text = options_.text(option);
+        if (!text) return;
+        if (const auto type = read_type(option, *text, reasons_)) field = *type;
+    }
+
+    template <typename Number>
+    void number(std::string_view option, Number& field) {
+        if (const auto text = options_.text(option)) read_number(option, *text, field, reasons_);
+    }
+
+    void scalar(std::string_view option, float& field) {
+        if (const auto text = options_.text(option)) read_scalar(option, *text, field, reasons_);
+    }
+
+    void layout(GemmLayout& field) {
+        static constexpr std::array<std::string_view, 4> kKnown{"tn", "nn", "nt", "tt"};
+        word("layout", kKnown, parse_layout, field);
+    }
+
+    void order(Order& field) {
+        static constexpr std::array<std::string_view, 2> kKnown{"t", "n"};
+        word("d-layout", kKnown, parse_order, field);
+    }
+
+    [[nodiscard]] const Reasons& reasons() const { return reasons_; }
+
+private:
+    template <typename Value>
+    void word(std::string_view option, std::span<const std::string_view> known,
+              std::optional<Value> (*parse)(std::string_view), Value& field) {
+        const auto text = options_.text(option);
+        if (!text) return;
+        if (const std::optional<Value> value = parse(*text)) field = *value;
+        else reasons_.push_back(unknown_word(option, *text, known));
+    }
+
+    const ProblemOptions& options_;
+    Reasons reasons_;
+};
+
+void read_sizes(SpecReader& reader, GemmSpec& spec) {
+    reader.number("m", spec.m);
+    reader.number("n", spec.n);
+    reader.number("k", spec.k);
+    reader.number("lda", spec.lda);
+    reader.number("ldb", spec.ldb);
+    reader.number("ldc", spec.ldc);
+    reader.number("ldd", spec.ldd);
+    reader.number("align-a", spec.align_a);
+    reader.number("align-b", spec.align_b);
+    reader.number("align-c", spec.align_c);
+    reader.number("align-d", spec.align_d);
+}
+
+void read_types(SpecReader& reader, GemmSpec& spec) {
+    reader.type("a-type", spec.a);
+    reader.type("b-type", spec.b);
+    reader.type("d-type", spec.d);
+    reader.type("acc-type", spec.accumulator);
+    reader.layout(spec.layout);
+    reader.order(spec.d_order);
+}
+
+/// C is read when it is named or when beta asks for it; its type is D's unless said otherwise.
+void read_c(SpecReader& reader, const ProblemOptions& options, ProblemRequest& request) {
+    const bool named = options.given("c-type") || request.spec.c.has_value();
+    request.beta = named ? 1.0F : 0.0F;
+    reader.scalar("alpha", request.alpha);
+    reader.scalar("beta", request.beta);
+    if (!named && request.beta == 0.0F) return;
+    DataType type = request.spec.c.value_or(request.spec.d);
+    reader.type("c-type", type);
+    request.spec.c = type;
+}
+
+/// What a kernel says of the problem it was made for. Alignments a problem has by itself are not raised.
+GemmSpec spec_of_kernel(const GemmSignature& kernel) {
+    GemmSpec spec;
+    spec.layout = kernel.layout;
+    spec.a = kernel.a;
+    spec.b = kernel.b;
+    spec.c = kernel.c;
+    spec.d = kernel.d;
+    spec.accumulator = kernel.accumulator;
+    return spec;
+}
+
+/// A kernel made for less alignment than the problem has serves it when the problem promises no more than that.
+void lower_alignments(GemmSpec& spec, const GemmSignature& kernel) {
+    if (spec.d_order != Order::row || !problems(spec).empty()) return;
+    const GemmSpec full = resolved(spec);
+    if (spec.align_a == 0 && kernel.align_a < full.align_a) spec.align_a = kernel.align_a;
+    if (spec.align_b == 0 && kernel.align_b < full.align_b) spec.align_b = kernel.align_b;
+    if (spec.align_d == 0 && kernel.align_d < full.align_d) spec.align_d = kernel.align_d;
+}
+
+void refuse(const Reasons& reasons) {
+    if (!reasons.empty()) throw SpecError("invalid problem", reasons);
+}
+
+}  // namespace
+
+void ProblemOptions::declare(CLI::App& app, const char* group, std::string_view name, std::string_view description) {
+    const auto keep = [this, key = std::string(name)](const std::string& value) { given_[key] = value; };
+    app.add_option_function<std::string>(fmt::format("--{}", name), keep, std::string(description))->group(group)->type_name("");
+}
+
+void ProblemOptions::declare_problem(CLI::App& app) {
+    app.add_option("shape", shape_line_, "The problem as one line in place of the options: TYPE LAYOUT M N K")
+        ->expected(0, 5)
+        ->type_name("");
+    for (const OptionRow& row : kProblemOptions) declare(app, "Problem", row.name, row.description);
+}
+
+void ProblemOptions::declare_selection(CLI::App& app) {
+    declare(app, "Kernel", "kernel", "Canonical kernel name: exactly this one");
+    declare(app, "Kernel", "family", "Stay within this kernel family");
+    declare(app, "Kernel", "param", "Fix parameters: name=value[,name=value...]; may be repeated");
+    app.get_option("--param")->join(',');
+    declare(app, "Kernel", "templates", "Read the kernel templates from this folder in place of the built-in ones");
+}
+
+void ProblemOptions::declare_target(CLI::App& app) {
+    declare(app, "Target", "arch", "Architecture to generate for: sm_80, sm_90a ... (default this machine's GPU)");
+    declare(app, "Target", "gpu", "Well-known GPU to generate for: h200, a100, rtx4090 ...");
+}
+
+void ProblemOptions::declare_device(CLI::App& app) { declare(app, "Target", "device", "cuda or cuda:N (default cuda)"); }
+
+std::optional<std::string> ProblemOptions::text(std::string_view option) const {
+    const auto found = given_.find(option);
+    return found == given_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string ProblemOptions::text_or_empty(std::string_view option) const { return text(option).value_or(std::string()); }
+
+GemmSpec ProblemOptions::base_spec() const {
+    if (!has_shape_line()) return base_of_type();
+    for (const std::string_view option : kShapeOptions) {
+        if (given(option)) throw UsageError(fmt::format("the shape line and --{} say the same thing: leave one out", option));
+    }
+    return parse_shape_line(fmt::format("{}", fmt::join(shape_line_, " ")));
+}
+
+GemmSpec ProblemOptions::base_of_type() const {
+    Reasons missing;
+    for (const std::string_view option : {"m", "n", "k"}) {
+        if (!given(option)) missing.push_back(fmt::format("--{} is missing", option));
+    }
+    if (!missing.empty()) {
+        throw UsageError("no problem named; try a shape line 'bf16 tn 4096 4096 4096', or --m --n --k", missing);
+    }
+    const std::string first = given("type") ? "type" : "a-type";
+    if (!given(first)) return given("kernel") ? spec_of_kernel(parse_kernel_name(text_or_empty("kernel")).signature) : GemmSpec();
+    Reasons reasons;
+    const std::optional<DataType> type = read_type(first, text_or_empty(first), reasons);
+    refuse(reasons);
+    return gemm_spec_of_type(*type);
+}
+
+ProblemRequest ProblemOptions::problem() const {
+    ProblemRequest request = problem_over(base_spec());
+    if (given("kernel")) lower_alignments(request.spec, parse_kernel_name(text_or_empty("kernel")).signature);
+    refuse(problems(request.spec));
+    return request;
+}
+
+ProblemRequest ProblemOptions::problem_over(const GemmSpec& base) const {
+    ProblemRequest request;
+    request.spec = base;
+    SpecReader reader(*this);
+    read_sizes(reader, request.spec);
+    read_types(reader, request.spec);
+    read_c(reader, *this, request);
+    refuse(reader.reasons());
+    return request;
+}
+
+Options ProblemOptions::options() const {
+    Options options = tool_options();
+    if (const auto device = text("device")) options.device = *device;
+    if (const auto folder = text("templates")) options.template_directory = *folder;
+    options.kernel = text_or_empty("kernel");
+    options.family = text_or_empty("family");
+    options.parameters = text_or_empty("param");
+    return options;
+}
+
+Selection ProblemOptions::selection() const {
+    Selection selection;
+    selection.kernel = text("kernel");
+    selection.family = text("family");
+    if (const auto parameters = text("param")) selection.parameters = parse_parameters(*parameters);
+    return selection;
+}
+
+}  // namespace jitgemm::cli

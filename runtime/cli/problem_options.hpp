@@ -1,0 +1,61 @@
+#pragma once
+
+#include "generator/gemm_spec.hpp"
+#include "generator/heuristics.hpp"
+#include "runtime/jitgemm.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm::cli {
+
+/// What is asked and what it is launched with.
+struct ProblemRequest {
+    GemmSpec spec;          ///< as asked, unresolved
+    float alpha = 1.0F;
+    float beta = 0.0F;      ///< 1 by default where C is named, else 0
+};
+
+/// The options that name a problem and a kernel for it, shared by the verbs. Values are kept as typed and read all at once,
+/// so that one message names everything wrong with them.
+class ProblemOptions {
+public:
+    /// --m … --align-d, --alpha, --beta, and the positional shape line `bf16 tn 4096 4096 4096`.
+    void declare_problem(CLI::App& app);
+    /// --kernel, --family, --param, --templates.
+    void declare_selection(CLI::App& app);
+    /// --arch and --gpu, for verbs that need no device.
+    void declare_target(CLI::App& app);
+    /// --device, for verbs that do.
+    void declare_device(CLI::App& app);
+
+    [[nodiscard]] bool given(std::string_view option) const { return given_.contains(option); }
+    [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }
+
+    /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from the kernel.
+    /// Throws UsageError, SpecError or ConfigError with all that is wrong.
+    [[nodiscard]] ProblemRequest problem() const;
+    /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files.
+    [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base) const;
+
+    /// The settings of the environment with what these options say on top.
+    [[nodiscard]] Options options() const;
+    [[nodiscard]] Selection selection() const;
+    [[nodiscard]] std::optional<std::string> text(std::string_view option) const;
+
+private:
+    void declare(CLI::App& app, const char* group, std::string_view name, std::string_view description);
+    [[nodiscard]] std::string text_or_empty(std::string_view option) const;
+    [[nodiscard]] GemmSpec base_spec() const;
+    [[nodiscard]] GemmSpec base_of_type() const;
+
+    std::vector<std::string> shape_line_;
+    std::map<std::string, std::string, std::less<>> given_;     // option without its dashes → value
+};
+
+}  // namespace jitgemm::cli

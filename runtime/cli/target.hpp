@@ -1,0 +1,24 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "runtime/cli/problem_options.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+/// The GPU to generate for where none needs to be there: --gpu, else the typical one of --arch, else this machine's, else the
+/// typical sm_80.
+struct Target {
+    GpuModel gpu;
+    std::string origin;     ///< where that choice comes from, for people
+    bool assumed = false;   ///< neither an option nor a device says so
+};
+
+/// Throws SpecError for unknown names, UsageError when --gpu and --arch contradict each other.
+[[nodiscard]] Target choose_target(const ProblemOptions& problem);
+
+/// "h200 (sm_90a, 132 SMs), this machine's GPU".
+[[nodiscard]] std::string describe(const Target& target);
+
+}  // namespace jitgemm::cli

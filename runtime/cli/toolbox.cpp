@@ -1,0 +1,33 @@
+#include "runtime/cli/toolbox.hpp"
+
+#include "runtime/driver.hpp"
+#include "runtime/log.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+Options tool_options() {
+    Options options = Options::from_environment();
+    set_up_log(options);
+    return options;
+}
+
+TemplateSet templates_of(const Options& options) {
+    if (options.template_directory.empty()) return TemplateSet::embedded();
+    return TemplateSet::from_directory(options.template_directory);
+}
+
+std::shared_ptr<Compiler> compiler_of(const Options& options, int newest_major) {
+    return make_nvrtc_compiler(options, newest_major, options.cache_directory);
+}
+
+KernelCache cache_of(const Options& options) { return {options.cache_directory, options.readonly_cache_directory}; }
+
+int newest_major_of_machine() {
+    std::string reason;
+    const DriverApi* const api = try_driver(reason);
+    return api == nullptr ? 0 : api->version / 10;
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/renderer.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/jitgemm.hpp"
+#include "runtime/kernel_cache.hpp"
+
+#include <memory>
+
+namespace jitgemm::cli {
+
+/// The settings of the environment; the log speaks from here on as they say.
+[[nodiscard]] Options tool_options();
+
+/// What verbs that need no Context build from the settings, in the same way a Context does.
+[[nodiscard]] TemplateSet templates_of(const Options& options);
+[[nodiscard]] std::shared_ptr<Compiler> compiler_of(const Options& options, int newest_major);
+[[nodiscard]] KernelCache cache_of(const Options& options);
+
+/// Largest CUDA major whose cubins this machine's driver loads; 0 (any) where there is no driver.
+[[nodiscard]] int newest_major_of_machine();
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "runtime/cli/output.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm::cli {
+
+/// What a verb does once its options are parsed; returns the exit code.
+using Action = std::function<int(Output&)>;
+
+/// One verb of the tool. `declare` names its options on the parser and returns what runs with their values; a verb with
+/// verbs of its own (`cache`) has `children` instead.
+struct Verb {
+    std::string_view name;
+    std::string_view summary;
+    Action (*declare)(CLI::App&) = nullptr;
+    std::span<const Verb> (*children)() = nullptr;
+};
+
+/// Runs the verb that the first argument names, or prints help or version; `path` is what was typed before ("jitgemm cache").
+/// Every failure becomes a message on stderr, with --json a document on stdout as well, and an exit code.
+[[nodiscard]] int dispatch(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments);
+
+Action declare_bench(CLI::App& app);
+Action declare_doctor(CLI::App& app);
+Action declare_dump(CLI::App& app);
+Action declare_export(CLI::App& app);
+Action declare_list(CLI::App& app);
+Action declare_run(CLI::App& app);
+[[nodiscard]] std::span<const Verb> cache_verbs();
+
+}  // namespace jitgemm::cli
