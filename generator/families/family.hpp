@@ -47,7 +47,9 @@ struct Family {
     std::vector<std::string> (*violations)(const GemmSpec&, const KernelConfig&, const Arch&);
     CostEstimate (*cost)(const GemmSpec&, const KernelConfig&, const GpuModel&);
 
-    std::string (*config_name)(const KernelConfig&);                        ///< the config's part of the kernel name
+    /// The config's part of the kernel name. What follows from signature and config is spelt out too (trans, swizzle span);
+    /// parse_config_name takes it as read: kernel_name() of what was parsed must give the same text again.
+    std::string (*config_name)(const GemmSignature&, const KernelConfig&);
     KernelConfig (*parse_config_name)(std::string_view);
     ParameterMap (*parameters)(const KernelConfig&);
     KernelConfig (*with_parameters)(const KernelConfig&, const ParameterMap&);
