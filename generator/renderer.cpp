@@ -1,6 +1,7 @@
 #include "generator/renderer.hpp"
 
 #include "generator/condition.hpp"
+#include "generator/embedded_templates.hpp"
 #include "generator/error.hpp"
 
 #include <fmt/format.h>
@@ -250,6 +251,11 @@ std::string read_file(const std::filesystem::path& path) {
 const std::string* TemplateSet::find(std::string_view name) const {
     const auto found = files_.find(name);
     return found == files_.end() ? nullptr : &found->second;
+}
+
+const TemplateSet& TemplateSet::embedded() {
+    static const TemplateSet templates(embedded_templates());
+    return templates;
 }
 
 TemplateSet TemplateSet::from_directory(const std::string& directory) {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace jitgemm {
+
+/// The .cu and .cuh files of runtime/ by name ("reference_kernels.cu"), as they were when the library was built
+/// (cmake/embed.cmake writes the definition).
+[[nodiscard]] std::map<std::string, std::string, std::less<>> embedded_sources();
+
+}  // namespace jitgemm
