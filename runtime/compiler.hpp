@@ -11,7 +11,7 @@
 
 namespace jitgemm {
 
-/// What ptxas reported of one kernel with -v; see parse_ptxas_log.
+/// What ptxas reported with -v. Of a module with several functions: the largest registers, stack and shared memory, the summed spills.
 struct PtxasReport {
     int registers = 0;
     int spill_store_bytes = 0;
@@ -49,7 +49,10 @@ public:
     virtual ~Compiler() = default;
     /// NVRTC version this compiler will use, 10 · major + minor, without loading NVRTC if it can be known otherwise; 0 when there is none.
     [[nodiscard]] virtual int nvrtc_version() = 0;
-    /// Throws CompileError with log (source lines quoted), options and the kernel's name.
+    /// Largest CUDA major whose binaries the device takes; 0: any. A cached binary of a newer one is not used.
+    [[nodiscard]] virtual int newest_major() const { return 0; }
+    /// Throws CompileError with log (source lines quoted), options and the kernel's name; its log() is empty when no compile took
+    /// place (no NVRTC, unknown arch, an option newer than NVRTC).
     [[nodiscard]] virtual CompiledKernel compile(const CompileRequest& request) = 0;
 };
 

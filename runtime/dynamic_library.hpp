@@ -19,6 +19,7 @@ public:
     [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
     [[nodiscard]] const std::string& path() const { return path_; }          ///< absolute path of what was loaded
     [[nodiscard]] void* symbol(const char* name) const;                      ///< null when absent
+    void keep_loaded() const;   ///< never unloaded from now on, not even when the object goes
 
 private:
     void* handle_ = nullptr;

@@ -1,0 +1,184 @@
+#include "runtime/nvrtc.hpp"
+
+#include "generator/error.hpp"
+#include "runtime/dynamic_library.hpp"
+#include "runtime/log.hpp"
+#include "runtime/nvrtc_search.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace jitgemm {
+namespace {
+
+struct NvrtcApi {
+#define JITGEMM_NVRTC_FUNCTIONS(X)                                                                          \
+    X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs)           \
+    X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram)                                     \
+    X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)                                                         \
+    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+#define JITGEMM_DECLARE(name) decltype(&::name) name = nullptr;
+    JITGEMM_NVRTC_FUNCTIONS(JITGEMM_DECLARE)
+#undef JITGEMM_DECLARE
+
+    /// The name of the first function the library lacks, or null.
+    const char* fill(const DynamicLibrary& library) {
+#define JITGEMM_FIND(name)                                                       \
+    name = reinterpret_cast<decltype(&::name)>(library.symbol(#name));           \
+    if (name == nullptr) return #name;
+        JITGEMM_NVRTC_FUNCTIONS(JITGEMM_FIND)
+#undef JITGEMM_FIND
+        return nullptr;
+    }
+};
+
+/// An nvrtcProgram, destroyed with the object.
+class Program {
+public:
+    Program(const NvrtcApi& api, const std::string& source, const std::string& file_name) : api_(api) {
+        const nvrtcResult result =
+            api_.nvrtcCreateProgram(&program_, source.c_str(), file_name.c_str(), 0, nullptr, nullptr);
+        if (result == NVRTC_SUCCESS) return;
+        throw CompileError(fmt::format("nvrtcCreateProgram: {}", api_.nvrtcGetErrorString(result)), {});
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+    ~Program() { api_.nvrtcDestroyProgram(&program_); }
+
+    [[nodiscard]] nvrtcResult compile(const std::vector<std::string>& options) const {
+        std::vector<const char*> pointers;
+        for (const std::string& option : options) pointers.push_back(option.c_str());
+        return api_.nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+    }
+    [[nodiscard]] std::string log() const {
+        return without_nul(fetch(api_.nvrtcGetProgramLogSize, api_.nvrtcGetProgramLog));
+    }
+    [[nodiscard]] std::string cubin() const { return fetch(api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN); }
+    [[nodiscard]] std::string ptx() const { return without_nul(fetch(api_.nvrtcGetPTXSize, api_.nvrtcGetPTX)); }
+
+private:
+    /// NVRTC's pairs of "how long" and "copy it"; empty when it has none.
+    template <typename Size, typename Copy>
+    std::string fetch(Size size, Copy copy) const {
+        std::size_t bytes = 0;
+        if (size(program_, &bytes) != NVRTC_SUCCESS || bytes == 0) return {};
+        std::string text(bytes, '\0');
+        return copy(program_, text.data()) == NVRTC_SUCCESS ? text : std::string{};
+    }
+    static std::string without_nul(std::string text) {
+        while (!text.empty() && text.back() == '\0') text.pop_back();
+        return text;
+    }
+
+    const NvrtcApi& api_;
+    nvrtcProgram program_ = nullptr;
+};
+
+class LoadedNvrtc final : public Nvrtc {
+public:
+    LoadedNvrtc(DynamicLibrary library, const NvrtcApi& api, int version)
+        : library_(std::move(library)), api_(api), version_(version) {}
+
+    [[nodiscard]] int version() const override { return version_; }
+    [[nodiscard]] const std::string& path() const override { return library_.path(); }
+
+    [[nodiscard]] std::vector<int> supported_archs() const override {
+        int count = 0;
+        if (api_.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) return {};
+        std::vector<int> archs(static_cast<std::size_t>(count));
+        return api_.nvrtcGetSupportedArchs(archs.data()) == NVRTC_SUCCESS ? archs : std::vector<int>{};
+    }
+
+    [[nodiscard]] NvrtcOutput compile(const std::string& source, const std::string& file_name,
+                                      const std::vector<std::string>& options) override {
+        const auto start = std::chrono::steady_clock::now();
+        const Program program(api_, source, file_name);
+        const nvrtcResult result = program.compile(options);
+        NvrtcOutput output{.ok = result == NVRTC_SUCCESS, .code = program.cubin(), .log = program.log()};
+        if (output.code.empty()) output.code = program.ptx();   // asked for compute_*, or ptxas refused it
+        if (!output.ok && output.log.empty()) output.log = api_.nvrtcGetErrorString(result);
+        output.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        return output;
+    }
+
+private:
+    DynamicLibrary library_;
+    NvrtcApi api_;
+    int version_;
+};
+
+/// Why a library that loads will not do; empty when it will.
+std::string unfit(int version, int newest_major) {
+    if (version < kOldestNvrtc) {
+        return fmt::format("is NVRTC {}, too old: {} or newer is needed", nvrtc_version_text(version),
+                           nvrtc_version_text(kOldestNvrtc));
+    }
+    if (newest_major == 0 || version / 10 <= newest_major) return {};
+    return fmt::format("is NVRTC {}, too new: the driver loads binaries of CUDA {} at most", nvrtc_version_text(version),
+                       newest_major);
+}
+
+/// The library as an Nvrtc, or nothing and a line in `tried`.
+std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vector<std::string>& tried) {
+    library.keep_loaded();
+    NvrtcApi api;
+    if (const char* missing = api.fill(library)) {
+        tried.push_back(fmt::format("{}: has no function {}", library.path(), missing));
+        return nullptr;
+    }
+    int major = 0;
+    int minor = 0;
+    api.nvrtcVersion(&major, &minor);
+    const int version = 10 * major + minor;
+    if (const std::string reason = unfit(version, newest_major); !reason.empty()) {
+        tried.push_back(library.path() + ": " + reason);
+        return nullptr;
+    }
+    return std::make_shared<LoadedNvrtc>(std::move(library), api, version);
+}
+
+[[noreturn]] void throw_missing(const std::vector<std::string>& tried, int newest_major) {
+    const std::string wheel = nvrtc_wheel(newest_major);
+    const std::string pin = newest_major > 12 ? fmt::format("'{}=={}.*'", wheel, newest_major) : wheel;
+    const std::string limit = newest_major == 0 ? "" : fmt::format(" that this driver can take (CUDA {} at most)", newest_major);
+    throw CompileError(fmt::format("found no NVRTC{}; looked for:\n  {}\n"
+                                   "The PyPI wheel {} would do: pip install --target DIR {}, then set JITGEMM_WHEELS=DIR",
+                                   limit, fmt::join(tried, "\n  "), wheel, pin), {});
+}
+
+}  // namespace
+
+std::shared_ptr<Nvrtc> load_nvrtc(const std::vector<std::string>& candidates, int newest_major) {
+    std::vector<std::string> tried;
+    for (const std::string& candidate : candidates) {
+        DynamicLibrary library = DynamicLibrary::open_first({candidate}, tried);
+        if (!library) continue;
+        if (std::shared_ptr<Nvrtc> nvrtc = accept(std::move(library), newest_major, tried)) {
+            logger().debug("NVRTC {} from {}", nvrtc_version_text(nvrtc->version()), nvrtc->path());
+            return nvrtc;
+        }
+    }
+    throw_missing(tried, newest_major);
+}
+
+std::shared_ptr<Nvrtc> Nvrtc::load(const Options& options, int newest_major) {
+    const std::vector<std::string> candidates = nvrtc_search_list(options, newest_major);
+    try {
+        return load_nvrtc(candidates, newest_major);
+    } catch (const CompileError&) {
+        if (newest_major == 0) throw;
+    }
+    // Nothing fits. Look again without the limit, so that the message names what is there but too new.
+    std::vector<std::string> all = nvrtc_search_list(options, 0);
+    for (const std::string& candidate : candidates) {
+        if (std::find(all.begin(), all.end(), candidate) == all.end()) all.push_back(candidate);
+    }
+    return load_nvrtc(all, newest_major);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,58 @@
+#include "runtime/jitgemm.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+
+namespace jitgemm {
+namespace {
+
+/// The only place of the project that reads the environment.
+std::optional<std::string> variable(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
+}
+
+/// The first of the variables that is set and not empty.
+std::string first_of(std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const std::optional<std::string> value = variable(name);
+        if (value && !value->empty()) return *value;
+    }
+    return {};
+}
+
+/// Absolute, so that a later chdir does not move the folder.
+std::string absolute_path(const std::string& path) {
+    if (path.empty()) return path;
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    return error ? path : absolute.lexically_normal().string();
+}
+
+/// JITGEMM_CACHE_DIR set to nothing turns the cache off. XDG_CACHE_HOME must be absolute (XDG base directory specification).
+std::string cache_directory() {
+    if (const std::optional<std::string> own = variable("JITGEMM_CACHE_DIR")) return absolute_path(*own);
+    const std::string xdg = first_of({"XDG_CACHE_HOME"});
+    if (xdg.starts_with('/')) return xdg + "/jitgemm";
+    const std::string home = first_of({"HOME"});
+    return home.empty() ? home : absolute_path(home + "/.cache/jitgemm");
+}
+
+}  // namespace
+
+Options Options::from_environment() {
+    Options options;
+    options.cache_directory = jitgemm::cache_directory();
+    options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
+    options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
+    options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
+    options.wheel_directory = absolute_path(first_of({"JITGEMM_WHEELS"}));
+    options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
+    if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
+    return options;
+}
+
+}  // namespace jitgemm
