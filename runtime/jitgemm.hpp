@@ -97,6 +97,7 @@ public:
 
     struct State;                                       // private: loaded functions and all a launch needs
     explicit GemmKernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+    [[nodiscard]] const State& state() const { return *state_; }    // for the command-line tool and tests
 
 private:
     std::shared_ptr<const State> state_;

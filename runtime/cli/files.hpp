@@ -5,10 +5,10 @@
 
 namespace jitgemm::cli {
 
-/// The whole file. Throws Error naming the file and what the system said.
-[[nodiscard]] std::string read_file(const std::string& path);
+/// The whole file. Throws Error when there is none.
+[[nodiscard]] std::string file_text(const std::string& path);
 
-/// Writes beside `path` and renames, so that the file is either what it was or whole. Throws Error as above.
+/// Writes beside `path` and renames, so that the file is what it was or whole; a pipe or device is written through.
 void write_file(const std::string& path, std::string_view bytes);
 
 /// A folder of the process's own, gone with the object.
