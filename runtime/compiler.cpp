@@ -68,7 +68,7 @@ public:
         if (!output.ok) {
             throw CompileError(compile_message(request, options, output.log, output.code, nvrtc->version()), output.log);
         }
-        logger().debug("compiled {} in {:.0f} ms", request.name, output.milliseconds);
+        log().debug("compiled {} in {:.0f} ms", request.name, output.milliseconds);
         return {.name = request.name,
                 .arch = request.arch,
                 .binary = std::move(output.code),

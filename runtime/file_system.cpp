@@ -102,7 +102,7 @@ void make_private_directories(const std::string& path) {
 void remove_tree(const std::string& path) noexcept {
     std::error_code error;
     std::filesystem::remove_all(path, error);
-    if (error) logger().debug("cannot remove {}: {}", path, error.message());
+    if (error) log().debug("cannot remove {}: {}", path, error.message());
 }
 
 std::string unique_suffix() {

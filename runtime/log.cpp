@@ -38,11 +38,11 @@ spdlog::level::level_enum level_of(std::string_view name) {
 
 }  // namespace
 
-spdlog::logger& logger() {
+spdlog::logger& log() {
     static spdlog::logger instance = make_logger();
     return instance;
 }
 
-void set_up_log(const Options& options) { logger().set_level(level_of(options.log_level)); }
+void set_log_level(std::string_view level) { log().set_level(level_of(level)); }
 
 }  // namespace jitgemm

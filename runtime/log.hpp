@@ -1,16 +1,16 @@
 #pragma once
 
-#include "runtime/jitgemm.hpp"
-
 #include <spdlog/logger.h>
+
+#include <string_view>
 
 namespace jitgemm {
 
-/// The library's own logger, on stderr; "jitgemm: warning: ...". It is not in spdlog's registry, so that a program which uses
-/// spdlog itself keeps its settings.
-[[nodiscard]] spdlog::logger& logger();
+/// The library's own logger, on stderr: "jitgemm: warning: ...". It is not in spdlog's registry, so that a program which uses spdlog
+/// itself keeps its settings. Its level is that of the process, "warning" at first.
+[[nodiscard]] spdlog::logger& log();
 
-/// Sets the level from `options.log_level`. Throws Error naming the known levels.
-void set_up_log(const Options& options);
+/// "trace", "debug", "info", "warning", "error" or "off". Throws Error naming these for any other.
+void set_log_level(std::string_view level);
 
 }  // namespace jitgemm

@@ -159,7 +159,7 @@ std::shared_ptr<Nvrtc> load_nvrtc(const std::vector<std::string>& candidates, in
         DynamicLibrary library = DynamicLibrary::open_first({candidate}, tried);
         if (!library) continue;
         if (std::shared_ptr<Nvrtc> nvrtc = accept(std::move(library), newest_major, tried)) {
-            logger().debug("NVRTC {} from {}", nvrtc_version_text(nvrtc->version()), nvrtc->path());
+            log().debug("NVRTC {} from {}", nvrtc_version_text(nvrtc->version()), nvrtc->path());
             return nvrtc;
         }
     }

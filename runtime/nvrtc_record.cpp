@@ -50,7 +50,7 @@ int NvrtcRecord::read() const {
         const std::optional<std::string> text = read_file(path_);
         return text ? version_in(nlohmann::json::parse(*text), fingerprint_) : 0;
     } catch (const std::exception& error) {
-        logger().debug("ignoring {}: {}", path_, error.what());
+        log().debug("ignoring {}: {}", path_, error.what());
         return 0;
     }
 }
@@ -62,7 +62,7 @@ void NvrtcRecord::write(int version, const std::string& library) const {
         make_private_directories(directory_);
         write_file_atomically(path_, make_record(version, library, *stamp, fingerprint_).dump(2) + "\n");
     } catch (const std::exception& error) {
-        logger().debug("cannot remember the NVRTC version: {}", error.what());
+        log().debug("cannot remember the NVRTC version: {}", error.what());
     }
 }
 
