@@ -9,7 +9,7 @@ namespace jitgemm::cli {
 
 Options tool_options() {
     Options options = Options::from_environment();
-    set_up_log(options);
+    set_log_level(options.log_level);
     return options;
 }
 
