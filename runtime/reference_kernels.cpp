@@ -1,5 +1,7 @@
 #include "runtime/reference_kernels.hpp"
 
+#include "runtime/embedded_sources.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -74,6 +76,14 @@ CheckArguments check_arguments(const Check& check, DevicePointer result, std::in
 }
 
 }  // namespace
+
+const std::string& reference_kernels_text() {
+    static const std::string text = [] {
+        const auto files = embedded_sources();
+        return files.at("reference_arithmetic.cuh") + '\n' + files.at("reference_kernels.cu");
+    }();
+    return text;
+}
 
 KernelSource reference_kernel_source(const Arch& arch) {
     KernelSource source;

@@ -8,7 +8,7 @@
 
 namespace jitgemm {
 
-/// The device code of verification and measurement: reference_arithmetic.cuh and reference_kernels.cu, embedded by CMake.
+/// The device code of verification and measurement: reference_arithmetic.cuh, then reference_kernels.cu.
 [[nodiscard]] const std::string& reference_kernels_text();
 [[nodiscard]] KernelSource reference_kernel_source(const Arch& arch);
 
