@@ -7,8 +7,10 @@
 #include "runtime/jitgemm.hpp"
 #include "runtime/kernel_cache.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/workspace.hpp"
 
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -28,16 +30,18 @@ struct GemmKernel::State {
     GemmSpec row_major;                     ///< with_row_major_d(spec)
     bool operands_traded = false;           ///< D is column-major: the kernel's A is the caller's B
     KernelId id;
-    KernelSource source;
+    std::shared_ptr<const KernelSource> source;     ///< shared by all specs this kernel serves
     std::vector<LoadedEntry> entries;
     std::size_t workspace_bytes = 0;
     KernelInfo info;
     std::string cache_directory;            ///< absolute path of the cache entry; empty when nothing was stored
     std::shared_ptr<Device> device;
+    std::shared_ptr<WorkspacePool> workspaces;
 };
 
 /// Binary and launchable functions of one KernelSource on one device.
 struct LoadedKernel {
+    std::shared_ptr<const KernelSource> source;
     CompiledKernel compiled;
     std::vector<Function> functions;        ///< one an entry
     CacheSource cache = CacheSource::compiled;
@@ -51,7 +55,7 @@ struct Context::Impl {
     [[nodiscard]] LoadedKernel load(const KernelSource& source, const std::string& kernel_cu);
     /// The kernel for a spec and a config already chosen; not remembered.
     [[nodiscard]] GemmKernel build(const GemmSpec& spec, const KernelConfig& config);
-    /// The kernel of an edited dump: its body is compiled in place of the generated text.
+    /// The kernel of an edited dump: its body is compiled in place of the generated text, for this device's architecture.
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
 
@@ -61,10 +65,24 @@ struct Context::Impl {
     KernelCache cache;
     TemplateSet templates;
     Selection selection;                    ///< from options.kernel / family / parameters
+    std::shared_ptr<WorkspacePool> workspaces;
 
-    std::shared_mutex mutex;
-    std::unordered_map<GemmSpec, GemmKernel> kernels;                            ///< by spec as asked
-    std::unordered_map<std::string, std::shared_ptr<const LoadedKernel>> loaded; ///< by cache key of the body: one cubin, many specs
+    /// One kernel being loaded or loaded: whoever comes first fills it, the others wait for that.
+    struct LoadSlot {
+        std::mutex mutex;
+        std::shared_ptr<const LoadedKernel> kernel;
+    };
+    struct SharedLoad {
+        std::shared_ptr<const LoadedKernel> kernel;
+        bool was_loaded = false;            ///< before this request
+    };
+    /// As load, shared by all who ask for the same name and text.
+    [[nodiscard]] SharedLoad load_shared(KernelSource source, const GemmSpec& spec);
+    [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, KernelSource source);
+
+    std::shared_mutex mutex;                ///< guards the two maps
+    std::unordered_map<GemmSpec, GemmKernel> kernels;                       ///< by spec as asked
+    std::unordered_map<std::string, std::shared_ptr<LoadSlot>> loaded;      ///< by name and cache key of the body: one cubin, many specs
 };
 
 }  // namespace jitgemm

@@ -4,6 +4,8 @@
 #include "generator/kernel_source.hpp"
 #include "runtime/jitgemm.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,6 +33,13 @@ struct LaunchShape {
     std::array<int, 3> cluster{1, 1, 1};
 };
 
+/// What tells a stream and its capture from others, past and present (handles are used again, identities are not).
+struct StreamIdentity {
+    std::uint64_t stream = 0;
+    std::uint64_t capture = 0;          ///< of the capture recording the stream; 0: none
+    friend bool operator==(const StreamIdentity&, const StreamIdentity&) = default;
+};
+
 /// What a kernel runs on. Implemented by CudaDevice; made so that an emulator can be a second implementation.
 /// Every call leaves the calling thread's current CUcontext as it was. Methods throw CudaError.
 class Device {
@@ -46,6 +55,7 @@ public:
 
     [[nodiscard]] virtual DevicePointer allocate(std::size_t bytes) = 0;
     virtual void free(DevicePointer pointer) noexcept = 0;
+    /// Copies and fills are done on return, whatever stream uses the memory next; they run after earlier work of the default stream.
     virtual void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) = 0;
     virtual void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) = 0;
     virtual void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) = 0;
@@ -55,6 +65,10 @@ public:
     /// Enqueues; `arguments` is the packed argument struct (pack_arguments).
     virtual void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments, Stream stream) = 0;
     virtual void synchronize(Stream stream) = 0;
+
+    [[nodiscard]] virtual StreamIdentity identify(Stream stream) { return {reinterpret_cast<std::uintptr_t>(stream), 0}; }
+    /// Keeps the object alive as long as the graph `stream` is being captured into, and whatever is instantiated from it.
+    virtual void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> /*object*/) {}
 };
 
 /// The device of `options.device`. Throws Error naming what was looked for when there is no driver or no such device.

@@ -1,0 +1,184 @@
+#include "runtime/context.hpp"
+
+#include "runtime/log.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();   // gridDim.x
+
+TemplateSet templates_of(const Options& options) {
+    return options.template_directory.empty() ? TemplateSet::embedded() : TemplateSet::from_directory(options.template_directory);
+}
+
+Selection selection_of(const Options& options) {
+    Selection selection;
+    if (!options.kernel.empty()) selection.kernel = options.kernel;
+    if (!options.family.empty()) selection.family = options.family;
+    if (!options.parameters.empty()) selection.parameters = parse_parameters(options.parameters);
+    return selection;
+}
+
+int spill_bytes(const PtxasReport& report) { return report.spill_store_bytes + report.spill_load_bytes; }
+
+std::string spill_warning(const PtxasReport& report) {
+    return fmt::format("spills registers to local memory: {} bytes of stores, {} bytes of loads", report.spill_store_bytes,
+                       report.spill_load_bytes);
+}
+
+LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major) {
+    return {block_count(entry.grid, row_major.m, row_major.n), entry.threads, entry.shared_bytes, entry.cluster};
+}
+
+void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
+    if (shape.blocks <= kMaxBlocks) return;
+    throw ConfigError("cannot launch " + kernel, {fmt::format("m={} n={} takes {} blocks, a grid holds {}", spec.m, spec.n,
+                                                              shape.blocks, kMaxBlocks)});
+}
+
+std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major) {
+    std::vector<LoadedEntry> entries;
+    for (std::size_t i = 0; i < kernel.functions.size(); ++i) {
+        const KernelEntry& entry = kernel.source->entries[i];
+        entries.push_back({entry, kernel.functions[i], launch_shape(entry, row_major)});
+        check_grid(kernel.source->name, entries.back().shape, row_major);
+    }
+    return entries;
+}
+
+void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
+    const PtxasReport& report = compiled.report;
+    info.registers = report.registers;
+    info.spill_bytes = spill_bytes(report);
+    info.stack_bytes = report.stack_bytes;
+    info.compile_ms = compiled.compile_ms;
+    info.warnings = report.warnings;
+    if (info.spill_bytes != 0) info.warnings.push_back(spill_warning(report));
+}
+
+KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry>& entries, CacheSource cache) {
+    KernelInfo info;
+    info.name = kernel.source->name;
+    info.arch = kernel.source->arch->name;
+    info.cache = cache;
+    add_compile_facts(info, kernel.compiled);
+    const LaunchShape& first = entries.front().shape;
+    info.threads = first.threads;
+    info.shared_bytes = first.shared_bytes;
+    info.blocks = first.blocks;
+    return info;
+}
+
+void check_signature(const ParsedDump& dump) {
+    if (signature(dump.spec) == dump.id.signature) return;
+    throw ConfigError("the dump's banner contradicts itself", {"the spec has the signature of " +
+                                                               kernel_name({signature(dump.spec), dump.id.config}) +
+                                                               ", the kernel line says " + kernel_name(dump.id)});
+}
+
+}  // namespace
+
+Context::Impl::Impl(Options given_options, std::shared_ptr<Device> given_device, std::shared_ptr<Compiler> given_compiler)
+    : options(std::move(given_options)),
+      device(std::move(given_device)),
+      compiler(std::move(given_compiler)),
+      cache(options.cache_directory, options.readonly_cache_directory),
+      templates(templates_of(options)),
+      selection(selection_of(options)),
+      workspaces(std::make_shared<WorkspacePool>(device)) {}
+
+LoadedKernel Context::Impl::load(const KernelSource& source, const std::string& kernel_cu) {
+    KernelCache::Result result = cache.get_or_compile(compile_request(source), *compiler, kernel_cu);
+    LoadedKernel loaded_kernel{std::make_shared<const KernelSource>(source), std::move(result.kernel), {}, result.source,
+                               std::move(result.directory)};
+    for (const KernelEntry& entry : source.entries) {
+        loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
+    }
+    const PtxasReport& report = loaded_kernel.compiled.report;
+    if (spill_bytes(report) != 0) log().warn("{} {}", source.name, spill_warning(report));
+    return loaded_kernel;
+}
+
+Context::Impl::SharedLoad Context::Impl::load_shared(KernelSource source, const GemmSpec& spec) {
+    // The compiler is one and the same for all, so its version need not be asked for here.
+    const std::string key = source.name + ' ' + cache_key(compile_request(source), 0);
+    std::shared_ptr<LoadSlot> slot;
+    {
+        const std::unique_lock lock(mutex);
+        std::shared_ptr<LoadSlot>& known = loaded[key];
+        if (known == nullptr) known = std::make_shared<LoadSlot>();
+        slot = known;
+    }
+    const std::lock_guard lock(slot->mutex);
+    if (slot->kernel != nullptr) return {slot->kernel, true};
+    slot->kernel = std::make_shared<const LoadedKernel>(load(source, dump(source, spec)));
+    return {slot->kernel, false};
+}
+
+GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, KernelSource source) {
+    const SharedLoad shared = load_shared(std::move(source), spec);
+    const LoadedKernel& kernel = *shared.kernel;
+    auto state = std::make_shared<GemmKernel::State>();
+    state->spec = spec;
+    state->row_major = with_row_major_d(spec);
+    state->operands_traded = spec.d_order == Order::column;
+    state->id = id;
+    state->source = kernel.source;
+    state->entries = loaded_entries(kernel, state->row_major);
+    state->workspace_bytes = static_cast<std::size_t>(family_of(id.config).workspace_bytes(state->row_major, id.config));
+    state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
+    state->cache_directory = kernel.cache_directory;
+    state->device = device;
+    state->workspaces = workspaces;
+    return GemmKernel(std::move(state));
+}
+
+GemmKernel Context::Impl::build(const GemmSpec& spec, const KernelConfig& config) {
+    const GemmSpec asked = resolved(spec);
+    return assemble(asked, {signature(asked), config}, generate(asked, config, *device->model().arch, templates));
+}
+
+GemmKernel Context::Impl::build(const ParsedDump& dump) {
+    check_signature(dump);
+    const GemmSpec asked = resolved(dump.spec);
+    KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
+    source.body = dump.body;
+    return assemble(asked, dump.id, std::move(source));
+}
+
+GemmKernel Context::Impl::kernel(const GemmSpec& spec) {
+    {
+        const std::shared_lock lock(mutex);
+        if (const auto known = kernels.find(spec); known != kernels.end()) return known->second;
+    }
+    GemmKernel built = build(spec, choose_config(spec, device->model(), selection));
+    const std::unique_lock lock(mutex);
+    return kernels.emplace(spec, std::move(built)).first->second;
+}
+
+Context::Context(const Options& options) {
+    set_log_level(options.log_level);
+    std::shared_ptr<Device> device = open_device(options);
+    std::shared_ptr<Compiler> compiler = make_nvrtc_compiler(options, device->newest_cuda_major(), options.cache_directory);
+    impl_ = std::make_unique<Impl>(options, std::move(device), std::move(compiler));
+}
+
+Context::~Context() = default;
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+
+GemmKernel Context::kernel(const GemmSpec& spec) { return impl_->kernel(spec); }
+
+void Context::synchronize(Stream stream) { impl_->device->synchronize(stream); }
+
+std::string Context::device_name() const { return impl_->device->name(); }
+
+std::string Context::arch() const { return std::string(impl_->device->model().arch->name); }
+
+}  // namespace jitgemm
