@@ -1,6 +1,6 @@
 #include "runtime/cli/files.hpp"
 
-#include "generator/error.hpp"
+#include "runtime/cli/exit_codes.hpp"
 #include "runtime/file_system.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ void write_through(const std::string& path, std::string_view bytes) {
 
 std::string file_text(const std::string& path) {
     std::optional<std::string> text = read_file(path);
-    if (!text) throw Error(fmt::format("there is no file {}", path));
+    if (!text) throw UsageError(fmt::format("there is no file {}", path));
     return *std::move(text);
 }
 

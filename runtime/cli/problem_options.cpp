@@ -153,8 +153,8 @@ void read_types(SpecReader& reader, GemmSpec& spec) {
 }
 
 /// C is read when it is named or when beta asks for it; its type is D's unless said otherwise.
-void read_c(SpecReader& reader, const ProblemOptions& options, ProblemRequest& request) {
-    const bool named = options.given("c-type") || request.spec.c.has_value();
+void read_c(SpecReader& reader, const ProblemOptions& options, bool with_c, ProblemRequest& request) {
+    const bool named = with_c || options.given("c-type") || request.spec.c.has_value();
     request.beta = named ? 1.0F : 0.0F;
     reader.scalar("alpha", request.alpha);
     reader.scalar("beta", request.beta);
@@ -178,7 +178,7 @@ GemmSpec spec_of_kernel(const GemmSignature& kernel) {
 
 /// A kernel made for less alignment than the problem has serves it when the problem promises no more than that.
 void lower_alignments(GemmSpec& spec, const GemmSignature& kernel) {
-    if (spec.d_order != Order::row || !problems(spec).empty()) return;
+    if (spec.d_order != Order::row) return;
     const GemmSpec full = resolved(spec);
     if (spec.align_a == 0 && kernel.align_a < full.align_a) spec.align_a = kernel.align_a;
     if (spec.align_b == 0 && kernel.align_b < full.align_b) spec.align_b = kernel.align_b;
@@ -252,18 +252,18 @@ GemmSpec ProblemOptions::base_of_type() const {
 ProblemRequest ProblemOptions::problem() const {
     ProblemRequest request = problem_over(base_spec());
     if (given("kernel")) lower_alignments(request.spec, parse_kernel_name(text_or_empty("kernel")).signature);
-    refuse(problems(request.spec));
     return request;
 }
 
-ProblemRequest ProblemOptions::problem_over(const GemmSpec& base) const {
+ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) const {
     ProblemRequest request;
     request.spec = base;
     SpecReader reader(*this);
     read_sizes(reader, request.spec);
     read_types(reader, request.spec);
-    read_c(reader, *this, request);
+    read_c(reader, *this, with_c, request);
     refuse(reader.reasons());
+    refuse(problems(request.spec));
     return request;
 }
 

@@ -40,8 +40,9 @@ public:
     /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from the kernel.
     /// Throws UsageError, SpecError or ConfigError with all that is wrong.
     [[nodiscard]] ProblemRequest problem() const;
-    /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files.
-    [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base) const;
+    /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files. `with_c`: C is
+    /// there whatever the options say, so that it is read unless --beta is 0.
+    [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base, bool with_c = false) const;
 
     /// The settings of the environment with what these options say on top.
     [[nodiscard]] Options options() const;

@@ -1,0 +1,180 @@
+#include "runtime/cli/arrays.hpp"
+
+#include "runtime/cli/exit_codes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace jitgemm::cli {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+/// Options whose answer lies in the files.
+constexpr std::array<std::string_view, 8> kFromFiles{"m", "n", "k", "layout", "lda", "ldb", "ldc", "ldd"};
+
+void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
+    Reasons reasons;
+    if (files.a.empty()) reasons.emplace_back("--a is missing");
+    if (files.b.empty()) reasons.emplace_back("--b is missing");
+    if (files.out.empty()) reasons.emplace_back("--out is missing");
+    if (options.has_shape_line()) reasons.emplace_back("the shape line is what the files say: leave it out");
+    for (const std::string_view option : kFromFiles) {
+        if (options.given(option)) reasons.push_back(fmt::format("--{} is what the files say: leave it out", option));
+    }
+    if (!reasons.empty()) throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] --out D.npy", reasons);
+}
+
+NpyMatrix open_array(const std::string& path) {
+    try {
+        return NpyMatrix::open(path, DataType::bf16);
+    } catch (const Error& error) {
+        throw UsageError(error.what());
+    }
+}
+
+/// The type an operand is multiplied in: what the options say, else its file's. f32 files are converted on the way in.
+class OperandType {
+public:
+    OperandType(const ProblemOptions& options, Reasons& reasons) : options_(options), reasons_(reasons) {}
+
+    [[nodiscard]] DataType of(const NpyMatrix& file, std::string_view own_option) const {
+        const std::string_view option = options_.given(own_option) ? own_option : "type";
+        const std::optional<std::string> text = options_.text(option);
+        if (!text) return of_file(file);
+        const std::optional<DataType> wanted = parse_data_type(*text);
+        if (wanted) check_conversion(file, *wanted, option);
+        else reasons_.push_back(fmt::format("--{} is '{}': no such type", option, *text));
+        return wanted.value_or(file.type());
+    }
+
+    void check_conversion(const NpyMatrix& file, DataType wanted, std::string_view option) const {
+        const bool half = wanted == DataType::f16 || wanted == DataType::bf16;
+        if (wanted == file.type() || (file.type() == DataType::f32 && half)) return;
+        reasons_.push_back(fmt::format("{} holds {}, --{} asks for {}: only f32 files are converted, to f16 or bf16", file.path(),
+                                       to_string(file.type()), option, to_string(wanted)));
+    }
+
+private:
+    [[nodiscard]] DataType of_file(const NpyMatrix& file) const {
+        if (file.type() == DataType::f32) {
+            reasons_.push_back(fmt::format("{} holds f32, which no kernel family serves: --type f16 or --type bf16 converts it",
+                                           file.path()));
+        }
+        return file.type();
+    }
+
+    const ProblemOptions& options_;
+    Reasons& reasons_;
+};
+
+void refuse(const Reasons& reasons) {
+    if (!reasons.empty()) throw UsageError("the arrays do not make a problem", reasons);
+}
+
+const NpyMatrix* pointer_to(const std::optional<NpyMatrix>& array) { return array ? &*array : nullptr; }
+
+/// What the files alone say; D and C lie in the order of C's file.
+GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
+    const OperandType operand_type(options, reasons);
+    GemmSpec spec = gemm_spec_of_type(operand_type.of(arrays.a, "a-type"));
+    spec.b = operand_type.of(arrays.b, "b-type");
+    spec.m = arrays.a.rows();
+    spec.n = arrays.b.columns();
+    spec.k = arrays.a.columns();
+    spec.layout = layout_of(arrays.a.order(), arrays.b.order());
+    if (arrays.c) spec.d_order = arrays.c->order();
+    return spec;
+}
+
+/// A C that is to be read must lie as D does (a single row or column lies both ways) and be convertible.
+void check_c(const ArrayProblem& arrays, const ProblemOptions& options) {
+    if (!arrays.c) return;
+    Reasons reasons;
+    const GemmSpec& spec = arrays.request.spec;
+    const NpyMatrix& c = *arrays.c;
+    if (c.order() != spec.d_order && c.rows() > 1 && c.columns() > 1) {
+        reasons.push_back(fmt::format("{} is in {} order, --d-layout {} asks for the other: C and D lie alike", c.path(),
+                                      c.order() == Order::row ? "C" : "Fortran", to_string(spec.d_order)));
+    }
+    OperandType(options, reasons).check_conversion(c, spec.c.value_or(c.type()), options.given("c-type") ? "c-type" : "d-type");
+    refuse(reasons);
+}
+
+void tell_conversion(const NpyMatrix& file, DataType type, Output& output) {
+    if (file.type() != type) {
+        output.note(fmt::format("jitgemm: {} is converted from {} to {}", file.path(), to_string(file.type()), to_string(type)));
+    }
+}
+
+DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type) {
+    if (file.type() == type) {
+        DeviceBuffer buffer = context.allocate(std::max<std::size_t>(1, file.size_bytes()));
+        buffer.copy_from_host(file.data(), file.size_bytes());
+        return buffer;
+    }
+    const std::vector<std::byte> elements = file.elements_as(type);
+    DeviceBuffer buffer = context.allocate(std::max<std::size_t>(1, elements.size()));
+    buffer.copy_from_host(elements.data(), elements.size());
+    return buffer;
+}
+
+std::size_t d_bytes(const GemmSpec& spec) { return static_cast<std::size_t>(spec.m * spec.n * bytes(spec.d)); }
+
+std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays) {
+    const GemmSpec& spec = arrays.request.spec;
+    const DeviceBuffer a = upload(context, arrays.a, spec.a);
+    const DeviceBuffer b = upload(context, arrays.b, spec.b);
+    const DeviceBuffer c = spec.c ? upload(context, *arrays.c, *spec.c) : DeviceBuffer();
+    const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
+    kernel.launch({.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data(), .alpha = arrays.request.alpha,
+                   .beta = arrays.request.beta});
+    context.synchronize();
+    std::vector<std::byte> result(d_bytes(spec));
+    d.copy_to_host(result.data(), result.size());
+    return result;
+}
+
+}  // namespace
+
+void ArrayFiles::declare(CLI::App& app) {
+    const auto option = [&app](const char* name, std::string& path, const char* description) {
+        app.add_option(name, path, description)->group("Arrays")->type_name("FILE.npy");
+    };
+    option("--a", a, "A from a file; m, n, k, layout and types then come from the files");
+    option("--b", b, "B from a file");
+    option("--c", c, "C from a file");
+    option("--out", out, "Where D goes");
+}
+
+ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output) {
+    check_usage(files, options);
+    ArrayProblem arrays{open_array(files.a), open_array(files.b), std::nullopt, {}};
+    if (!files.c.empty()) arrays.c = open_array(files.c);
+
+    Reasons reasons = operand_mismatches(arrays.a, arrays.b, pointer_to(arrays.c));
+    const GemmSpec spec = spec_of(arrays, options, reasons);
+    refuse(reasons);
+    arrays.request = options.problem_over(spec, arrays.c.has_value());
+    if (arrays.request.spec.c && !arrays.c) refuse({"C is to be read (--c-type or --beta), but --c names no file"});
+    check_c(arrays, options);
+
+    tell_conversion(arrays.a, arrays.request.spec.a, output);
+    tell_conversion(arrays.b, arrays.request.spec.b, output);
+    if (arrays.c) tell_conversion(*arrays.c, *arrays.request.spec.c, output);
+    return arrays;
+}
+
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out, Output& output) {
+    const GemmSpec& spec = arrays.request.spec;
+    const std::vector<std::byte> d = multiply(context, kernel, arrays);
+    write_npy(out, spec.d, spec.m, spec.n, spec.d_order, d.data());
+    const bool widened = spec.d == DataType::bf16;
+    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, spec.m, spec.n, widened ? "f32" : to_string(spec.d),
+                            widened ? ", widened from bf16, which numpy does not know" : ""));
+}
+
+}  // namespace jitgemm::cli

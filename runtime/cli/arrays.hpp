@@ -1,0 +1,38 @@
+#pragma once
+
+#include "runtime/cli/output.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/jitgemm.hpp"
+#include "runtime/npy.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+
+namespace jitgemm::cli {
+
+/// The files of a real product: D = alpha A B + beta C.
+struct ArrayFiles {
+    std::string a, b, c, out;       ///< empty: not given
+
+    void declare(CLI::App& app);
+    [[nodiscard]] bool any() const { return !(a.empty() && b.empty() && c.empty() && out.empty()); }
+};
+
+/// Arrays as they lie in their files and the problem they make.
+struct ArrayProblem {
+    NpyMatrix a;
+    NpyMatrix b;
+    std::optional<NpyMatrix> c;
+    ProblemRequest request;
+};
+
+/// m, n, k and the orders come from the files, types from the files and the options. Throws UsageError with everything that does not
+/// fit together.
+[[nodiscard]] ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output);
+
+/// Multiplies the arrays on the device and writes D.
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out, Output& output);
+
+}  // namespace jitgemm::cli
