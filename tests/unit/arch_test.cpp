@@ -1,0 +1,103 @@
+#include "generator/arch.hpp"
+#include "generator/error.hpp"
+#include "tests/catch.hpp"
+
+#include <set>
+#include <string>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("the architecture table holds the ten targets, rising") {
+    const std::vector<std::string> expected{"sm_80", "sm_86", "sm_87", "sm_89", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
+    REQUIRE(arch_table().size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Arch& arch = arch_table()[i];
+        CHECK(arch.name == expected[i]);
+        CHECK(std::stoi(std::string(arch.name.substr(3))) == arch.compute_capability);
+        if (i > 0) CHECK(arch_table()[i - 1].compute_capability < arch.compute_capability);
+    }
+}
+
+TEST_CASE("a block's shared memory and the driver's share fill the SM's") {
+    for (const Arch& arch : arch_table()) {
+        INFO(arch.name);
+        CHECK(arch.shared_bytes_per_block + arch.shared_reserved_per_block == arch.shared_bytes_per_sm);
+        CHECK(arch.registers_per_sm == 65536);
+        CHECK(arch.max_registers_per_thread == 255);
+        CHECK(arch.max_threads_per_sm % 32 == 0);
+        CHECK(arch.max_threads_per_sm >= 1024);
+        CHECK(arch.mma_flops_per_clock >= 512);
+    }
+}
+
+TEST_CASE("published limits of well-known architectures") {
+    CHECK(find_arch("sm_80").shared_bytes_per_block == 166912);
+    CHECK(find_arch("sm_86").shared_bytes_per_block == 101376);
+    CHECK(find_arch("sm_89").shared_bytes_per_block == 101376);
+    CHECK(find_arch("sm_90a").shared_bytes_per_block == 232448);
+    CHECK(find_arch("sm_80").max_blocks_per_sm == 32);
+    CHECK(find_arch("sm_86").max_blocks_per_sm == 16);
+    CHECK(find_arch("sm_89").max_blocks_per_sm == 24);
+    CHECK(find_arch("sm_120").max_blocks_per_sm == 24);
+}
+
+TEST_CASE("instructions by architecture") {
+    for (const Arch& arch : arch_table()) {
+        INFO(arch.name);
+        CHECK(arch.has_wgmma == (arch.name == "sm_90a"));
+        CHECK(arch.has_tma == (arch.compute_capability >= 90));
+        CHECK(arch.has_stmatrix == (arch.compute_capability >= 90));
+        CHECK(arch.has_fp8_mma == (arch.compute_capability >= 89));
+    }
+}
+
+TEST_CASE("find_arch takes sm_90 for sm_90a and names what it knows otherwise") {
+    CHECK(find_arch("sm_90").name == "sm_90a");
+    for (const Arch& arch : arch_table()) CHECK(&find_arch(arch.name) == &arch);
+    CHECK_THROWS_AS(find_arch("sm_70"), SpecError);
+    CHECK_THROWS_WITH(find_arch("sm_9O"), ContainsSubstring("unknown architecture 'sm_9O'") && ContainsSubstring("sm_121"));
+    CHECK_THROWS_WITH(find_arch("sm90a"), ContainsSubstring("did you mean 'sm_90a'?"));
+    CHECK_THROWS_AS(find_arch(""), SpecError);
+}
+
+TEST_CASE("a device is served by the closest row of its major below it") {
+    for (const Arch& arch : arch_table()) CHECK(&arch_for_compute_capability(arch.compute_capability) == &arch);
+    CHECK(arch_for_compute_capability(88).name == "sm_87");
+    CHECK(arch_for_compute_capability(101).name == "sm_100");
+    CHECK(arch_for_compute_capability(122).name == "sm_121");
+    CHECK_THROWS_WITH(arch_for_compute_capability(75), ContainsSubstring("7.5") && ContainsSubstring("sm_80"));
+    CHECK_THROWS_AS(arch_for_compute_capability(91), SpecError);    // sm_90a's code runs on 9.0 alone
+    CHECK_THROWS_AS(arch_for_compute_capability(130), SpecError);
+}
+
+TEST_CASE("the GPU table is sound and every architecture has its typical GPU") {
+    std::set<std::string> names;
+    for (const GpuModel& gpu : gpu_table()) {
+        INFO(gpu.name);
+        CHECK(names.insert(gpu.name).second);
+        CHECK(&find_gpu(gpu.name) == &gpu);
+        CHECK(&find_arch(gpu.arch->name) == gpu.arch);
+        CHECK((gpu.sm_count >= 8 && gpu.sm_count <= 200));
+        CHECK((gpu.l2_bytes >= 1 << 20 && gpu.l2_bytes <= 256LL << 20));
+        CHECK((gpu.clock_mhz >= 1000 && gpu.clock_mhz <= 3000));
+        CHECK((gpu.dram_bytes_per_second >= 1e11 && gpu.dram_bytes_per_second <= 1e13));
+    }
+    for (const Arch& arch : arch_table()) CHECK(typical_gpu(arch).arch == &arch);
+    CHECK(typical_gpu(find_arch("sm_90a")).name == "h200");
+}
+
+TEST_CASE("datasheet figures of a few GPUs") {
+    CHECK(find_gpu("h200").sm_count == 132);
+    CHECK(find_gpu("h200").dram_bytes_per_second == 4.8e12);
+    CHECK(find_gpu("a100").sm_count == 108);
+    CHECK(find_gpu("a100").l2_bytes == 40LL << 20);
+    CHECK(find_gpu("rtx4090").sm_count == 128);
+    CHECK(find_gpu("rtx4090").arch->name == "sm_89");
+}
+
+TEST_CASE("find_gpu offers the nearest name") {
+    CHECK_THROWS_AS(find_gpu("tpu"), SpecError);
+    CHECK_THROWS_WITH(find_gpu("h20"), ContainsSubstring("did you mean 'h200'?"));
+    CHECK_THROWS_WITH(find_gpu("rtx-4090"), ContainsSubstring("did you mean 'rtx4090'?") && ContainsSubstring("a100"));
+}

@@ -1,0 +1,45 @@
+#include "generator/data_type.hpp"
+#include "tests/catch.hpp"
+
+#include <set>
+
+using namespace jitgemm;
+
+TEST_CASE("every data type has one row at its own place, and its name leads back to it") {
+    std::set<std::string_view> names;
+    CHECK(data_type_table().size() == static_cast<std::size_t>(DataType::s32) + 1);
+    for (std::size_t i = 0; i < data_type_table().size(); ++i) {
+        const DataTypeInfo& row = data_type_table()[i];
+        CHECK(static_cast<std::size_t>(row.type) == i);
+        CHECK(&info(row.type) == &row);
+        CHECK(to_string(row.type) == row.name);
+        CHECK(parse_data_type(row.name) == row.type);
+        CHECK(names.insert(row.name).second);
+    }
+}
+
+TEST_CASE("sizes follow from the names: the sum of an 8-bit float's fields, else the number in the name") {
+    CHECK(bytes(DataType::f16) == 2);
+    CHECK(bytes(DataType::bf16) == 2);
+    CHECK(bytes(DataType::f32) == 4);
+    CHECK(bytes(DataType::tf32) == 4);      // 19 bits that live in a 32-bit word
+    CHECK(bytes(DataType::e4m3) == 1);
+    CHECK(bytes(DataType::e5m2) == 1);
+    CHECK(bytes(DataType::s8) == 1);
+    CHECK(bytes(DataType::s32) == 4);
+}
+
+TEST_CASE("default accumulators are wide and default outputs are not narrower than the inputs") {
+    for (const DataTypeInfo& row : data_type_table()) {
+        CHECK(bytes(row.accumulator) == 4);
+        CHECK(bytes(row.output) >= row.bytes);
+        const bool integer = row.type == DataType::s8 || row.type == DataType::s32;
+        CHECK((row.accumulator == DataType::s32) == integer);
+    }
+}
+
+TEST_CASE("only exact names are types") {
+    for (const std::string_view name : {"", "F16", "fp16", "bf16 ", "half", "f1", "s321"}) {
+        CHECK(!parse_data_type(name));
+    }
+}

@@ -1,0 +1,481 @@
+#include "generator/error.hpp"
+#include "generator/gemm_spec.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <unordered_set>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::int64_t kLargest = 2147483647LL - 65536;
+constexpr GemmLayout kLayouts[] = {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+constexpr Order kOrders[] = {Order::row, Order::column};
+
+GemmSpec sized(std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmSpec spec;
+    spec.m = m;
+    spec.n = n;
+    spec.k = k;
+    return spec;
+}
+
+/// The one reason given; the test fails when there are none or several.
+std::string only_problem(const GemmSpec& spec) {
+    const auto reasons = problems(spec);
+    REQUIRE(reasons.size() == 1);
+    return reasons.front();
+}
+
+template <typename T>
+T pick(std::mt19937& random, std::initializer_list<T> values) {
+    return values.begin()[random() % values.size()];
+}
+
+/// Any values at all, sound or not: text and hash don't care.
+GemmSpec random_spec(std::mt19937& random) {
+    const auto type = [&] { return data_type_table()[random() % data_type_table().size()].type; };
+    const auto number = [&] { return static_cast<std::int64_t>(random()) - pick<std::int64_t>(random, {0, 1LL << 31}); };
+    GemmSpec spec = sized(number(), number(), number());
+    spec.a = type();
+    spec.b = type();
+    if (random() % 2 == 0) spec.c = type();
+    spec.d = type();
+    spec.accumulator = type();
+    spec.layout = kLayouts[random() % 4];
+    spec.d_order = kOrders[random() % 2];
+    for (auto* ld : {&spec.lda, &spec.ldb, &spec.ldc, &spec.ldd}) *ld = number();
+    for (auto* align : {&spec.align_a, &spec.align_b, &spec.align_c, &spec.align_d}) *align = pick(random, {0, 1, 2, 4, 8, 16, -3});
+    return spec;
+}
+
+/// A sound spec with explicit numbers here and there.
+GemmSpec random_sound_spec(std::mt19937& random) {
+    const auto size = [&] { return static_cast<std::int64_t>(random() % 40); };
+    GemmSpec spec = sized(size(), size(), size());
+    spec.layout = kLayouts[random() % 4];
+    spec.d_order = kOrders[random() % 2];
+    if (random() % 2 == 0) spec.c = pick(random, {DataType::f16, DataType::f32});
+    for (auto* ld : {&spec.lda, &spec.ldb, &spec.ldc, &spec.ldd}) {
+        if (random() % 2 == 0) *ld = 40 + static_cast<std::int64_t>(random() % 40);
+    }
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("layout letters name the orders of A and B") {
+    CHECK(order_a(GemmLayout::tn) == Order::row);
+    CHECK(order_b(GemmLayout::tn) == Order::column);
+    CHECK(order_a(GemmLayout::nt) == Order::column);
+    CHECK(order_b(GemmLayout::nt) == Order::row);
+    for (const GemmLayout layout : kLayouts) {
+        CHECK(layout_of(order_a(layout), order_b(layout)) == layout);
+        CHECK(parse_layout(to_string(layout)) == layout);
+        CHECK(std::string(to_string(layout)) == std::string(to_string(order_a(layout))) + std::string(to_string(order_b(layout))));
+    }
+    for (const Order order : kOrders) CHECK(parse_order(to_string(order)) == order);
+    CHECK(!parse_layout("tm"));
+    CHECK(!parse_layout(""));
+    CHECK(!parse_order("tn"));
+}
+
+TEST_CASE("sound problems have no problems") {
+    CHECK(problems(sized(4096, 4096, 4096)).empty());
+    CHECK(problems(sized(0, 0, 0)).empty());
+    CHECK(problems(sized(1, 1, 1)).empty());
+    CHECK(problems(sized(4095, 4097, 4099)).empty());
+    CHECK(problems(sized(kLargest, 8, 8)).empty());
+    CHECK(problems(sized(70000, 70000, 70000)).empty());    // more than 2^31 elements a matrix
+}
+
+TEST_CASE("sizes are neither negative nor beyond what 32-bit tile arithmetic holds") {
+    CHECK(only_problem(sized(-1, 8, 8)) == "m is -1: a size cannot be negative");
+    CHECK(only_problem(sized(8, -7, 8)) == "n is -7: a size cannot be negative");
+    CHECK(only_problem(sized(8, 8, -9)) == "k is -9: a size cannot be negative");
+    CHECK(only_problem(sized(kLargest + 1, 8, 8)) == "m is 2147418112: the largest size is 2147418111");
+    CHECK(only_problem(sized(8, kLargest + 1, 8)) == "n is 2147418112: the largest size is 2147418111");
+    CHECK(only_problem(sized(8, 8, INT64_MAX)) == "k is 9223372036854775807: the largest size is 2147418111");
+    CHECK(problems(sized(-1, -1, INT64_MIN)).size() == 3);
+}
+
+TEST_CASE("leading dimensions hold their row") {
+    GemmSpec spec = sized(100, 200, 300);
+    spec.lda = 299;
+    CHECK(only_problem(spec) == "lda is 299: a row of A holds 300 elements, so lda is at least 300");
+    spec = sized(100, 200, 300);
+    spec.ldb = 299;
+    CHECK(only_problem(spec) == "ldb is 299: a column of B holds 300 elements, so ldb is at least 300");
+    spec = sized(100, 200, 300);
+    spec.ldd = -1;
+    CHECK(only_problem(spec) == "ldd is -1: a row of D holds 200 elements, so ldd is at least 200");
+    spec.ldd = 0;
+    spec.c = DataType::bf16;
+    spec.ldc = 100;
+    CHECK(only_problem(spec) == "ldc is 100: a row of C holds 200 elements, so ldc is at least 200");
+    spec.d_order = Order::column;
+    CHECK(problems(spec).empty());
+    spec.layout = GemmLayout::nt;
+    spec.lda = 100;
+    spec.ldb = 200;
+    CHECK(problems(spec).empty());
+    spec.lda = 99;
+    spec.ldb = 199;
+    CHECK(problems(spec).size() == 2);
+    spec = sized(0, 0, 0);
+    spec.lda = -5;
+    CHECK(only_problem(spec) == "lda is -5: a row of A holds 0 elements, so lda is at least 1");
+}
+
+TEST_CASE("a leading dimension of C matters only with C") {
+    GemmSpec spec = sized(100, 200, 300);
+    spec.ldc = 3;
+    spec.align_c = 7;
+    CHECK(problems(spec).empty());
+    CHECK(resolved(spec).ldc == 0);
+    CHECK(resolved(spec).align_c == 0);
+    spec.c = DataType::bf16;
+    CHECK(problems(spec).size() == 2);
+}
+
+TEST_CASE("a matrix beyond 63-bit addresses is refused") {
+    GemmSpec spec = sized(1024, 8, 8);
+    spec.lda = INT64_MAX / 2048;
+    CHECK(problems(spec).empty());
+    spec.lda += 1;
+    CHECK_THAT(only_problem(spec), ContainsSubstring("A takes 1024 rows of 4503599627370496 elements of 2 bytes"));
+    spec = sized(kLargest, kLargest, 8);
+    spec.d = DataType::f32;
+    CHECK_THAT(only_problem(spec), ContainsSubstring("D takes"));
+    spec.d = DataType::bf16;
+    CHECK(problems(spec).empty());
+}
+
+TEST_CASE("types go together as the instructions have them") {
+    const auto spec_of = [](DataType input, DataType accumulator, DataType d) {
+        GemmSpec spec = sized(8, 8, 8);
+        spec.a = spec.b = input;
+        spec.accumulator = accumulator;
+        spec.d = d;
+        return spec;
+    };
+    using enum DataType;
+    const std::map<DataType, std::vector<DataType>> accumulators{{f16, {f32, f16}}, {bf16, {f32}}, {f32, {f32}}, {tf32, {f32}},
+                                                                 {e4m3, {f32, f16}}, {e5m2, {f32, f16}}, {s8, {s32}}, {s32, {}}};
+    for (const DataTypeInfo& input : data_type_table()) {
+        for (const DataTypeInfo& accumulator : data_type_table()) {
+            const auto& allowed = accumulators.at(input.type);
+            const bool sound = std::find(allowed.begin(), allowed.end(), accumulator.type) != allowed.end();
+            INFO(input.name << " accumulated in " << accumulator.name);
+            CHECK(problems(spec_of(input.type, accumulator.type, input.output)).empty() == sound);
+        }
+    }
+    for (const DataType input : {f16, bf16}) {
+        for (const DataTypeInfo& d : data_type_table()) {
+            const bool sound = d.type == f16 || d.type == bf16 || d.type == f32;
+            CHECK(problems(spec_of(input, f32, d.type)).empty() == sound);
+            GemmSpec with_c = spec_of(input, f32, f32);
+            with_c.c = d.type;
+            CHECK(problems(with_c).empty() == sound);
+        }
+    }
+    CHECK(problems(spec_of(s8, s32, s8)).empty());
+    CHECK(only_problem(spec_of(s8, s32, f16)) == "d is f16: with s8 inputs it must be s32 or s8");
+    CHECK(only_problem(spec_of(bf16, f16, bf16)) == "the accumulator is f16: with bf16 inputs it must be f32");
+    CHECK(only_problem(spec_of(s32, s32, s32)) == "a is s32: no instruction multiplies that type");
+}
+
+TEST_CASE("A and B have one type, but 8-bit floats mix") {
+    GemmSpec spec = sized(16, 16, 16);
+    spec.b = DataType::f16;
+    CHECK_THAT(only_problem(spec), ContainsSubstring("a is bf16 and b is f16"));
+    spec.a = DataType::e4m3;
+    spec.b = DataType::e5m2;
+    CHECK(problems(spec).empty());
+    spec.b = DataType::s8;
+    CHECK_THAT(only_problem(spec), ContainsSubstring("a is e4m3 and b is s8"));
+}
+
+TEST_CASE("alignments are powers of two between an element and 16 bytes") {
+    for (const int wrong : {1, 3, 6, 12, 17, 24, 32, 64, -2, -16}) {
+        GemmSpec spec = sized(64, 64, 64);
+        spec.align_a = wrong;
+        CHECK_THAT(only_problem(spec), ContainsSubstring("align_a is " + std::to_string(wrong) +
+                                                         ": it must be a power of two from 2 (one bf16 element) to 16 bytes"));
+    }
+    for (const int right : {0, 2, 4, 8, 16}) {
+        GemmSpec spec = sized(64, 64, 64);
+        spec.align_a = spec.align_b = spec.align_d = right;
+        CHECK(problems(spec).empty());
+    }
+    GemmSpec bytes = gemm_spec_of_type(DataType::s8);
+    bytes.m = bytes.n = bytes.k = 64;
+    bytes.align_a = 1;
+    CHECK(problems(bytes).empty());
+    bytes.align_d = 2;                                      // s32
+    CHECK_THAT(only_problem(bytes), ContainsSubstring("from 4 (one s32 element)"));
+}
+
+TEST_CASE("an alignment divides the leading dimension, where there is more than one row") {
+    GemmSpec spec = sized(64, 64, 100);
+    spec.align_a = 8;
+    CHECK(problems(spec).empty());
+    spec.align_a = 16;
+    CHECK(only_problem(spec) == "align_a is 16: lda is 100 elements of 2 bytes, which gives every row an alignment of only 8 bytes");
+    spec.m = 1;
+    CHECK(problems(spec).empty());
+    spec.layout = GemmLayout::nn;
+    spec.m = 100;
+    spec.lda = 101;
+    spec.align_a = 4;
+    CHECK_THAT(only_problem(spec), ContainsSubstring("every column an alignment of only 2 bytes"));
+}
+
+TEST_CASE("all problems come at once, and resolved throws them all") {
+    GemmSpec spec = sized(-1, 8, 8);
+    spec.accumulator = DataType::f16;
+    spec.ldb = 4;
+    spec.align_d = 5;
+    REQUIRE(problems(spec).size() == 4);
+    try {
+        (void)resolved(spec);
+        FAIL("no exception");
+    } catch (const SpecError& error) {
+        CHECK(error.reasons() == problems(spec));
+        for (const std::string& reason : error.reasons()) CHECK_THAT(error.what(), ContainsSubstring(reason));
+    }
+}
+
+TEST_CASE("resolved gives packed leading dimensions") {
+    GemmSpec spec = sized(100, 200, 300);
+    spec.c = DataType::f32;
+    spec = resolved(spec);
+    CHECK((spec.lda == 300 && spec.ldb == 300 && spec.ldc == 200 && spec.ldd == 200));
+    GemmSpec turned = sized(100, 200, 300);
+    turned.layout = GemmLayout::nt;
+    turned.d_order = Order::column;
+    turned = resolved(turned);
+    CHECK((turned.lda == 100 && turned.ldb == 200 && turned.ldc == 0 && turned.ldd == 100));
+    const GemmSpec empty = resolved(sized(0, 0, 0));
+    CHECK((empty.lda == 1 && empty.ldb == 1 && empty.ldd == 1));
+}
+
+TEST_CASE("resolved gives the alignment that the leading dimension allows") {
+    const auto alignment_of = [](std::int64_t rows, std::int64_t lda, DataType type) {
+        GemmSpec spec = gemm_spec_of_type(type);
+        spec.m = rows;
+        spec.n = 8;
+        spec.k = 1;
+        spec.lda = lda;
+        return resolved(spec).align_a;
+    };
+    CHECK(alignment_of(64, 4096, DataType::bf16) == 16);
+    CHECK(alignment_of(64, 8, DataType::bf16) == 16);
+    CHECK(alignment_of(64, 12, DataType::bf16) == 8);
+    CHECK(alignment_of(64, 6, DataType::bf16) == 4);
+    CHECK(alignment_of(64, 7, DataType::bf16) == 2);
+    CHECK(alignment_of(64, 7, DataType::s8) == 1);
+    CHECK(alignment_of(64, 7, DataType::f32) == 4);
+    CHECK(alignment_of(1, 7, DataType::bf16) == 16);        // a lone row never meets its leading dimension
+    CHECK(alignment_of(0, 7, DataType::bf16) == 16);
+}
+
+TEST_CASE("a resolved spec resolves to itself") {
+    std::mt19937 random(1);
+    for (int i = 0; i < 500; ++i) {
+        const GemmSpec spec = resolved(random_sound_spec(random));
+        CHECK(resolved(spec) == spec);
+        CHECK(with_row_major_d(spec) == resolved(with_row_major_d(spec)));
+    }
+}
+
+namespace {
+
+/// A matrix element's place in memory.
+std::int64_t place(Order order, std::int64_t ld, std::int64_t row, std::int64_t column) {
+    return order == Order::row ? row * ld + column : column * ld + row;
+}
+
+using Memory = std::vector<std::int64_t>;
+
+/// What the spec says, to the letter, on integers; untouched places of D hold −1.
+Memory multiply(const GemmSpec& spec, const Memory& a, const Memory& b) {
+    Memory d(static_cast<std::size_t>(operand_extents(spec).d), -1);
+    for (std::int64_t row = 0; row < spec.m; ++row) {
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            std::int64_t sum = 0;
+            for (std::int64_t k = 0; k < spec.k; ++k) {
+                sum += a.at(static_cast<std::size_t>(place(order_a(spec.layout), spec.lda, row, k))) *
+                       b.at(static_cast<std::size_t>(place(order_b(spec.layout), spec.ldb, k, column)));
+            }
+            d.at(static_cast<std::size_t>(place(spec.d_order, spec.ldd, row, column))) = sum;
+        }
+    }
+    return d;
+}
+
+Memory random_memory(std::mt19937& random, std::int64_t size) {
+    Memory memory(static_cast<std::size_t>(size));
+    std::generate(memory.begin(), memory.end(), [&] { return static_cast<std::int64_t>(random() % 1000); });
+    return memory;
+}
+
+}  // namespace
+
+TEST_CASE("with_row_major_d computes the same bytes with A and B traded") {
+    std::mt19937 random(2);
+    for (const GemmLayout layout : kLayouts) {
+        for (int i = 0; i < 50; ++i) {
+            const auto size = [&] { return static_cast<std::int64_t>(1 + random() % 6); };
+            GemmSpec spec = sized(size(), size(), size());
+            spec.layout = layout;
+            spec.d_order = Order::column;
+            for (auto* ld : {&spec.lda, &spec.ldb, &spec.ldd}) *ld = 6 + static_cast<std::int64_t>(random() % 3);
+            spec = resolved(spec);
+            const Memory a = random_memory(random, operand_extents(spec).a);
+            const Memory b = random_memory(random, operand_extents(spec).b);
+            const GemmSpec turned = with_row_major_d(spec);
+            CHECK(turned.d_order == Order::row);
+            CHECK(multiply(turned, b, a) == multiply(spec, a, b));
+        }
+    }
+}
+
+TEST_CASE("with_row_major_d trades all that belongs to A and B") {
+    GemmSpec spec = sized(3, 5, 7);
+    spec.a = DataType::e4m3;
+    spec.b = DataType::e5m2;
+    spec.d_order = Order::column;
+    spec.lda = 8;
+    spec.ldb = 16;
+    spec = resolved(spec);
+    const GemmSpec turned = with_row_major_d(spec);
+    CHECK((turned.m == 5 && turned.n == 3 && turned.k == 7));
+    CHECK((turned.a == DataType::e5m2 && turned.b == DataType::e4m3));
+    CHECK((turned.lda == 16 && turned.ldb == 8 && turned.ldd == spec.ldd));
+    CHECK((turned.align_a == 16 && turned.align_b == 8));
+    CHECK(problems(turned).empty());
+    CHECK(with_row_major_d(turned) == turned);
+}
+
+TEST_CASE("operand_extents end with the last element") {
+    GemmSpec spec = sized(3, 5, 7);
+    spec.lda = 10;
+    spec.ldb = 20;
+    spec.ldd = 30;
+    const OperandExtents extents = operand_extents(resolved(spec));
+    CHECK(extents.a == 2 * 10 + 7);
+    CHECK(extents.b == 4 * 20 + 7);
+    CHECK(extents.c == 0);
+    CHECK(extents.d == 2 * 30 + 5);
+    const OperandExtents empty = operand_extents(resolved(sized(3, 5, 0)));
+    CHECK((empty.a == 0 && empty.b == 0 && empty.d == 15));
+    CHECK(operand_extents(resolved(sized(100000, 100000, 1))).d == 10'000'000'000LL);
+}
+
+TEST_CASE("a spec's text reads back as the same spec") {
+    std::mt19937 random(3);
+    for (int i = 0; i < 1000; ++i) {
+        const GemmSpec spec = random_spec(random);
+        CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    }
+}
+
+TEST_CASE("the text names every field") {
+    GemmSpec spec = sized(1, 2, 3);
+    spec.c = DataType::f32;
+    spec.layout = GemmLayout::nt;
+    spec.d_order = Order::column;
+    CHECK(to_string(spec) == "gemm-v1 m=1 n=2 k=3 a=bf16 b=bf16 c=f32 d=bf16 acc=f32 layout=nt d-layout=n "
+                             "lda=0 ldb=0 ldc=0 ldd=0 align-a=0 align-b=0 align-c=0 align-d=0");
+    CHECK(to_string(resolved(sized(8, 8, 8))) == "gemm-v1 m=8 n=8 k=8 a=bf16 b=bf16 c=none d=bf16 acc=f32 layout=tn d-layout=t "
+                                                 "lda=8 ldb=8 ldc=0 ldd=8 align-a=16 align-b=16 align-c=0 align-d=16");
+}
+
+TEST_CASE("keys come in any order and may be missing") {
+    GemmSpec expected = sized(0, 5, 0);
+    expected.layout = GemmLayout::tt;
+    CHECK(parse_gemm_spec("  gemm-v1   layout=tt\tn=5\n") == expected);
+    CHECK(parse_gemm_spec("gemm-v1") == GemmSpec{});
+}
+
+TEST_CASE("malformed specs are refused with the word at fault") {
+    CHECK_THROWS_AS(parse_gemm_spec(""), SpecError);
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v2 m=1"), ContainsSubstring("'gemm-v2'") && ContainsSubstring("expected the format 'gemm-v1'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), ContainsSubstring("'m' is not of the form key=value"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), ContainsSubstring("m is '12x': expected a whole number"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m="), ContainsSubstring("m is ''"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=99999999999999999999"), ContainsSubstring("too large"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=1 m=2"), ContainsSubstring("'m' stands twice"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 laout=tn"), ContainsSubstring("unknown key 'laout'") && ContainsSubstring("did you mean 'layout'?"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=bf6"), ContainsSubstring("unknown type 'bf6'") && ContainsSubstring("did you mean 'bf16'?"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=none"), ContainsSubstring("unknown type 'none'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 layout=xy"), ContainsSubstring("unknown layout 'xy'") && ContainsSubstring("tn, nn, nt, tt"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 d-layout=tn"), ContainsSubstring("unknown order 'tn'"));
+}
+
+TEST_CASE("a shape line gives type, layout and sizes") {
+    const GemmSpec spec = parse_shape_line("f16 nt 10 20 30");
+    CHECK((spec.m == 10 && spec.n == 20 && spec.k == 30));
+    CHECK((spec.a == DataType::f16 && spec.b == DataType::f16 && spec.d == DataType::f16));
+    CHECK((spec.accumulator == DataType::f32 && spec.layout == GemmLayout::nt && !spec.c));
+    CHECK(parse_shape_line("\t bf16  tn 4096 4096 4096  # a comment") == parse_shape_line("bf16 tn 4096 4096 4096"));
+    const GemmSpec integers = parse_shape_line("s8 tn 1024 1024 1024");
+    CHECK((integers.d == DataType::s32 && integers.accumulator == DataType::s32));
+    CHECK(parse_shape_line("e4m3 tn 64 7168 2048").d == DataType::bf16);
+    CHECK(parse_shape_line("tf32 tn 64 64 64").d == DataType::f32);
+}
+
+TEST_CASE("a bad shape line is refused with the word at fault") {
+    CHECK_THROWS_WITH(parse_shape_line("bf17 tn 1 2 3"), ContainsSubstring("unknown type 'bf17'") && ContainsSubstring("did you mean 'bf16'?"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tx 1 2 3"), ContainsSubstring("unknown layout 'tx'"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2.5 3"), ContainsSubstring("n is '2.5'"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 1e9"), ContainsSubstring("k is '1e9'"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn -1 2 3"), ContainsSubstring("m is -1: a size cannot be negative"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 99999999999999999999"), ContainsSubstring("too large"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2"), ContainsSubstring("has 4 words"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 4"), ContainsSubstring("has 6 words"));
+    CHECK_THROWS_WITH(parse_shape_line("# only a comment"), ContainsSubstring("has 0 words"));
+    CHECK_THROWS_WITH(parse_shape_line("s32 tn 1 2 3"), ContainsSubstring("no instruction multiplies"));
+}
+
+TEST_CASE("equal specs hash alike, specs that differ in one field differently") {
+    std::mt19937 random(4);
+    const std::hash<GemmSpec> hash;
+    std::unordered_set<std::size_t> seen;
+    for (int i = 0; i < 2000; ++i) {
+        const GemmSpec spec = random_spec(random);
+        CHECK(hash(spec) == hash(GemmSpec(spec)));
+        CHECK(seen.insert(hash(spec)).second);
+        GemmSpec other = spec;
+        other.c = spec.c ? std::nullopt : std::optional(DataType::f16);
+        CHECK(hash(other) != hash(spec));
+    }
+    const GemmSpec base = sized(1, 2, 3);
+    std::vector<GemmSpec> neighbours(13, base);
+    neighbours[0].m = 2;
+    neighbours[1].n = 1;
+    neighbours[2].k = 2;
+    neighbours[3].lda = 8;
+    neighbours[4].ldb = 8;
+    neighbours[5].ldc = 8;
+    neighbours[6].ldd = 8;
+    neighbours[7].align_a = 8;
+    neighbours[8].align_b = 8;
+    neighbours[9].align_c = 8;
+    neighbours[10].align_d = 8;
+    neighbours[11].d_order = Order::column;
+    neighbours[12].layout = GemmLayout::tt;
+    std::unordered_set<std::size_t> hashes{hash(base)};
+    for (const GemmSpec& neighbour : neighbours) CHECK(hashes.insert(hash(neighbour)).second);
+}
+
+TEST_CASE("flops count a multiply-add as two") {
+    CHECK(flops(sized(2, 3, 5)) == 60.0);
+    CHECK(flops(sized(8192, 8192, 8192)) == 2.0 * 8192.0 * 8192.0 * 8192.0);
+    CHECK(flops(sized(0, 3, 5)) == 0.0);
+}
