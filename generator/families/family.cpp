@@ -1,0 +1,52 @@
+#include "generator/families/family.hpp"
+
+#include "generator/error.hpp"
+#include "generator/families/mma_multistage_constraints.hpp"
+#include "generator/families/mma_multistage_cost.hpp"
+#include "generator/families/mma_multistage_names.hpp"
+#include "generator/families/mma_multistage_render.hpp"
+#include "generator/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+// One row a family, in the order of KernelConfig's variant.
+constexpr std::array kFamilies{
+    Family{.name = "mma_multistage",
+           .summary = "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)",
+           .unsupported = mma_multistage_unsupported,
+           .candidates = mma_multistage_candidates,
+           .violations = mma_multistage_violations,
+           .cost = mma_multistage_cost,
+           .config_name = mma_multistage_config_name,
+           .parse_config_name = parse_mma_multistage_config_name,
+           .parameters = mma_multistage_parameters,
+           .with_parameters = mma_multistage_with_parameters,
+           .template_file = "mma_multistage.cu",
+           .render_input = mma_multistage_render_input,
+           .entries = mma_multistage_entries,
+           .workspace_bytes = mma_multistage_workspace_bytes,
+           .owner = mma_multistage_owner},
+};
+static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
+
+}  // namespace
+
+std::span<const Family> family_table() { return kFamilies; }
+
+const Family& find_family(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Family& family : kFamilies) {
+        if (family.name == name) return family;
+        names.push_back(family.name);
+    }
+    throw ConfigError("kernel family", {fmt::format("'{}' is none of {}{}", name, join_names(names), nearest_hint(name, names))});
+}
+
+const Family& family_of(const KernelConfig& config) { return kFamilies[config.family.index()]; }
+
+}  // namespace jitgemm

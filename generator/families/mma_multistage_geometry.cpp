@@ -1,0 +1,81 @@
+#include "generator/families/mma_multistage_geometry.hpp"
+
+#include "generator/layout/copy_atom.hpp"
+#include "generator/layout/swizzle.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kElementBytes = 2;            // f16 and bf16 alike
+constexpr int kOtherRegisters = 46;         // addresses, predicates, loop state: what ptxas takes beyond fragments
+
+int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
+int rounded_up_quotient(int value, int divisor) { return divisor > 0 ? (value + divisor - 1) / divisor : 0; }
+
+OperandGeometry operand_geometry(bool k_major, int alignment, int mn_extent, const MmaMultistageConfig& config, int threads) {
+    OperandGeometry operand;
+    operand.k_major = k_major;
+    operand.async = widest_cp_async(alignment) != nullptr;
+    operand.vector_bytes = operand.async ? alignment : kChunkBytes;
+    operand.tile_rows = k_major ? mn_extent : config.block.k;
+    operand.row_bytes = (k_major ? config.block.k : mn_extent) * kElementBytes;
+    operand.pitch_bytes = operand.row_bytes + (config.shared_layout == SharedLayout::padding ? kChunkBytes : 0);
+    operand.stage_bytes = operand.tile_rows * operand.pitch_bytes;
+    operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
+    const int rows_per_pass = safe_quotient(threads, operand.vectors_per_row);
+    operand.passes = rounded_up_quotient(operand.tile_rows, rows_per_pass);
+    return operand;
+}
+
+int epilogue_bytes(const GemmSignature& signature, const MmaMultistageConfig& config, int warps) {
+    if (config.epilogue == EpilogueStore::registers) return 0;
+    const bool staged_f32 = config.split_k > 1 || signature.c.has_value() || signature.d == DataType::f32;
+    const int pitch = (config.warp.n + 8) * (staged_f32 ? 4 : kElementBytes);
+    return warps * config.mma.m * pitch;
+}
+
+int output_vector(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    return config.split_k > 1 ? 4 : signature.align_d / bytes(signature.d);
+}
+
+}  // namespace
+
+int MmaMultistageGeometry::registers() const {
+    return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
+}
+
+MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    MmaMultistageGeometry g;
+    g.warps_m = safe_quotient(config.block.m, config.warp.m);
+    g.warps_n = safe_quotient(config.block.n, config.warp.n);
+    g.threads = g.warps_m * g.warps_n * 32;
+    g.k_steps = safe_quotient(config.block.k, config.mma.k);
+    g.tiles_m = safe_quotient(config.warp.m, config.mma.m);
+    g.tiles_n = safe_quotient(config.warp.n, config.mma.n);
+    const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
+    g.accumulator_registers = g.tiles_m * g.tiles_n * registers_c;
+    const int fragment = (config.warp.m + config.warp.n) * config.mma.k / 64;
+    g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
+    g.a = operand_geometry(is_k_major(Operand::a, signature.layout), signature.align_a, config.block.m, config, g.threads);
+    g.b = operand_geometry(is_k_major(Operand::b, signature.layout), signature.align_b, config.block.n, config, g.threads);
+    for (const OperandGeometry* operand : {&g.a, &g.b})
+        if (!operand->async) g.staging_registers += 8 * operand->passes;
+    g.vector_d = output_vector(signature, config);
+    g.pipeline_bytes = config.stages * (g.a.stage_bytes + g.b.stage_bytes);
+    g.epilogue_bytes = epilogue_bytes(signature, config, g.threads / 32);
+    g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
+    return g;
+}
+
+int resident_blocks(const MmaMultistageGeometry& g, const Arch& arch) {
+    if (g.threads == 0) return 0;
+    const int registers = (std::min(g.registers(), arch.max_registers_per_thread) + 7) / 8 * 8;
+    const int by_registers = arch.registers_per_sm / (registers * g.threads);
+    const int by_shared = arch.shared_bytes_per_sm / (g.shared_bytes + arch.shared_reserved_per_block);
+    const int by_threads = arch.max_threads_per_sm / g.threads;
+    return std::min({by_registers, by_shared, by_threads, arch.max_blocks_per_sm});
+}
+
+}  // namespace jitgemm

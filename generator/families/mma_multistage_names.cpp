@@ -1,0 +1,268 @@
+#include "generator/families/mma_multistage_names.hpp"
+
+#include "generator/error.hpp"
+#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/layout/swizzle.hpp"
+#include "generator/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+const MmaMultistageConfig& config_of(const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family); }
+
+struct RasterizationName {
+    Rasterization rasterization;
+    std::string_view name;
+};
+constexpr std::array<RasterizationName, 5> kRasterizations{{{Rasterization::row, "row"},
+                                                            {Rasterization::column, "column"},
+                                                            {Rasterization::grouped_m, "grouped_m"},
+                                                            {Rasterization::grouped_n, "grouped_n"},
+                                                            {Rasterization::zigzag, "zigzag"}}};
+
+std::string_view name_of(Rasterization rasterization) {
+    for (const RasterizationName& row : kRasterizations)
+        if (row.rasterization == rasterization) return row.name;
+    return "row";
+}
+
+std::string rasterization_token(const MmaMultistageConfig& config) {
+    switch (config.rasterization) {
+        case Rasterization::row: return "raster-row";
+        case Rasterization::column: return "raster-column";
+        case Rasterization::grouped_m: return fmt::format("group{}m", config.group);
+        case Rasterization::grouped_n: return fmt::format("group{}n", config.group);
+        case Rasterization::zigzag: return fmt::format("zigzag{}m", config.group);
+    }
+    return {};
+}
+
+std::string shared_token(const MmaMultistageGeometry& g, SharedLayout layout) {
+    if (layout == SharedLayout::padding) return "pad8";
+    const int a = swizzle_span(g.a.pitch_bytes);
+    const int b = swizzle_span(g.b.pitch_bytes);
+    return a == b ? fmt::format("sw{}", a) : fmt::format("sw{}.{}", a, b);
+}
+
+// ---- reading ------------------------------------------------------------------------------------------------------
+
+/// A cursor over the text of a name or a value; every take_* either consumes or leaves it where it was.
+class Reader {
+public:
+    explicit Reader(std::string_view text) : rest_(text) {}
+    [[nodiscard]] bool done() const { return rest_.empty(); }
+    bool take(std::string_view word) {
+        if (rest_.substr(0, word.size()) != word) return false;
+        rest_.remove_prefix(word.size());
+        return true;
+    }
+    bool take_number(int& value) {
+        int number = 0;
+        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+        if (error != std::errc{} || number < 0) return false;
+        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        value = number;
+        return true;
+    }
+
+private:
+    std::string_view rest_;
+};
+
+bool read_shape(Reader& reader, TileShape& shape) {
+    return reader.take_number(shape.m) && reader.take("x") && reader.take_number(shape.n) && reader.take("x") &&
+           reader.take_number(shape.k);
+}
+
+bool read_shape_2d(Reader& reader, TileShape& shape) {
+    return reader.take_number(shape.m) && reader.take("x") && reader.take_number(shape.n);
+}
+
+bool read_ldmatrix(Reader& reader, MmaMultistageConfig& config) {
+    const auto width = [&](int& x) { return reader.take_number(x) && (reader.take("n") || reader.take("t")); };
+    return width(config.ldmatrix_a) && reader.take(".") && width(config.ldmatrix_b);
+}
+
+bool read_shared(Reader& reader, MmaMultistageConfig& config) {
+    int span = 0;
+    if (reader.take("pad8")) {
+        config.shared_layout = SharedLayout::padding;
+        return true;
+    }
+    config.shared_layout = SharedLayout::swizzle;
+    return reader.take("sw") && reader.take_number(span) && (!reader.take(".") || reader.take_number(span));
+}
+
+bool read_rasterization(Reader& reader, MmaMultistageConfig& config) {
+    config.group = 1;
+    if (reader.take("raster-row")) return config.rasterization = Rasterization::row, true;
+    if (reader.take("raster-column")) return config.rasterization = Rasterization::column, true;
+    const bool zigzag = reader.take("zigzag");
+    if ((!zigzag && !reader.take("group")) || !reader.take_number(config.group)) return false;
+    if (reader.take("m")) {
+        config.rasterization = zigzag ? Rasterization::zigzag : Rasterization::grouped_m;
+        return true;
+    }
+    config.rasterization = Rasterization::grouped_n;
+    return !zigzag && reader.take("n");
+}
+
+bool read_epilogue(Reader& reader, MmaMultistageConfig& config) {
+    if (reader.take("smem")) return config.epilogue = EpilogueStore::shared, true;
+    if (reader.take("reg")) return config.epilogue = EpilogueStore::registers, true;
+    return false;
+}
+
+bool read_flag(Reader& reader, bool& flag) {
+    if (reader.take("1") || reader.take("true")) return flag = true, true;
+    if (reader.take("0") || reader.take("false")) return flag = false, true;
+    return false;
+}
+
+/// One token of the config name, in order: how it looks, and how it is read.
+struct NameToken {
+    std::string_view expected;
+    bool (*read)(Reader&, MmaMultistageConfig&);
+};
+constexpr std::array<NameToken, 10> kNameTokens{{
+    {"block<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("block") && read_shape(r, c.block); }},
+    {"warp<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("warp") && read_shape_2d(r, c.warp); }},
+    {"mma<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("mma") && read_shape(r, c.mma); }},
+    {"ldsm<1|2|4><n|t>.<1|2|4><n|t>", [](Reader& r, MmaMultistageConfig& c) { return r.take("ldsm") && read_ldmatrix(r, c); }},
+    {"stages<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("stages") && r.take_number(c.stages); }},
+    {"sw<bytes>, sw<bytes>.<bytes> or pad8", read_shared},
+    {"db<0|1>", [](Reader& r, MmaMultistageConfig& c) { return r.take("db") && read_flag(r, c.double_buffer); }},
+    {"raster-row, raster-column, group<N>m, group<N>n or zigzag<N>m", read_rasterization},
+    {"epi-smem or epi-reg", [](Reader& r, MmaMultistageConfig& c) { return r.take("epi-") && read_epilogue(r, c); }},
+    {"split<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("split") && r.take_number(c.split_k); }},
+}};
+
+std::optional<std::string_view> next_token(std::string_view& rest) {
+    if (rest.empty()) return std::nullopt;
+    const std::size_t end = rest.find('_');
+    const std::string_view token = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    return token;
+}
+
+/// One parameter of --param: how a value is read and what it may look like.
+struct Parameter {
+    std::string_view name;
+    std::string_view expected;
+    bool (*read)(Reader&, MmaMultistageConfig&);
+};
+
+bool read_rasterization_value(Reader& reader, MmaMultistageConfig& config) {
+    for (const RasterizationName& row : kRasterizations)
+        if (reader.take(row.name)) return config.rasterization = row.rasterization, true;
+    return false;
+}
+
+bool read_shared_value(Reader& reader, MmaMultistageConfig& config) {
+    if (reader.take("swizzle")) return config.shared_layout = SharedLayout::swizzle, true;
+    if (reader.take("padding")) return config.shared_layout = SharedLayout::padding, true;
+    return false;
+}
+
+constexpr std::array<Parameter, 12> kParameters{{
+    {"block", "<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return read_shape(r, c.block); }},
+    {"warp", "<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return read_shape_2d(r, c.warp); }},
+    {"mma", "<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return read_shape(r, c.mma); }},
+    {"stages", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.stages); }},
+    {"ldsm_a", "1, 2 or 4", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_a); }},
+    {"ldsm_b", "1, 2 or 4", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_b); }},
+    {"shared", "swizzle or padding", read_shared_value},
+    {"double_buffer", "0, 1, false or true", [](Reader& r, MmaMultistageConfig& c) { return read_flag(r, c.double_buffer); }},
+    {"rasterization", "row, column, grouped_m, grouped_n or zigzag", read_rasterization_value},
+    {"group", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.group); }},
+    {"epilogue", "smem or reg", read_epilogue},
+    {"split_k", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.split_k); }},
+}};
+
+std::string unknown_parameter(std::string_view name) {
+    std::array<std::string_view, kParameters.size()> names;
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = kParameters[i].name;
+    return fmt::format("mma_multistage has no parameter '{}'{}; it has {}", name, nearest_hint(name, names), join_names(names));
+}
+
+const Parameter* find_parameter(std::string_view name) {
+    for (const Parameter& parameter : kParameters)
+        if (parameter.name == name) return &parameter;
+    return nullptr;
+}
+
+/// A rasterization without strips has no group, and one with strips needs one: what is given decides what is not.
+void settle_group(MmaMultistageConfig& config, const ParameterMap& given) {
+    if (given.count("rasterization") == 0 || given.count("group") != 0) return;
+    const bool strips = config.rasterization != Rasterization::row && config.rasterization != Rasterization::column;
+    config.group = !strips ? 1 : config.group > 1 ? config.group : 8;
+}
+
+}  // namespace
+
+std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
+    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageGeometry g = geometry(signature, c);
+    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}", c.block.m, c.block.n,
+                       c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a, g.a.k_major ? 'n' : 't',
+                       c.ldmatrix_b, g.b.k_major ? 'n' : 't', c.stages, shared_token(g, c.shared_layout), c.double_buffer ? 1 : 0,
+                       rasterization_token(c), c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k);
+}
+
+KernelConfig parse_mma_multistage_config_name(std::string_view name) {
+    MmaMultistageConfig config;
+    std::string_view rest = name;
+    for (const NameToken& expected : kNameTokens) {
+        const std::optional<std::string_view> token = next_token(rest);
+        Reader reader(token.value_or(std::string_view{}));
+        if (!token || !expected.read(reader, config) || !reader.done())
+            throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected", token.value_or("nothing"), expected.expected)});
+    }
+    if (!rest.empty()) throw ConfigError("kernel name", {fmt::format("'{}' follows the last token of the config", rest)});
+    config.warp.k = config.block.k;
+    return {config};
+}
+
+ParameterMap mma_multistage_parameters(const KernelConfig& config) {
+    const MmaMultistageConfig& c = config_of(config);
+    return {{"block", fmt::format("{}x{}x{}", c.block.m, c.block.n, c.block.k)},
+            {"warp", fmt::format("{}x{}", c.warp.m, c.warp.n)},
+            {"mma", fmt::format("{}x{}x{}", c.mma.m, c.mma.n, c.mma.k)},
+            {"stages", std::to_string(c.stages)},
+            {"ldsm_a", std::to_string(c.ldmatrix_a)},
+            {"ldsm_b", std::to_string(c.ldmatrix_b)},
+            {"shared", c.shared_layout == SharedLayout::swizzle ? "swizzle" : "padding"},
+            {"double_buffer", c.double_buffer ? "1" : "0"},
+            {"rasterization", std::string(name_of(c.rasterization))},
+            {"group", std::to_string(c.group)},
+            {"epilogue", c.epilogue == EpilogueStore::shared ? "smem" : "reg"},
+            {"split_k", std::to_string(c.split_k)}};
+}
+
+KernelConfig mma_multistage_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
+    MmaMultistageConfig changed = config_of(config);
+    std::vector<std::string> reasons;
+    for (const auto& [name, value] : parameters) {
+        const Parameter* parameter = find_parameter(name);
+        if (parameter == nullptr) {
+            reasons.push_back(unknown_parameter(name));
+            continue;
+        }
+        Reader reader(value);
+        if (!parameter->read(reader, changed) || !reader.done())
+            reasons.push_back(fmt::format("parameter {}: '{}' is not {}", name, value, parameter->expected));
+    }
+    if (!reasons.empty()) throw ConfigError("parameters", std::move(reasons));
+    changed.warp.k = changed.block.k;
+    settle_group(changed, parameters);
+    return {changed};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,245 @@
+#include "generator/families/mma_multistage_render.hpp"
+
+#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/wrapper_text.hpp"
+#include "generator/layout/mma_atom.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kReduceThreads = 256;
+constexpr int kReduceColumns = 1024;            // of D a reduction block takes at a time: four a thread
+
+const MmaMultistageConfig& config_of(const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family); }
+
+int type_code(std::optional<DataType> type) {
+    if (!type) return 3;
+    return *type == DataType::f16 ? 0 : *type == DataType::bf16 ? 1 : 2;
+}
+
+int rasterization_code(Rasterization rasterization) { return static_cast<int>(rasterization); }
+
+std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
+
+using Macros = std::map<std::string, int, std::less<>>;
+
+Macros tile_macros(const MmaMultistageConfig& c) {
+    return {{"GEMM_BLOCK_M", c.block.m},
+            {"GEMM_BLOCK_N", c.block.n},
+            {"GEMM_BLOCK_K", c.block.k},
+            {"GEMM_WARP_M", c.warp.m},
+            {"GEMM_WARP_N", c.warp.n},
+            {"GEMM_MMA_K", c.mma.k},
+            {"GEMM_STAGES", c.stages},
+            {"GEMM_LDMATRIX_A", c.ldmatrix_a},
+            {"GEMM_LDMATRIX_B", c.ldmatrix_b},
+            {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
+            {"GEMM_DOUBLE_BUFFER", c.double_buffer},
+            {"GEMM_RASTERIZATION", rasterization_code(c.rasterization)},
+            {"GEMM_GROUP", c.group},
+            {"GEMM_EPILOGUE_SHARED", c.epilogue == EpilogueStore::shared},
+            {"GEMM_SPLIT_K", c.split_k}};
+}
+
+void add_copy_macros(Macros& macros, const MmaMultistageGeometry& g) {
+    const auto any = [&](auto holds) { return holds(g.a) || holds(g.b) ? 1 : 0; };
+    macros["GEMM_A_K_MAJOR"] = g.a.k_major;
+    macros["GEMM_B_K_MAJOR"] = g.b.k_major;
+    macros["GEMM_A_ASYNC"] = g.a.async;
+    macros["GEMM_B_ASYNC"] = g.b.async;
+    macros["GEMM_COPY_ASYNC"] = any([](const OperandGeometry& o) { return o.async; });
+    macros["GEMM_COPY_REALIGN"] = any([](const OperandGeometry& o) { return !o.async; });
+    macros["GEMM_COPY_16"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; });
+    macros["GEMM_COPY_NARROW"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; });
+    macros["GEMM_ASYNC_K_MAJOR"] = any([](const OperandGeometry& o) { return o.async && o.k_major; });
+    macros["GEMM_ASYNC_MN_MAJOR"] = any([](const OperandGeometry& o) { return o.async && !o.k_major; });
+    macros["GEMM_REALIGN_K_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && o.k_major; });
+    macros["GEMM_REALIGN_MN_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && !o.k_major; });
+}
+
+void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const bool split = c.split_k > 1;
+    const bool read_c = s.c.has_value() && !split;
+    const bool store_float = s.d == DataType::f32 || split;
+    macros["GEMM_TYPE_AB"] = type_code(s.a);
+    macros["GEMM_TYPE_C"] = type_code(s.c);
+    macros["GEMM_TYPE_D"] = type_code(s.d);
+    macros["GEMM_ACCUMULATOR_F16"] = s.accumulator == DataType::f16;
+    macros["GEMM_ALIGN_A"] = s.align_a;
+    macros["GEMM_ALIGN_B"] = s.align_b;
+    macros["GEMM_VECTOR_D"] = g.vector_d;
+    macros["GEMM_HAS_C"] = s.c.has_value();
+    macros["GEMM_READ_C"] = read_c;
+    macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
+    macros["GEMM_STORE_FLOAT"] = store_float;
+    macros["GEMM_STORE_F32"] = store_float;
+    macros["GEMM_STAGED_F32"] = read_c || store_float;
+    macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = !read_c || s.d == DataType::f32;
+    macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
+}
+
+/// "constexpr int kStages = 4;  // comment"
+std::string constant(std::string_view name, int value, std::string_view comment) {
+    return fmt::format("{:<40}// {}\n", fmt::format("constexpr int {:<10} = {};", name, value), comment);
+}
+
+std::string alias(std::string_view name, std::string_view type, std::string_view comment) {
+    return fmt::format("{:<40}// {}\n", fmt::format("using {:<11} = {};", name, type), comment);
+}
+
+std::string_view rasterization_comment(Rasterization rasterization) {
+    switch (rasterization) {
+        case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
+        case Rasterization::zigzag: return "tiles of M in a strip that blocks walk n by n, forth and back";
+        default: return "tiles of M in a strip that blocks walk n by n";
+    }
+}
+
+std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
+    const bool split = c.split_k > 1;
+    std::string text;
+    text += constant("kBlockM", c.block.m, "block tile: the part of D a thread block computes, and of K it loads at a time");
+    text += constant("kBlockN", c.block.n, "");
+    text += constant("kBlockK", c.block.k, "");
+    text += constant("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
+    text += constant("kWarpN", c.warp.n, "");
+    text += constant("kMmaM", c.mma.m, "mma shape: what one instruction computes");
+    text += constant("kMmaN", c.mma.n, "");
+    text += constant("kMmaK", c.mma.k, "");
+    text += constant("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
+    text += constant("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
+    text += constant("kLdmatrixB", c.ldmatrix_b, "and of B");
+    if (strips) text += constant("kGroup", c.group, rasterization_comment(c.rasterization));
+    if (split) text += constant("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (g.a.async) text += constant("kAlignA", s.align_a, "bytes A is aligned to: what a thread copies at once");
+    if (g.b.async) text += constant("kAlignB", s.align_b, "bytes B is aligned to");
+    if (c.epilogue == EpilogueStore::shared) text += constant("kVectorD", g.vector_d, "elements of D a thread stores at once");
+    if (split) text += constant("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
+    text += "\n";
+    text += alias("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    text += alias("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
+                  s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    text += alias("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    if (c.epilogue == EpilogueStore::shared) {
+        const bool staged_f32 = split || s.c || s.d == DataType::f32;
+        text += alias("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
+        if (s.c && !split && s.d != DataType::f32) text += alias("ElementOut", "ElementD", "what it stores");
+    }
+    // Trailing "// " of rows without a comment of their own.
+    std::string cleaned;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        std::string line = text.substr(begin, end - begin);
+        if (line.size() >= 3 && line.compare(line.size() - 3, 3, "// ") == 0) line.erase(line.find_last_not_of(" /") + 1);
+        cleaned += line + '\n';
+        begin = end + 1;
+    }
+    return cleaned;
+}
+
+std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const MmaAtom* atom = find_mma_atom(c.mma, s.a, s.b, s.accumulator);
+    return mma_wrapper(*atom) + "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major) + "\n" +
+           ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
+}
+
+std::vector<KernelArgument> argument_list(const GemmSignature& s, const MmaMultistageConfig& c) {
+    using Role = ArgumentRole;
+    using Kind = ArgumentKind;
+    std::vector<KernelArgument> list{{Role::a, Kind::pointer}, {Role::b, Kind::pointer}};
+    if (s.c) list.push_back({Role::c, Kind::pointer});
+    list.push_back({Role::d, Kind::pointer});
+    if (c.split_k > 1) list.push_back({Role::workspace, Kind::pointer});
+    for (const Role extent : {Role::m, Role::n, Role::k}) list.push_back({extent, Kind::i32});
+    list.push_back({Role::lda, Kind::i64});
+    list.push_back({Role::ldb, Kind::i64});
+    if (s.c) list.push_back({Role::ldc, Kind::i64});
+    list.push_back({Role::ldd, Kind::i64});
+    list.push_back({Role::alpha, Kind::f32});
+    if (s.c) list.push_back({Role::beta, Kind::f32});
+    return list;
+}
+
+/// The tile coordinates that a block id stands for; templates/rasterization.cuh the other way round.
+std::int64_t block_of_tile(const MmaMultistageConfig& c, std::int64_t tm, std::int64_t tn, std::int64_t tiles_m, std::int64_t tiles_n) {
+    const std::int64_t group = c.group;
+    switch (c.rasterization) {
+        case Rasterization::row: return tm * tiles_n + tn;
+        case Rasterization::column: return tn * tiles_m + tm;
+        case Rasterization::grouped_n: {
+            const std::int64_t strip = tn / group;
+            const std::int64_t columns = std::min(group, tiles_n - strip * group);
+            return strip * group * tiles_m + tm * columns + tn % group;
+        }
+        default: {
+            const std::int64_t strip = tm / group;
+            const std::int64_t rows = std::min(group, tiles_m - strip * group);
+            const bool backwards = c.rasterization == Rasterization::zigzag && strip % 2 == 1;
+            return strip * group * tiles_n + (backwards ? tiles_n - 1 - tn : tn) * rows + tm % group;
+        }
+    }
+}
+
+}  // namespace
+
+RenderInput mma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
+    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageGeometry g = geometry(signature, c);
+    RenderInput input;
+    input.macros = tile_macros(c);
+    add_copy_macros(input.macros, g);
+    add_output_macros(input.macros, signature, c, g);
+    input.generated["params.cuh"] = params_text(signature, c, g);
+    input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
+    return input;
+}
+
+std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
+    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageGeometry g = geometry(signature, c);
+    KernelEntry gemm;
+    gemm.function = "gemm";
+    gemm.threads = g.threads;
+    gemm.shared_bytes = g.shared_bytes;
+    gemm.grid = {c.block.m, c.block.n, c.split_k};
+    gemm.arguments = argument_list(signature, c);
+    if (c.split_k == 1) return {gemm};
+    KernelEntry reduce;
+    reduce.function = "gemm_reduce";
+    reduce.threads = kReduceThreads;
+    reduce.grid = {1, kReduceColumns, 1};
+    reduce.arguments = gemm.arguments;
+    return {gemm, reduce};
+}
+
+std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
+    const int splits = config_of(config).split_k;
+    return splits == 1 ? 0 : splits * spec.m * ((spec.n + 3) / 4 * 4) * 4;
+}
+
+ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row, std::int64_t column) {
+    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    ElementOwner owner;
+    owner.tile_m = row / c.block.m;
+    owner.tile_n = column / c.block.n;
+    owner.block = block_of_tile(c, owner.tile_m, owner.tile_n, (spec.m + c.block.m - 1) / c.block.m, (spec.n + c.block.n - 1) / c.block.n);
+    const int in_block_m = static_cast<int>(row % c.block.m);
+    const int in_block_n = static_cast<int>(column % c.block.n);
+    owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;
+    const int in_warp_m = in_block_m % c.warp.m;
+    const int in_warp_n = in_block_n % c.warp.n;
+    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    const ThreadValue held = owner_of(atom->layout_c, {in_warp_m % c.mma.m, in_warp_n % c.mma.n});
+    owner.lane = held.thread;
+    const int values_per_register = atom->layout_c.values() / atom->registers(Operand::c);
+    const int atom_index = in_warp_m / c.mma.m * g.tiles_n + in_warp_n / c.mma.n;
+    owner.accumulator_register = atom_index * atom->registers(Operand::c) + held.value / values_per_register;
+    return owner;
+}
+
+}  // namespace jitgemm

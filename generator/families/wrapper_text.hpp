@@ -1,0 +1,16 @@
+#pragma once
+
+#include "generator/layout/copy_atom.hpp"
+#include "generator/layout/mma_atom.hpp"
+
+#include <string>
+
+namespace jitgemm {
+
+/// `mma(Accumulator* c, const unsigned* a, const unsigned* b)`: one instruction of the table as an inline function.
+[[nodiscard]] std::string mma_wrapper(const MmaAtom& atom);
+
+/// `ldmatrix_a(unsigned* r, unsigned address)` (or _b): x registers from the rows at shared-memory address `address`.
+[[nodiscard]] std::string ldmatrix_wrapper(Operand operand, int x, bool trans);
+
+}  // namespace jitgemm
