@@ -1,0 +1,111 @@
+#include "generator/heuristics.hpp"
+
+#include "generator/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace jitgemm {
+namespace {
+
+GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
+
+bool serves(const Selection& selection, const Family& family) { return !selection.family || *selection.family == family.name; }
+
+/// The one config of a forced kernel name; all reasons why it can't serve the problem.
+KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const Arch& arch) {
+    const KernelId id = parse_kernel_name(name);
+    std::vector<std::string> reasons = family_of(id.config).violations(spec, id.config, arch);
+    const KernelId fitting{signature(spec), id.config};
+    if (id.signature != fitting.signature)
+        reasons.insert(reasons.begin(), fmt::format("the kernel is for another problem; the same config for this one is {}", kernel_name(fitting)));
+    if (!reasons.empty()) throw ConfigError(fmt::format("kernel {}", name), std::move(reasons));
+    return id.config;
+}
+
+/// A family's candidates with the selection's parameters fixed, each once.
+std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSpec& spec, const Arch& arch, const Selection& selection) {
+    std::vector<KernelConfig> candidates = family.candidates(spec, arch);
+    if (selection.parameters.empty()) return candidates;
+    std::vector<KernelConfig> fixed;
+    std::set<ParameterMap> seen;
+    for (const KernelConfig& candidate : candidates) {
+        KernelConfig config = family.with_parameters(candidate, selection.parameters);
+        if (seen.insert(family.parameters(config)).second) fixed.push_back(std::move(config));
+    }
+    return fixed;
+}
+
+/// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families could not.
+template <typename Visit>
+std::vector<std::string> for_each_candidate(const GemmSpec& spec, const Arch& arch, const Selection& selection, Visit visit) {
+    std::vector<std::string> unsupported;
+    if (selection.family) static_cast<void>(find_family(*selection.family));
+    for (const Family& family : family_table()) {
+        if (!serves(selection, family)) continue;
+        std::vector<std::string> reasons = family.unsupported(spec, arch);
+        unsupported.insert(unsupported.end(), reasons.begin(), reasons.end());
+        if (!reasons.empty()) continue;
+        for (const KernelConfig& config : selected_candidates(family, spec, arch, selection)) visit(family, config);
+    }
+    return unsupported;
+}
+
+bool runs_before(const Candidate& left, const Candidate& right, const GemmSignature& problem) {
+    if (left.cost.total_us != right.cost.total_us) return left.cost.total_us < right.cost.total_us;
+    return kernel_name({problem, left.config}) < kernel_name({problem, right.config});
+}
+
+[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported, const Selection& selection, const Arch& arch) {
+    std::set<std::string> reasons(unsupported.begin(), unsupported.end());
+    if (reasons.empty())
+        for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
+            for (std::string& reason : family.violations(spec, config, arch)) reasons.insert(std::move(reason));
+        });
+    throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), {reasons.begin(), reasons.end()});
+}
+
+}  // namespace
+
+CandidateList list_candidates(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
+    const GemmSpec spec = normal_form(asked);
+    const Arch& arch = *gpu.arch;
+    CandidateList list;
+    if (selection.kernel) {
+        const KernelConfig config = forced_config(*selection.kernel, spec, arch);
+        list.accepted.push_back({config, family_of(config).cost(spec, config, gpu)});
+        return list;
+    }
+    list.unsupported = for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
+        std::vector<std::string> reasons = family.violations(spec, config, arch);
+        if (reasons.empty())
+            list.accepted.push_back({config, family.cost(spec, config, gpu)});
+        else
+            list.rejected.push_back({config, std::move(reasons)});
+    });
+    const GemmSignature problem = signature(spec);
+    std::sort(list.accepted.begin(), list.accepted.end(),
+              [&](const Candidate& left, const Candidate& right) { return runs_before(left, right, problem); });
+    return list;
+}
+
+KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
+    const GemmSpec spec = normal_form(asked);
+    const Arch& arch = *gpu.arch;
+    if (selection.kernel) return forced_config(*selection.kernel, spec, arch);
+    const GemmSignature problem = signature(spec);
+    std::optional<Candidate> best;
+    std::vector<std::string> unsupported = for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
+        const Candidate candidate{config, family.cost(spec, config, gpu)};
+        // The cheap test first: most candidates are slower than the best so far, and need no checking.
+        if (best && !runs_before(candidate, *best, problem)) return;
+        if (family.violations(spec, config, arch).empty()) best = candidate;
+    });
+    if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, arch);
+    return best->config;
+}
+
+}  // namespace jitgemm
