@@ -29,7 +29,7 @@ struct GemmSpec {
     std::int64_t k = 0;
     DataType a = DataType::bf16;
     DataType b = DataType::bf16;
-    std::optional<DataType> c;              ///< unset: C is never read, and beta must be 0
+    std::optional<DataType> c = std::nullopt;   ///< unset: C is never read, and beta must be 0
     DataType d = DataType::bf16;
     DataType accumulator = DataType::f32;
     GemmLayout layout = GemmLayout::tn;
