@@ -17,7 +17,19 @@ namespace {
 constexpr std::string_view kPrefix = "GEMM_";
 
 enum class Operation : std::uint8_t {
-    logical_or, logical_and, equal, not_equal, less_equal, greater_equal, less, greater, add, subtract, multiply, divide, remainder
+    logical_or,
+    logical_and,
+    equal,
+    not_equal,
+    less_equal,
+    greater_equal,
+    less,
+    greater,
+    add,
+    subtract,
+    multiply,
+    divide,
+    remainder
 };
 
 struct BinaryOperator {
@@ -28,12 +40,12 @@ struct BinaryOperator {
 
 /// Longer texts before their own beginnings: "<=" before "<".
 constexpr std::array kBinaryOperators{
-    BinaryOperator{"||", Operation::logical_or, 1},    BinaryOperator{"&&", Operation::logical_and, 2},
-    BinaryOperator{"==", Operation::equal, 3},         BinaryOperator{"!=", Operation::not_equal, 3},
-    BinaryOperator{"<=", Operation::less_equal, 4},    BinaryOperator{">=", Operation::greater_equal, 4},
-    BinaryOperator{"<", Operation::less, 4},           BinaryOperator{">", Operation::greater, 4},
-    BinaryOperator{"+", Operation::add, 5},            BinaryOperator{"-", Operation::subtract, 5},
-    BinaryOperator{"*", Operation::multiply, 6},       BinaryOperator{"/", Operation::divide, 6},
+    BinaryOperator{"||", Operation::logical_or, 1}, BinaryOperator{"&&", Operation::logical_and, 2},
+    BinaryOperator{"==", Operation::equal, 3},      BinaryOperator{"!=", Operation::not_equal, 3},
+    BinaryOperator{"<=", Operation::less_equal, 4}, BinaryOperator{">=", Operation::greater_equal, 4},
+    BinaryOperator{"<", Operation::less, 4},        BinaryOperator{">", Operation::greater, 4},
+    BinaryOperator{"+", Operation::add, 5},         BinaryOperator{"-", Operation::subtract, 5},
+    BinaryOperator{"*", Operation::multiply, 6},    BinaryOperator{"/", Operation::divide, 6},
     BinaryOperator{"%", Operation::remainder, 6},
 };
 
@@ -52,7 +64,9 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& what) const { throw Error(fmt::format("{} in condition '{}'", what, text_)); }
+    [[noreturn]] void fail(const std::string& what) const {
+        throw Error(fmt::format("{} in condition '{}'", what, text_));
+    }
 
     void skip_spaces() {
         while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) != 0) rest_.remove_prefix(1);
@@ -132,7 +146,8 @@ private:
 
     std::int64_t parse_word() {
         const std::string_view word = take_word();
-        if (word.empty()) fail(rest_.empty() ? "a value is missing at the end" : fmt::format("'{}' was not expected", rest_));
+        if (word.empty())
+            fail(rest_.empty() ? "a value is missing at the end" : fmt::format("'{}' was not expected", rest_));
         if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) return number(word);
         return word == "defined" ? parse_defined() : macro(word);
     }
@@ -150,7 +165,8 @@ private:
         int value = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         const bool octal = word.size() > 1 && word.front() == '0';
-        if (error != std::errc{} || end != word.data() + word.size() || octal) fail(fmt::format("'{}' is not a decimal integer", word));
+        if (error != std::errc{} || end != word.data() + word.size() || octal)
+            fail(fmt::format("'{}' is not a decimal integer", word));
         return value;
     }
 
@@ -163,7 +179,8 @@ private:
     }
 
     std::int64_t macro(std::string_view name) const {
-        if (!name.starts_with(kPrefix)) fail(fmt::format("'{}' stands beside GEMM_ macros, which cannot be resolved", name));
+        if (!name.starts_with(kPrefix))
+            fail(fmt::format("'{}' stands beside GEMM_ macros, which cannot be resolved", name));
         const auto found = macros_.find(name);
         if (found == macros_.end()) fail(fmt::format("unknown macro '{}'{}", name, hint(name)));
         return found->second;
@@ -184,6 +201,8 @@ private:
 
 bool names_gemm_macro(std::string_view text) { return text.find(kPrefix) != std::string_view::npos; }
 
-std::int64_t evaluate_condition(std::string_view text, const MacroValues& macros) { return ConditionParser(text, macros).parse(); }
+std::int64_t evaluate_condition(std::string_view text, const MacroValues& macros) {
+    return ConditionParser(text, macros).parse();
+}
 
 }  // namespace jitgemm

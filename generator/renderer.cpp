@@ -66,18 +66,18 @@ Directive parse_directive(std::string_view line) {
 
 /// One #if that is open.
 struct Conditional {
-    int line;               ///< of the #if
-    bool outer_live;        ///< the lines around it are kept
-    bool resolved;          ///< its condition names GEMM_ macros: its directives vanish; otherwise all of it passes through
-    bool live;              ///< the branch being read is kept
-    bool taken;             ///< one of its branches was kept
+    int line;         ///< of the #if
+    bool outer_live;  ///< the lines around it are kept
+    bool resolved;    ///< its condition names GEMM_ macros: its directives vanish; otherwise all of it passes through
+    bool live;        ///< the branch being read is kept
+    bool taken;       ///< one of its branches was kept
     bool has_else = false;
 };
 
 /// A template being read, and how far.
 struct File {
     std::string name;
-    bool needs_ruler = false;       ///< an included file whose first line is still to be written
+    bool needs_ruler = false;  ///< an included file whose first line is still to be written
     int line = 0;
     std::vector<Conditional> conditionals = {};
 
@@ -124,7 +124,8 @@ private:
     void append_line(File& file, std::string_view line) {
         const Directive directive = parse_directive(line);
         const std::string_view keyword = directive.keyword;
-        if (keyword == "if" || keyword == "ifdef" || keyword == "ifndef") return open_conditional(file, directive, line);
+        if (keyword == "if" || keyword == "ifdef" || keyword == "ifndef")
+            return open_conditional(file, directive, line);
         if (keyword == "elif") return next_branch(file, directive, line);
         if (keyword == "else") return last_branch(file, line);
         if (keyword == "endif") return close_conditional(file, line);
@@ -136,14 +137,16 @@ private:
 
     void open_conditional(File& file, const Directive& directive, std::string_view line) {
         if (!file.live()) {
-            file.conditionals.push_back({.line = file.line, .outer_live = false, .resolved = true, .live = false, .taken = true});
+            file.conditionals.push_back(
+                {.line = file.line, .outer_live = false, .resolved = true, .live = false, .taken = true});
             return;
         }
         const std::string condition = condition_of(directive);
         const bool resolved = names_gemm_macro(condition);
         const bool live = !resolved || evaluate(file, condition);
         if (!resolved) write(file, line);
-        file.conditionals.push_back({.line = file.line, .outer_live = true, .resolved = resolved, .live = live, .taken = live});
+        file.conditionals.push_back(
+            {.line = file.line, .outer_live = true, .resolved = resolved, .live = live, .taken = live});
     }
 
     static std::string condition_of(const Directive& directive) {
@@ -192,7 +195,8 @@ private:
         }
         if (included_.contains(name)) return;
         for (const Conditional& conditional : file.conditionals) {
-            if (!conditional.resolved) file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
+            if (!conditional.resolved)
+                file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
         }
         append_file({.name = name, .needs_ruler = true}, text_of(file, name));
     }
@@ -234,7 +238,7 @@ private:
     const RenderInput& input_;
     std::string output_;
     std::set<std::string, std::less<>> included_;
-    std::vector<std::string> open_files_;       ///< from the root to the file being read
+    std::vector<std::string> open_files_;  ///< from the root to the file being read
 };
 
 bool is_template(const std::filesystem::path& path) { return path.extension() == ".cu" || path.extension() == ".cuh"; }

@@ -10,6 +10,7 @@
 #include <string>
 
 namespace Catch::Matchers {
+// NOLINTNEXTLINE(readability-identifier-naming): version 3's name
 inline auto ContainsSubstring(const std::string& text, CaseSensitive::Choice sensitivity = CaseSensitive::Yes) {
     return Contains(text, sensitivity);
 }

@@ -17,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Include {
-    std::string file;       ///< relative to the repository
+    std::string file;  ///< relative to the repository
     int line = 0;
-    std::string target;     ///< what stands between the quotes or brackets
+    std::string target;  ///< what stands between the quotes or brackets
     bool quoted = false;
 };
 
@@ -49,8 +49,8 @@ std::vector<Include> includes_below(const std::string& folder) {
 }
 
 bool is_cuda_header(std::string_view target) {
-    return target.starts_with("cuda") || target.starts_with("nvrtc") || target.starts_with("cublas") || target.starts_with("nvml") ||
-           target == "vector_types.h" || target == "mma.h";
+    return target.starts_with("cuda") || target.starts_with("nvrtc") || target.starts_with("cublas") ||
+           target.starts_with("nvml") || target == "vector_types.h" || target == "mma.h";
 }
 
 /// "file:line includes target" of every include that `forbidden` names.
@@ -58,7 +58,8 @@ template <typename Predicate>
 std::vector<std::string> offenders(const std::string& folder, Predicate forbidden) {
     std::vector<std::string> found;
     for (const Include& include : includes_below(folder)) {
-        if (forbidden(include)) found.push_back(include.file + ":" + std::to_string(include.line) + " includes " + include.target);
+        if (forbidden(include))
+            found.push_back(include.file + ":" + std::to_string(include.line) + " includes " + include.target);
     }
     return found;
 }
@@ -73,7 +74,8 @@ TEST_CASE("the reader of includes sees them") {
 
 TEST_CASE("generator/ includes neither runtime, tests nor CUDA") {
     const auto backward = [](const Include& include) {
-        return include.target.starts_with("runtime/") || include.target.starts_with("tests/") || is_cuda_header(include.target);
+        return include.target.starts_with("runtime/") || include.target.starts_with("tests/") ||
+               is_cuda_header(include.target);
     };
     REQUIRE(offenders("generator", backward).empty());
 }
@@ -89,7 +91,8 @@ TEST_CASE("generator/ and runtime/ include by paths from the repository's root")
 TEST_CASE("templates include only each other") {
     const auto outside = [](const Include& include) {
         const fs::path templates = fs::path(JITGEMM_SOURCE_DIR) / "templates";
-        return !include.quoted || !(fs::exists(templates / include.target) || fs::exists(templates / "defaults" / include.target));
+        return !include.quoted ||
+               !(fs::exists(templates / include.target) || fs::exists(templates / "defaults" / include.target));
     };
     REQUIRE(offenders("templates", outside).empty());
 }

@@ -1,5 +1,5 @@
-#include "generator/error.hpp"
 #include "generator/renderer.hpp"
+#include "generator/error.hpp"
 #include "tests/catch.hpp"
 
 #include <filesystem>
@@ -43,13 +43,16 @@ std::string ruler_of(const std::string& name) {
 }  // namespace
 
 TEST_CASE("plain lines and system includes pass through") {
-    const std::string text = "#include <cuda_fp16.h>\n// comment\nint a;\n\n    int b;  // end\n#define X 1\n#pragma unroll\n";
+    const std::string text =
+        "#include <cuda_fp16.h>\n// comment\nint a;\n\n    int b;  // end\n#define X 1\n#pragma unroll\n";
     REQUIRE(render_text(text) == text);
 }
 
 TEST_CASE("a last line without a newline gets one") { REQUIRE(render_text("int a;") == "int a;\n"); }
 
-TEST_CASE("pragma once vanishes") { REQUIRE(render_text("#pragma once\nint a;\n# pragma  once // here too\n") == "int a;\n"); }
+TEST_CASE("pragma once vanishes") {
+    REQUIRE(render_text("#pragma once\nint a;\n# pragma  once // here too\n") == "int a;\n");
+}
 
 TEST_CASE("a quoted include is flattened under a ruler") {
     const std::string text = render_files({{"root.cu", "// top\n#include \"swizzle.cuh\"\n\nint kernel;\n"},
@@ -65,24 +68,28 @@ TEST_CASE("a file is included once, wherever it is asked for") {
 }
 
 TEST_CASE("an include at the top of a file comes before that file's ruler") {
-    const std::string text = render_files(
-        {{"root.cu", "#include \"outer.cuh\"\n"}, {"outer.cuh", "#include \"inner.cuh\"\nint outer;\n"}, {"inner.cuh", "int inner;\n"}});
+    const std::string text = render_files({{"root.cu", "#include \"outer.cuh\"\n"},
+                                           {"outer.cuh", "#include \"inner.cuh\"\nint outer;\n"},
+                                           {"inner.cuh", "int inner;\n"}});
     REQUIRE(text == ruler_of("inner") + "int inner;\n\n" + ruler_of("outer") + "int outer;\n");
 }
 
 TEST_CASE("a file of which nothing is left has no ruler") {
-    REQUIRE(render_files({{"root.cu", "#include \"a.cuh\"\nint x;\n"}, {"a.cuh", "#if GEMM_ZERO\nint a;\n#endif\n"}}) == "int x;\n");
+    REQUIRE(render_files({{"root.cu", "#include \"a.cuh\"\nint x;\n"}, {"a.cuh", "#if GEMM_ZERO\nint a;\n#endif\n"}}) ==
+            "int x;\n");
 }
 
 TEST_CASE("a template's own ruler is drawn to full width, and replaces the one of its include") {
-    const std::string text = render_files(
-        {{"root.cu", "#include \"a.cuh\"\n// ---- kernel\nint k;\n// ---- end ----\n"}, {"a.cuh", "// ---- parameters ---\nint a;\n"}});
+    const std::string text =
+        render_files({{"root.cu", "#include \"a.cuh\"\n// ---- kernel\nint k;\n// ---- end ----\n"},
+                      {"a.cuh", "// ---- parameters ---\nint a;\n"}});
     REQUIRE(text == ruler_of("parameters") + "int a;\n\n" + ruler_of("kernel") + "int k;\n\n" + ruler_of("end"));
 }
 
 TEST_CASE("generated text takes the place of a template of that name and is rendered too") {
-    const std::string text = render_files({{"root.cu", "#include \"params.cuh\"\n"}, {"params.cuh", "int from_disk;\n"}},
-                                          {{"params.cuh", "#if GEMM_ONE\nint generated;\n#endif\n"}});
+    const std::string text =
+        render_files({{"root.cu", "#include \"params.cuh\"\n"}, {"params.cuh", "int from_disk;\n"}},
+                     {{"params.cuh", "#if GEMM_ONE\nint generated;\n#endif\n"}});
     REQUIRE(text == ruler_of("params") + "int generated;\n");
 }
 
@@ -94,14 +101,16 @@ TEST_CASE("defaults are no stand-in for a generated include") {
 TEST_CASE("conditions on GEMM_ macros are resolved") {
     REQUIRE(render_text("#if GEMM_ONE\na\n#else\nb\n#endif\n") == "a\n");
     REQUIRE(render_text("#if GEMM_ZERO\na\n#else\nb\n#endif\n") == "b\n");
-    REQUIRE(render_text("#if GEMM_ZERO\na\n#elif GEMM_STAGES == 4  // four\nb\n#elif GEMM_ONE\nc\n#else\nd\n#endif\n") == "b\n");
+    REQUIRE(
+        render_text("#if GEMM_ZERO\na\n#elif GEMM_STAGES == 4  // four\nb\n#elif GEMM_ONE\nc\n#else\nd\n#endif\n") ==
+        "b\n");
     REQUIRE(render_text("#ifdef GEMM_ZERO\na\n#endif\n#ifndef GEMM_ZERO\nb\n#endif\n") == "a\n");
     REQUIRE(render_text("  #  if /* why */ GEMM_ONE\na\n  #endif // GEMM_ONE\n") == "a\n");
 }
 
 TEST_CASE("dead branches are neither followed nor checked") {
-    REQUIRE(render_text("#if GEMM_ZERO\n#include \"absent.cuh\"\nGEMM_LEFT\n#if GEMM_UNKNOWN\n#elif OTHER\n#else\n#endif\n#endif\na\n") ==
-            "a\n");
+    REQUIRE(render_text("#if GEMM_ZERO\n#include \"absent.cuh\"\nGEMM_LEFT\n#if GEMM_UNKNOWN\n#elif "
+                        "OTHER\n#else\n#endif\n#endif\na\n") == "a\n");
 }
 
 TEST_CASE("nested conditions") {
@@ -139,16 +148,21 @@ TEST_CASE("blank lines left behind collapse into one") {
 }
 
 TEST_CASE("an unknown macro is an error with file and line, even where it does not matter") {
-    REQUIRE_THAT(error_of({{"root.cu", "\n#include \"a.cuh\"\n"}, {"a.cuh", "int a;\n\n#if GEMM_STAGE == 2\n#endif\n"}}),
-                 StartsWith("a.cuh:3: unknown macro 'GEMM_STAGE'") && ContainsSubstring("GEMM_STAGES"));
-    REQUIRE_THAT(error_of_text("#if GEMM_ONE\n#elif GEMM_NEVER\n#endif\n"), StartsWith("root.cu:2: unknown macro 'GEMM_NEVER'"));
-    REQUIRE_THAT(error_of_text("#if GEMM_ONE || GEMM_NEVER\n#endif\n"), StartsWith("root.cu:1: unknown macro 'GEMM_NEVER'"));
+    REQUIRE_THAT(
+        error_of({{"root.cu", "\n#include \"a.cuh\"\n"}, {"a.cuh", "int a;\n\n#if GEMM_STAGE == 2\n#endif\n"}}),
+        StartsWith("a.cuh:3: unknown macro 'GEMM_STAGE'") && ContainsSubstring("GEMM_STAGES"));
+    REQUIRE_THAT(error_of_text("#if GEMM_ONE\n#elif GEMM_NEVER\n#endif\n"),
+                 StartsWith("root.cu:2: unknown macro 'GEMM_NEVER'"));
+    REQUIRE_THAT(error_of_text("#if GEMM_ONE || GEMM_NEVER\n#endif\n"),
+                 StartsWith("root.cu:1: unknown macro 'GEMM_NEVER'"));
     REQUIRE_THAT(error_of_text("#ifndef GEMM_NEVER\n#endif\n"), StartsWith("root.cu:1: unknown macro 'GEMM_NEVER'"));
-    REQUIRE_THAT(error_of_text("#if defined(GEMM_NEVER)\n#endif\n"), StartsWith("root.cu:1: unknown macro 'GEMM_NEVER'"));
+    REQUIRE_THAT(error_of_text("#if defined(GEMM_NEVER)\n#endif\n"),
+                 StartsWith("root.cu:1: unknown macro 'GEMM_NEVER'"));
 }
 
 TEST_CASE("a GEMM_ name may not be left in the output, not even in a comment") {
-    REQUIRE_THAT(error_of_text("a\nint x = GEMM_STAGES;\n"), StartsWith("root.cu:2:") && ContainsSubstring("int x = GEMM_STAGES;"));
+    REQUIRE_THAT(error_of_text("a\nint x = GEMM_STAGES;\n"),
+                 StartsWith("root.cu:2:") && ContainsSubstring("int x = GEMM_STAGES;"));
     REQUIRE_THAT(error_of_text("// see GEMM_ONE\n"), StartsWith("root.cu:1:"));
     REQUIRE_THAT(error_of_text("#define GEMM_X 1\n"), StartsWith("root.cu:1:"));
     REQUIRE_THAT(error_of_text("#if X\n#elif GEMM_ONE\n#endif\n"), StartsWith("root.cu:2:"));
@@ -164,10 +178,14 @@ TEST_CASE("a condition may not mix GEMM_ macros with others") {
 TEST_CASE("malformed conditions") {
     REQUIRE_THAT(error_of_text("#if GEMM_ONE ==\n#endif\n"), StartsWith("root.cu:1: a value is missing at the end"));
     REQUIRE_THAT(error_of_text("#if (GEMM_ONE\n#endif\n"), StartsWith("root.cu:1: ')' is missing"));
-    REQUIRE_THAT(error_of_text("#if GEMM_ONE GEMM_ONE\n#endif\n"), StartsWith("root.cu:1: 'GEMM_ONE' was not expected"));
-    REQUIRE_THAT(error_of_text("#if GEMM_ONE == 0x1\n#endif\n"), StartsWith("root.cu:1: '0x1' is not a decimal integer"));
-    REQUIRE_THAT(error_of_text("#if GEMM_ONE == 010\n#endif\n"), StartsWith("root.cu:1: '010' is not a decimal integer"));
-    REQUIRE_THAT(error_of_text("#if GEMM_ONE && \\\n    GEMM_ONE\n#endif\n"), StartsWith("root.cu:1: '\\' was not expected"));
+    REQUIRE_THAT(error_of_text("#if GEMM_ONE GEMM_ONE\n#endif\n"),
+                 StartsWith("root.cu:1: 'GEMM_ONE' was not expected"));
+    REQUIRE_THAT(error_of_text("#if GEMM_ONE == 0x1\n#endif\n"),
+                 StartsWith("root.cu:1: '0x1' is not a decimal integer"));
+    REQUIRE_THAT(error_of_text("#if GEMM_ONE == 010\n#endif\n"),
+                 StartsWith("root.cu:1: '010' is not a decimal integer"));
+    REQUIRE_THAT(error_of_text("#if GEMM_ONE && \\\n    GEMM_ONE\n#endif\n"),
+                 StartsWith("root.cu:1: '\\' was not expected"));
     REQUIRE_THAT(error_of_text("#if 1 / GEMM_ZERO\n#endif\n"), StartsWith("root.cu:1: division by zero"));
     REQUIRE_THAT(error_of_text("#if GEMM_ZERO\n#elif\n#endif\n"), StartsWith("root.cu:2: a value is missing"));
 }
@@ -179,12 +197,15 @@ TEST_CASE("unbalanced conditionals") {
     REQUIRE(error_of_text("#elif GEMM_ONE\n") == "root.cu:1: #elif without #if");
     REQUIRE(error_of_text("#if GEMM_ONE\n#else\n#else\n#endif\n") == "root.cu:3: a second #else");
     REQUIRE(error_of_text("#if GEMM_ONE\n#else\n#elif GEMM_ONE\n#endif\n") == "root.cu:3: #elif after #else");
-    REQUIRE(error_of({{"root.cu", "#if GEMM_ONE\n#include \"a.cuh\"\n"}, {"a.cuh", "#endif\n"}}) == "a.cuh:1: #endif without #if");
+    REQUIRE(error_of({{"root.cu", "#if GEMM_ONE\n#include \"a.cuh\"\n"}, {"a.cuh", "#endif\n"}}) ==
+            "a.cuh:1: #endif without #if");
 }
 
 TEST_CASE("includes that cannot be followed") {
     REQUIRE(error_of_text("a\n#include \"absent.cuh\"\n") == "root.cu:2: there is no template \"absent.cuh\"");
-    REQUIRE(error_of({{"root.cu", "#include \"a.cuh\"\n"}, {"a.cuh", "#pragma once\n#include \"b.cuh\"\n"}, {"b.cuh", "#include \"a.cuh\"\n"}}) ==
+    REQUIRE(error_of({{"root.cu", "#include \"a.cuh\"\n"},
+                      {"a.cuh", "#pragma once\n#include \"b.cuh\"\n"},
+                      {"b.cuh", "#include \"a.cuh\"\n"}}) ==
             "b.cuh:1: \"a.cuh\" includes itself: root.cu -> a.cuh -> b.cuh -> a.cuh");
     REQUIRE(error_of({{"root.cu", "#if X\n#include \"a.cuh\"\n#endif\n"}, {"a.cuh", ""}}) ==
             "root.cu:2: \"a.cuh\" is included inside an #if that is left as it is");
@@ -199,7 +220,8 @@ TEST_CASE("the embedded templates are the files below templates/") {
 }
 
 TEST_CASE("a template folder that cannot be read or holds nothing is refused by name") {
-    REQUIRE_THROWS_WITH(TemplateSet::from_directory("/nonexistent/templates"), ContainsSubstring("/nonexistent/templates"));
+    REQUIRE_THROWS_WITH(TemplateSet::from_directory("/nonexistent/templates"),
+                        ContainsSubstring("/nonexistent/templates"));
     const auto empty = std::filesystem::temp_directory_path() / "jitgemm-renderer-test-empty";
     std::filesystem::create_directories(empty);
     REQUIRE_THROWS_AS(TemplateSet::from_directory(empty.string()), RenderError);
