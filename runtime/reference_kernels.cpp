@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace jitgemm {
 namespace {
@@ -75,6 +76,23 @@ CheckArguments check_arguments(const Check& check, DevicePointer result, std::in
             check.sum_unit, check.output_unit, check.output_floor, check.exact ? 1 : 0, 0, result.address, row, column};
 }
 
+// Loaded once a context, like any kernel.
+std::vector<Function> shared_functions(Context::Impl& context) {
+    std::shared_ptr<Context::Impl::LoadSlot> slot;
+    {
+        const std::unique_lock lock(context.mutex);
+        std::shared_ptr<Context::Impl::LoadSlot>& known = context.loaded["reference kernels"];
+        if (known == nullptr) known = std::make_shared<Context::Impl::LoadSlot>();
+        slot = known;
+    }
+    const std::lock_guard lock(slot->mutex);
+    if (slot->kernel == nullptr) {
+        const KernelSource source = reference_kernel_source(*context.device->model().arch);
+        slot->kernel = std::make_shared<const LoadedKernel>(context.load(source, source.body));
+    }
+    return slot->kernel->functions;
+}
+
 }  // namespace
 
 const std::string& reference_kernels_text() {
@@ -99,9 +117,7 @@ KernelSource reference_kernel_source(const Arch& arch) {
     return source;
 }
 
-ReferenceKernels::ReferenceKernels(Context::Impl& context) : device_(context.device) {
-    const KernelSource source = reference_kernel_source(*device_->model().arch);
-    functions_ = context.load(source, source.body).functions;
+ReferenceKernels::ReferenceKernels(Context::Impl& context) : device_(context.device), functions_(shared_functions(context)) {
     result_ = device_->allocate(sizeof(CheckResult));
 }
 
