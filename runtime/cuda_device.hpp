@@ -14,6 +14,8 @@ class CudaDevice final : public Device {
 public:
     explicit CudaDevice(std::shared_ptr<const CudaContext> context);
 
+    [[nodiscard]] const CudaContext& context() const { return *context_; }
+
     [[nodiscard]] const GpuModel& model() const override { return model_; }
     [[nodiscard]] std::string name() const override { return model_.name; }
     [[nodiscard]] int ordinal() const override { return context_->device(); }
