@@ -123,7 +123,7 @@ void check_pointer(const Region& operand, std::vector<std::string>& problems) {
 }
 
 void check_overlap(const Region& d, const Region& input, const char* allowed, std::vector<std::string>& problems) {
-    if (!overlap(d, input)) return;
+    if (d.address == 0 || input.address == 0 || !overlap(d, input)) return;
     problems.push_back(fmt::format("D [{:#x}, {:#x}) overlaps {} [{:#x}, {:#x}){}", d.address, d.address + d.bytes, input.name,
                                    input.address, input.address + input.bytes, allowed));
 }

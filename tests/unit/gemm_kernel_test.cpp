@@ -1,0 +1,163 @@
+#include "runtime/context.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/fake_device.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+using namespace jitgemm;
+using jitgemm::testing::FakeDevice;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::uint64_t kA = 0x10000000;
+constexpr std::uint64_t kB = 0x20000000;
+constexpr std::uint64_t kD = 0x40000000;
+
+struct Arguments {
+    std::uint64_t a, b, workspace;
+    std::int32_t m, n, k;
+};
+
+KernelEntry entry_named(const char* name) {
+    using Role = ArgumentRole;
+    using Kind = ArgumentKind;
+    return {.function = name,
+            .threads = 128,
+            .shared_bytes = 4096,
+            .grid = {.tile_m = 64, .tile_n = 32, .splits = 1},
+            .arguments = {{Role::a, Kind::pointer}, {Role::b, Kind::pointer}, {Role::workspace, Kind::pointer},
+                          {Role::m, Kind::i32}, {Role::n, Kind::i32}, {Role::k, Kind::i32}}};
+}
+
+// A kernel put together by hand, as Context does it.
+std::shared_ptr<GemmKernel::State> state_of(const GemmSpec& spec, const std::shared_ptr<FakeDevice>& device,
+                                            const std::vector<const char*>& functions = {"gemm"}) {
+    auto state = std::make_shared<GemmKernel::State>();
+    state->spec = resolved(spec);
+    state->row_major = with_row_major_d(state->spec);
+    state->operands_traded = spec.d_order == Order::column;
+    state->info.name = "the_kernel";
+    state->device = device;
+    state->workspaces = std::make_shared<WorkspacePool>(device);
+    for (const char* name : functions) {
+        const KernelEntry entry = entry_named(name);
+        state->entries.push_back({entry, device->load("", entry), {.blocks = 7, .threads = 128, .shared_bytes = 4096}});
+    }
+    return state;
+}
+
+Arguments arguments_of(const FakeDevice::Launch& launch) {
+    Arguments arguments{};
+    REQUIRE(launch.arguments.size() == sizeof arguments);
+    std::memcpy(&arguments, launch.arguments.data(), sizeof arguments);
+    return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("a launch is one call an entry, with its shape and stream") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"}));
+    const Stream stream = reinterpret_cast<Stream>(std::uintptr_t{0x80});
+    kernel.launch({.a = kA, .b = kB, .d = kD}, stream);
+    REQUIRE(device->launches.size() == 2);
+    CHECK(device->launches[0].function == "gemm");
+    CHECK(device->launches[1].function == "reduce");
+    CHECK(device->launches[0].stream == stream);
+    CHECK(device->launches[0].shape.blocks == 7);
+    CHECK(device->launches[0].shape.threads == 128);
+    CHECK(device->launches[0].shape.shared_bytes == 4096);
+    const Arguments arguments = arguments_of(device->launches[0]);
+    CHECK(arguments.a == kA);
+    CHECK(arguments.b == kB);
+    CHECK(arguments.m == 64);
+    CHECK(arguments.n == 96);
+    CHECK(arguments.k == 128);
+    CHECK(device->live_allocations() == 0);
+}
+
+TEST_CASE("a column-major D trades the operands") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128, .d_order = Order::column}, device));
+    kernel.launch({.a = kA, .b = kB, .d = kD});
+    const Arguments arguments = arguments_of(device->launches.at(0));
+    CHECK(arguments.a == kB);
+    CHECK(arguments.b == kA);
+    CHECK(arguments.m == 96);
+    CHECK(arguments.n == 64);
+    CHECK(kernel.spec().m == 64);
+}
+
+TEST_CASE("alpha of zero is K of zero to the kernel") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device));
+    kernel.launch({.d = kD, .alpha = 0.0F});
+    CHECK(arguments_of(device->launches.at(0)).k == 0);
+}
+
+TEST_CASE("no rows or no columns launch nothing") {
+    const auto device = std::make_shared<FakeDevice>();
+    GemmKernel(state_of({.m = 0, .n = 96, .k = 128}, device)).launch({});
+    GemmKernel(state_of({.m = 64, .n = 0, .k = 128}, device)).launch({});
+    CHECK(device->launch_count == 0);
+}
+
+TEST_CASE("unsound arguments throw before anything is launched") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device));
+    const auto refused_for = [&](const GemmArguments& arguments, const char* reason) {
+        try {
+            kernel.launch(arguments);
+            FAIL("launched");
+        } catch (const SpecError& error) {
+            CHECK_THAT(error.what(), ContainsSubstring("cannot launch the_kernel"));
+            CHECK_THAT(error.what(), ContainsSubstring(reason));
+        }
+    };
+    refused_for({.a = kA, .b = kB}, "D is null");
+    refused_for({.a = kA + 2, .b = kB, .d = kD}, "less aligned");
+    refused_for({.a = kA, .b = kB, .d = kD, .beta = 1.0F}, "no C");
+    refused_for({.a = kD, .b = kB, .d = kD}, "overlaps A");
+    CHECK(device->launch_count == 0);
+}
+
+TEST_CASE("a workspace is the caller's, else the context's own") {
+    const auto device = std::make_shared<FakeDevice>();
+    const auto state = state_of({.m = 64, .n = 96, .k = 128}, device);
+    state->workspace_bytes = 1 << 16;
+    const GemmKernel kernel(state);
+    CHECK(kernel.workspace_bytes() == 1 << 16);
+
+    constexpr std::uint64_t kWorkspace = 0x50000000;
+    kernel.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = 1 << 16});
+    CHECK(arguments_of(device->launches.at(0)).workspace == kWorkspace);
+    CHECK(device->live_allocations() == 0);
+
+    kernel.launch({.a = kA, .b = kB, .d = kD});
+    kernel.launch({.a = kA, .b = kB, .d = kD});
+    CHECK(arguments_of(device->launches.at(1)).workspace != 0);
+    CHECK(arguments_of(device->launches.at(1)).workspace == arguments_of(device->launches.at(2)).workspace);
+    CHECK(device->live_allocations() == 1);
+}
+
+TEST_CASE("many threads launch one kernel, entries of one launch in order") {
+    const auto device = std::make_shared<FakeDevice>();
+    const auto state = state_of({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"});
+    state->workspace_bytes = 256;
+    const GemmKernel kernel(state);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 500; ++i) kernel.launch({.a = kA, .b = kB, .d = kD});
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    REQUIRE(device->launches.size() == 4000);
+    bool alternating = true;
+    for (std::size_t i = 0; i < 4000; ++i) alternating = alternating && device->launches[i].function == (i % 2 == 0 ? "gemm" : "reduce");
+    CHECK(alternating);
+}

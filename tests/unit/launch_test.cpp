@@ -1,0 +1,222 @@
+#include "runtime/launch.hpp"
+#include "tests/catch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::uint64_t kA = 0x10000000;
+constexpr std::uint64_t kB = 0x20000000;
+constexpr std::uint64_t kC = 0x30000000;
+constexpr std::uint64_t kD = 0x40000000;
+
+GemmSpec spec_with_c(std::int64_t m = 64, std::int64_t n = 96, std::int64_t k = 128) {
+    return resolved({.m = m, .n = n, .k = k, .c = DataType::bf16});
+}
+
+GemmArguments sound_arguments() { return {.a = kA, .b = kB, .c = kC, .d = kD, .alpha = 2.0F, .beta = 0.5F}; }
+
+std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, std::size_t workspace_bytes = 0) {
+    const std::vector<std::string> problems = launch_problems(spec, arguments, workspace_bytes);
+    REQUIRE(problems.size() == 1);
+    return problems.front();
+}
+
+template <class Struct>
+Struct unpacked(const PackedArguments& packed) {
+    REQUIRE(packed.size == sizeof(Struct));
+    Struct result;
+    std::memcpy(&result, packed.bytes.data(), sizeof(Struct));
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("arguments are packed as the compiler lays out the kernel's struct") {
+    struct Arguments {
+        std::uint64_t a, b, c, d;
+        std::int32_t m;
+        std::int64_t n;     // four bytes of padding before it
+        float alpha;
+        std::int32_t k;
+        std::int64_t lda, ldb, ldc, ldd;
+        float beta;         // four bytes of padding after it
+    };
+    using Role = ArgumentRole;
+    using Kind = ArgumentKind;
+    const std::vector<KernelArgument> layout = {
+        {Role::a, Kind::pointer}, {Role::b, Kind::pointer}, {Role::c, Kind::pointer}, {Role::d, Kind::pointer}, {Role::m, Kind::i32},
+        {Role::n, Kind::i64},     {Role::alpha, Kind::f32}, {Role::k, Kind::i32},     {Role::lda, Kind::i64},   {Role::ldb, Kind::i64},
+        {Role::ldc, Kind::i64},   {Role::ldd, Kind::i64},   {Role::beta, Kind::f32}};
+    GemmSpec spec = spec_with_c();
+    spec.n = 5'000'000'000;
+    spec.lda = 200;
+    spec.ldb = 201;
+    spec.ldc = 6'000'000'000;
+    spec.ldd = 7'000'000'000;
+
+    REQUIRE(argument_struct_bytes(layout) == sizeof(Arguments));
+    const auto packed = unpacked<Arguments>(pack_arguments(layout, spec, sound_arguments()));
+    CHECK(packed.a == kA);
+    CHECK(packed.b == kB);
+    CHECK(packed.c == kC);
+    CHECK(packed.d == kD);
+    CHECK(packed.m == 64);
+    CHECK(packed.n == 5'000'000'000);
+    CHECK(packed.alpha == 2.0F);
+    CHECK(packed.k == 128);
+    CHECK(packed.lda == 200);
+    CHECK(packed.ldb == 201);
+    CHECK(packed.ldc == 6'000'000'000);
+    CHECK(packed.ldd == 7'000'000'000);
+    CHECK(packed.beta == 0.5F);
+}
+
+TEST_CASE("alpha of zero passes k of zero, and a workspace its address") {
+    struct Arguments {
+        std::uint64_t workspace;
+        std::int32_t k;
+        float alpha;
+    };
+    const std::vector<KernelArgument> layout = {{ArgumentRole::workspace, ArgumentKind::pointer},
+                                                {ArgumentRole::k, ArgumentKind::i32},
+                                                {ArgumentRole::alpha, ArgumentKind::f32}};
+    GemmArguments arguments = sound_arguments();
+    arguments.workspace = DevicePointer(kC);
+    CHECK(unpacked<Arguments>(pack_arguments(layout, spec_with_c(), arguments)).k == 128);
+    arguments.alpha = -0.0F;
+    const auto packed = unpacked<Arguments>(pack_arguments(layout, spec_with_c(), arguments));
+    CHECK(packed.k == 0);
+    CHECK(packed.workspace == kC);
+}
+
+TEST_CASE("sound arguments have no problems") {
+    CHECK(launch_problems(spec_with_c(), sound_arguments(), 0).empty());
+    GemmArguments in_place = sound_arguments();
+    in_place.c = in_place.d;
+    CHECK(launch_problems(spec_with_c(), in_place, 0).empty());
+}
+
+TEST_CASE("beta needs a C in the spec, whatever the extents") {
+    GemmArguments arguments = sound_arguments();
+    CHECK_THAT(only_problem(resolved({.m = 64, .n = 64, .k = 64}), arguments), ContainsSubstring("beta is 0.5 but the spec has no C"));
+    CHECK_THAT(only_problem(resolved({.m = 0, .n = 64, .k = 64}), arguments), ContainsSubstring("no C"));
+    arguments.beta = std::numeric_limits<float>::quiet_NaN();
+    CHECK_THAT(only_problem(resolved({.m = 64, .n = 64, .k = 64}), arguments), ContainsSubstring("no C"));
+}
+
+TEST_CASE("a pointer that is read or written may not be null") {
+    const auto without = [](DevicePointer GemmArguments::*operand) {
+        GemmArguments arguments = sound_arguments();
+        arguments.*operand = nullptr;
+        return only_problem(spec_with_c(), arguments);
+    };
+    CHECK(without(&GemmArguments::a) == "A is null");
+    CHECK(without(&GemmArguments::b) == "B is null");
+    CHECK(without(&GemmArguments::c) == "C is null");
+    CHECK(without(&GemmArguments::d) == "D is null");
+}
+
+TEST_CASE("a pointer that nothing is read through may be anything") {
+    CHECK(launch_problems(spec_with_c(), {.c = kC, .d = kD, .alpha = 0.0F, .beta = 1.0F}, 0).empty());
+    CHECK(launch_problems(spec_with_c(64, 96, 0), {.c = kC, .d = kD, .beta = 1.0F}, 0).empty());
+    CHECK(launch_problems(spec_with_c(), {.a = kA, .b = kB, .d = kD}, 0).empty());
+    CHECK(launch_problems(spec_with_c(0, 96, 64), {}, 0).empty());
+    CHECK(launch_problems(spec_with_c(64, 0, 64), {}, 0).empty());
+}
+
+TEST_CASE("pointers are held to the alignment of the spec, each to its own") {
+    GemmSpec spec = spec_with_c();
+    spec.align_a = 4;
+    GemmArguments arguments = sound_arguments();
+    arguments.a = DevicePointer(kA + 4);
+    CHECK(launch_problems(spec, arguments, 0).empty());
+    arguments.a = DevicePointer(kA + 2);
+    CHECK(only_problem(spec, arguments) == "A at 0x10000002 is less aligned than the 4 bytes the spec promises");
+    arguments = sound_arguments();
+    arguments.d = DevicePointer(kD + 8);
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("D at 0x40000008"));
+    arguments = sound_arguments();
+    arguments.c = DevicePointer(kC + 8);
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("C at 0x30000008"));
+    arguments.beta = 0.0F;
+    CHECK(launch_problems(spec, arguments, 0).empty());
+}
+
+TEST_CASE("D may not overlap what is read") {
+    const GemmSpec spec = spec_with_c(64, 64, 64);      // every matrix has 8192 bytes
+    GemmArguments arguments = sound_arguments();
+    arguments.a = DevicePointer(kD + 8192);
+    CHECK(launch_problems(spec, arguments, 0).empty());
+    arguments.a = DevicePointer(kD + 8192 - 16);
+    CHECK(only_problem(spec, arguments) == "D [0x40000000, 0x40002000) overlaps A [0x40001ff0, 0x40003ff0)");
+    arguments.a = DevicePointer(kD - 8192 + 16);
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps A"));
+    arguments.alpha = 0.0F;
+    CHECK(launch_problems(spec, arguments, 0).empty());
+
+    arguments = sound_arguments();
+    arguments.b = DevicePointer(kD);
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps B"));
+    arguments = sound_arguments();
+    arguments.c = DevicePointer(kD + 128);
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("D may only be exactly C"));
+}
+
+TEST_CASE("D in place of C needs C's type and leading dimension") {
+    GemmArguments arguments = sound_arguments();
+    arguments.c = arguments.d;
+    GemmSpec spec = resolved({.m = 64, .n = 64, .k = 64, .c = DataType::bf16, .ldc = 72});
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps C"));
+    spec = resolved({.m = 64, .n = 64, .k = 64, .c = DataType::f32});
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps C"));
+    spec = resolved({.m = 64, .n = 64, .k = 64, .c = DataType::bf16, .ldc = 72, .ldd = 72});
+    CHECK(launch_problems(spec, arguments, 0).empty());
+}
+
+TEST_CASE("columns of one buffer may be A and D side by side") {
+    // A is columns 0 to 63 and D columns 64 to 127 of one row-major matrix with 128 columns.
+    const GemmSpec spec = resolved({.m = 32, .n = 64, .k = 64, .lda = 128, .ldd = 128});
+    CHECK(launch_problems(spec, {.a = kA, .b = kB, .d = kA + 128}, 0).empty());
+    CHECK(launch_problems(spec, {.a = kA + 128, .b = kB, .d = kA}, 0).empty());
+    CHECK_THAT(only_problem(spec, {.a = kA, .b = kB, .d = kA + 112}), ContainsSubstring("overlaps A"));
+    CHECK_THAT(only_problem(spec, {.a = kA + 112, .b = kB, .d = kA}), ContainsSubstring("overlaps A"));
+    CHECK_THAT(only_problem(spec, {.a = kA, .b = kB, .d = kA + 144}), ContainsSubstring("overlaps A"));     // D wraps into the next row
+}
+
+TEST_CASE("extents follow the layout, column-major D too") {
+    // A of nn is column-major: 3 columns of 64; D column-major: 5 columns of 64.
+    const GemmSpec spec = resolved({.m = 64, .n = 5, .k = 3, .layout = GemmLayout::nn, .d_order = Order::column});
+    const std::uint64_t a_bytes = 3 * 64 * 2;
+    const std::uint64_t d_bytes = 5 * 64 * 2;
+    CHECK(launch_problems(spec, {.a = kD - a_bytes, .b = kB, .d = kD}, 0).empty());
+    CHECK(launch_problems(spec, {.a = kD + d_bytes, .b = kB, .d = kD}, 0).empty());
+    CHECK(launch_problems(spec, {.a = kD - a_bytes + 16, .b = kB, .d = kD}, 0).size() == 1);
+    CHECK(launch_problems(spec, {.a = kD + d_bytes - 16, .b = kB, .d = kD}, 0).size() == 1);
+}
+
+TEST_CASE("a caller's workspace is large enough and aligned") {
+    GemmArguments arguments = sound_arguments();
+    CHECK(launch_problems(spec_with_c(), arguments, 1024).empty());
+    arguments.workspace = DevicePointer(std::uint64_t{0x50000000});
+    arguments.workspace_bytes = 1023;
+    CHECK(only_problem(spec_with_c(), arguments, 1024) == "the workspace holds 1023 bytes, the kernel needs 1024");
+    arguments.workspace_bytes = 1024;
+    CHECK(launch_problems(spec_with_c(), arguments, 1024).empty());
+    arguments.workspace = DevicePointer(std::uint64_t{0x50000008});
+    CHECK_THAT(only_problem(spec_with_c(), arguments, 1024), ContainsSubstring("not aligned to 16 bytes"));
+    CHECK(launch_problems(spec_with_c(), arguments, 0).empty());
+}
+
+TEST_CASE("all problems are told at once") {
+    const std::vector<std::string> problems = launch_problems(spec_with_c(), {.b = kB + 1, .d = nullptr, .beta = 1.0F}, 0);
+    CHECK(problems.size() == 4);    // D, A and C null, B misaligned
+}

@@ -1,0 +1,87 @@
+#include "runtime/workspace.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/fake_device.hpp"
+
+#include <atomic>
+#include <thread>
+
+using namespace jitgemm;
+using jitgemm::testing::FakeDevice;
+
+namespace {
+
+Stream stream(std::uintptr_t number) { return reinterpret_cast<Stream>(number * 64); }
+
+// The memory alone; the turn ends at once.
+DevicePointer memory_of(WorkspacePool& pool, Stream where, std::size_t bytes) { return pool.acquire(where, bytes).memory; }
+
+}  // namespace
+
+TEST_CASE("a stream keeps its workspace, another stream has its own") {
+    const auto device = std::make_shared<FakeDevice>();
+    {
+        WorkspacePool pool(device);
+        const DevicePointer first = memory_of(pool, stream(1), 1000);
+        CHECK(memory_of(pool, stream(1), 1000) == first);
+        CHECK(memory_of(pool, stream(1), 10) == first);
+        CHECK_FALSE(memory_of(pool, stream(2), 1000) == first);
+        CHECK(device->live_allocations() == 2);
+    }
+    CHECK(device->live_allocations() == 0);
+}
+
+TEST_CASE("a workspace that grew leaves the old one to work already enqueued") {
+    const auto device = std::make_shared<FakeDevice>();
+    {
+        WorkspacePool pool(device);
+        const DevicePointer first = memory_of(pool, stream(1), 1000);
+        const DevicePointer second = memory_of(pool, stream(1), 1001);
+        CHECK_FALSE(first == second);
+        CHECK(memory_of(pool, stream(1), 2000) == second);      // grew to twice the size
+        CHECK(device->live_allocations() == 2);
+    }
+    CHECK(device->live_allocations() == 0);
+}
+
+TEST_CASE("each capture has its own workspace until its graph is gone") {
+    const auto device = std::make_shared<FakeDevice>();
+    WorkspacePool pool(device);
+    const DevicePointer eager = memory_of(pool, stream(1), 100);
+
+    device->capture = 1;
+    const DevicePointer first = memory_of(pool, stream(1), 100);
+    CHECK_FALSE(first == eager);
+    CHECK(memory_of(pool, stream(1), 100) == first);
+    CHECK_FALSE(memory_of(pool, stream(2), 100) == first);      // a fork of the same capture runs beside it
+
+    device->capture = 2;
+    CHECK_FALSE(memory_of(pool, stream(1), 100) == first);      // the first graph still uses its own
+    CHECK(device->live_allocations() == 4);
+
+    device->graphs.erase(1);
+    device->capture = 3;
+    CHECK(memory_of(pool, stream(1), 100) == first);
+    CHECK(device->live_allocations() == 4);
+
+    device->capture = 0;
+    CHECK(memory_of(pool, stream(1), 100) == eager);
+}
+
+TEST_CASE("launches that share a workspace take turns") {
+    const auto device = std::make_shared<FakeDevice>();
+    WorkspacePool pool(device);
+    std::atomic<int> inside = 0;
+    std::atomic<bool> met = false;
+    const auto launch_often = [&] {
+        for (int i = 0; i < 200; ++i) {
+            const WorkspacePool::Lease lease = pool.acquire(stream(1), 64);
+            if (++inside != 1) met = true;
+            std::this_thread::yield();
+            --inside;
+        }
+    };
+    std::thread other(launch_often);
+    launch_often();
+    other.join();
+    CHECK_FALSE(met);
+}
