@@ -13,19 +13,18 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-/// Options whose answer lies in the files.
-constexpr std::array<std::string_view, 8> kFromFiles{"m", "n", "k", "layout", "lda", "ldb", "ldc", "ldd"};
+/// Sizes, layout and leading dimensions lie in the files.
+constexpr std::array<std::string_view, 18> kAllowedOptions{"type",    "a-type",  "b-type", "c-type", "d-type",    "acc-type",
+                                                           "align-a", "align-b", "align-c", "align-d", "alpha",   "beta",
+                                                           "d-layout", "kernel", "family", "param",  "templates", "device"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
     if (files.a.empty()) reasons.emplace_back("--a is missing");
     if (files.b.empty()) reasons.emplace_back("--b is missing");
     if (files.out.empty()) reasons.emplace_back("--out is missing");
-    if (options.has_shape_line()) reasons.emplace_back("the shape line is what the files say: leave it out");
-    for (const std::string_view option : kFromFiles) {
-        if (options.given(option)) reasons.push_back(fmt::format("--{} is what the files say: leave it out", option));
-    }
     if (!reasons.empty()) throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] --out D.npy", reasons);
+    options.allow_only(kAllowedOptions, "the files");
 }
 
 NpyMatrix open_array(const std::string& path) {

@@ -267,6 +267,16 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     return request;
 }
 
+void ProblemOptions::allow_only(std::span<const std::string_view> allowed, std::string_view source) const {
+    Reasons reasons;
+    if (has_shape_line()) reasons.push_back(fmt::format("the shape line is what {} says: leave it out", source));
+    for (const auto& [option, value] : given_) {
+        if (std::ranges::find(allowed, option) != allowed.end()) continue;
+        reasons.push_back(fmt::format("--{} is what {} says: leave it out", option, source));
+    }
+    if (!reasons.empty()) throw UsageError("wrong usage", reasons);
+}
+
 Options ProblemOptions::options() const {
     Options options = tool_options();
     if (const auto device = text("device")) options.device = *device;

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,9 @@ public:
     /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files. `with_c`: C is
     /// there whatever the options say, so that it is read unless --beta is 0.
     [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base, bool with_c = false) const;
+
+    /// Throws UsageError when an option was given that `source` (a banner, a file) answers already: all but those allowed.
+    void allow_only(std::span<const std::string_view> allowed, std::string_view source) const;
 
     /// The settings of the environment with what these options say on top.
     [[nodiscard]] Options options() const;

@@ -1,0 +1,165 @@
+#include "runtime/cli/measurement.hpp"
+
+#include "generator/nearest_name.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/json_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};     // in the order of the enumeration
+constexpr std::size_t kFinalists = 4;       // ways of one peer that are timed in full, its first choice among them
+constexpr int kScreeningRounds = 3;
+
+/// The ways of one peer that take part, its first choice in front, and where their times lie among all.
+struct Team {
+    std::vector<Contender> contenders;
+    std::size_t begin = 0;
+    std::string reason;
+};
+
+/// One problem being measured: what every step needs.
+struct Trial {
+    Context::Impl& context;
+    const GemmSpec& spec;           ///< resolved
+    const ProblemRequest& request;
+    const TimingOptions& timing;
+    Output& output;
+
+    void step(const char* what) const {
+        stop_if_interrupted();
+        output.progress(fmt::format("{}: {}", shape_text(spec), what));
+    }
+    [[nodiscard]] VerifyOptions verify_options() const { return {.alpha = request.alpha, .beta = request.beta}; }
+};
+
+bool launches_nothing(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0; }
+
+/// Indices in rising order of median time.
+std::vector<std::size_t> fastest_first(std::span<const Timing> timings) {
+    std::vector<std::size_t> order(timings.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return timings[i].median_us; });
+    return order;
+}
+
+/// Of a peer with many ways, the first choice and those that a few rounds show to be fastest.
+std::vector<Contender> screened(const Trial& trial, std::vector<Contender> contenders) {
+    if (contenders.size() <= kFinalists) return contenders;
+    trial.step("screening the peer's algorithms");
+    TimingOptions quick = trial.timing;
+    quick.rounds = std::min(quick.rounds, kScreeningRounds);
+    const std::vector<Timing> timings = time_contenders(trial.context, trial.spec, contenders, quick);
+    std::vector<Contender> finalists{contenders.front()};
+    for (const std::size_t i : fastest_first(timings)) {
+        if (i != 0 && finalists.size() < kFinalists) finalists.push_back(std::move(contenders[i]));
+    }
+    return finalists;
+}
+
+std::vector<Team> gather(const Trial& trial, const Peers& peers) {
+    std::vector<Team> teams;
+    std::size_t begin = 1;      // the kernel itself comes first
+    for (const std::unique_ptr<Peer>& peer : peers) {
+        Team team;
+        team.contenders = screened(trial, peer->contenders(trial.spec, team.reason));
+        if (team.contenders.empty() && team.reason.empty()) team.reason = "computes no such problem";
+        team.begin = begin;
+        begin += team.contenders.size();
+        teams.push_back(std::move(team));
+    }
+    return teams;
+}
+
+std::vector<Timing> time_all(const Trial& trial, const GemmKernel& kernel, const std::vector<Team>& teams) {
+    std::vector<Contender> all;
+    all.push_back({"jitgemm", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }});
+    for (const Team& team : teams) all.insert(all.end(), team.contenders.begin(), team.contenders.end());
+    trial.step("timing");
+    return time_contenders(trial.context, trial.spec, all, trial.timing);
+}
+
+/// The peer's figures, each of a result that was checked.
+PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& team, std::span<const Timing> timings) {
+    PeerMeasurement result;
+    result.name = name;
+    result.reason = team.reason;
+    for (const std::size_t i : fastest_first(timings)) {
+        if (result.microseconds && (i != 0 || result.first_microseconds)) continue;
+        trial.step("verifying the peer");
+        const Verification verdict = verify_contender(trial.context, trial.spec, team.contenders[i], trial.verify_options());
+        if (!verdict.ok) {
+            if (result.reason.empty()) result.reason = fmt::format("{} is wrong: {}", team.contenders[i].name, verdict.message);
+            continue;
+        }
+        if (i == 0) result.first_microseconds = timings[i].median_us;
+        if (result.microseconds) continue;
+        result.microseconds = timings[i].median_us;
+        result.algorithm = team.contenders[i].name;
+    }
+    return result;
+}
+
+}  // namespace
+
+void MeasurementOptions::declare(CLI::App& app) {
+    app.add_option("--protocol", protocol, "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed")
+        ->group("Measurement")
+        ->capture_default_str()
+        ->type_name("");
+    app.add_option("--rounds", rounds, "Rounds, of which the median counts")->group("Measurement")->capture_default_str()->type_name("");
+    app.add_option("--against", against, "Peer to time side by side: cublaslt or lib:PEER.so; may be repeated")
+        ->group("Measurement")
+        ->allow_extra_args(false)
+        ->type_name("");
+}
+
+TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
+    const auto found = std::ranges::find(kProtocols, protocol);
+    if (found == kProtocols.end()) {
+        throw UsageError(fmt::format("--protocol is '{}': expected one of {}{}", protocol, join_names(kProtocols),
+                                     nearest_hint(protocol, kProtocols)));
+    }
+    if (rounds < 1) throw UsageError(fmt::format("--rounds is {}: at least 1", rounds));
+    TimingOptions timing;
+    timing.protocol = static_cast<Protocol>(found - kProtocols.begin());
+    timing.rounds = rounds;
+    timing.alpha = request.alpha;
+    timing.beta = request.beta;
+    return timing;
+}
+
+Peers open_peers(const std::vector<std::string>& names, Context::Impl& context) {
+    Peers peers;
+    for (const std::string& name : names) peers.push_back(open_peer(name, context));
+    return peers;
+}
+
+Measurement measure(Context::Impl& context, const GemmKernel& kernel, const Peers& peers, const ProblemRequest& request,
+                    const TimingOptions& timing, Output& output) {
+    const Trial trial{context, kernel.spec(), request, timing, output};
+    Measurement result;
+    trial.step("verifying");
+    result.verification = verify(context, kernel, trial.verify_options());
+    if (launches_nothing(trial.spec)) return result;
+
+    const std::vector<Team> teams = gather(trial, peers);
+    const std::vector<Timing> timings = time_all(trial, kernel, teams);
+    result.state = read_device_state(context.device->ordinal());
+    result.timing = timings.front();
+    for (std::size_t i = 0; i < teams.size(); ++i) {
+        const auto own = std::span(timings).subspan(teams[i].begin, teams[i].contenders.size());
+        result.peers.push_back(judge(trial, peers[i]->name(), teams[i], own));
+    }
+    output.progress("");
+    return result;
+}
+
+}  // namespace jitgemm::cli

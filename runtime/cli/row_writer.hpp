@@ -1,0 +1,58 @@
+#pragma once
+
+#include "runtime/cli/output.hpp"
+#include "runtime/cli/report.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitgemm::cli {
+
+/// Takes the rows of a bench as they are measured: a line for people, a CSV line that is flushed at once so that a crash loses
+/// nothing, and at the end the summary or the JSON document.
+class RowWriter {
+public:
+    /// `csv`: a file, "-" for stdout (in place of the lines for people), or empty. Throws UsageError for "-" with --json, Error when
+    /// the file cannot be written.
+    RowWriter(Output& output, const std::string& csv, std::string device, std::string protocol);
+    ~RowWriter();
+    RowWriter(const RowWriter&) = delete;
+    RowWriter& operator=(const RowWriter&) = delete;
+
+    void write(const Json& row);
+    /// Prints the summary or the document.
+    void finish(bool interrupted);
+    /// No row is wrong or failed.
+    [[nodiscard]] bool all_fine() const;
+
+private:
+    struct CloseFile {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    struct PeerSum {
+        double log_speedups = 0;
+        int count = 0;
+    };
+
+    void write_csv(const std::string& line);
+    void count(const Json& row);
+    [[nodiscard]] int count_of(RowStatus status) const;
+    [[nodiscard]] Json document(bool interrupted) const;
+    [[nodiscard]] std::string summary(bool interrupted) const;
+
+    Output& output_;
+    std::unique_ptr<std::FILE, CloseFile> csv_file_;
+    std::string csv_;
+    std::string device_;
+    std::string protocol_;
+    std::unique_ptr<Json> rows_;
+    std::map<std::string, int> counts_;         // by status
+    std::map<std::string, PeerSum> peers_;      // by name
+};
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,152 @@
+#include "generator/generate.hpp"
+#include "runtime/cli/arrays.hpp"
+#include "runtime/cli/device_context.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/json_fields.hpp"
+#include "runtime/cli/measurement.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/report.hpp"
+#include "runtime/cli/verb.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace jitgemm::cli {
+namespace {
+
+struct RunOptions {
+    ProblemOptions problem;
+    MeasurementOptions measurement;
+    ArrayFiles arrays;
+    std::string source;     ///< an edited dump; empty: the text is generated
+};
+
+/// What is to be run, read before a device is touched so that bad input is told first.
+struct Job {
+    ProblemRequest request;
+    std::optional<ArrayProblem> arrays;
+    std::optional<ParsedDump> dump;
+};
+
+Job job_of_dump(const RunOptions& options) {
+    static constexpr std::array<std::string_view, 4> kAllowed{"alpha", "beta", "device", "templates"};
+    if (options.arrays.any()) throw UsageError("--source goes without --a, --b, --c and --out");
+    options.problem.allow_only(kAllowed, "the banner of --source");
+    Job job;
+    job.dump = parse_dump(file_text(options.source));
+    job.request = options.problem.problem_over(job.dump->spec);
+    return job;
+}
+
+Job make_job(const RunOptions& options, Output& output) {
+    if (!options.source.empty()) return job_of_dump(options);
+    Job job;
+    if (options.arrays.any()) {
+        job.arrays = read_arrays(options.arrays, options.problem, output);
+        job.request = job.arrays->request;
+    } else {
+        job.request = options.problem.problem();
+    }
+    return job;
+}
+
+GemmKernel make_kernel(Context& context, const Job& job, Output& output) {
+    output.progress(fmt::format("{}: fetching or compiling a kernel", shape_text(job.request.spec)));
+    return job.dump ? context.impl().build(*job.dump) : context.kernel(job.request.spec);
+}
+
+std::string source_file(const GemmKernel& kernel) {
+    const std::string& folder = kernel.state().cache_directory;
+    return folder.empty() ? std::string() : folder + "/kernel.cu";
+}
+
+std::string cache_text(const KernelInfo& info) {
+    const char* const when = info.cache == CacheSource::compiled ? "just now" : "when it was made";
+    const std::string spills = info.spill_bytes == 0 ? "no spills" : fmt::format("{} bytes of spills", info.spill_bytes);
+    return fmt::format("{}; compiled in {:.1f} ms {}; {} registers, {}", to_string(info.cache), info.compile_ms, when, info.registers,
+                       spills);
+}
+
+std::string time_text(const GemmSpec& spec, const Timing& timing) {
+    if (timing.median_us == 0) return "nothing to launch";
+    return fmt::format("{:.2f} us ({:.2f} to {:.2f}), {:.1f} TFLOP/s", timing.median_us, timing.low_us, timing.high_us,
+                       tflops(spec, timing.median_us));
+}
+
+std::string peer_text(const PeerMeasurement& peer, double own_microseconds) {
+    if (!peer.microseconds) return peer.reason;
+    const std::string first = peer.first_microseconds ? fmt::format("{:.2f} us", *peer.first_microseconds) : "wrong";
+    return fmt::format("{:.2f} us (first choice {}); speedup {:.3f}", *peer.microseconds, first,
+                       *peer.microseconds / own_microseconds);
+}
+
+std::string to_text(const Context& context, const GemmKernel& kernel, const Measurement& measurement) {
+    const std::string file = source_file(kernel);
+    const auto line = [](std::string_view label, std::string_view text) { return fmt::format("{:<10} {}\n", label, text); };
+    std::string text = line("problem", to_string(kernel.spec()));
+    text += line("device", fmt::format("{} ({})", context.device_name(), context.arch()));
+    text += line("kernel", kernel.info().name);
+    text += line("source", file.empty() ? "not stored: the cache cannot be used" : file);
+    text += line("cache", cache_text(kernel.info()));
+    text += line("verified", fmt::format("{}: {}", measurement.verification.ok ? "yes" : "NO", measurement.verification.message));
+    text += line("time", time_text(kernel.spec(), measurement.timing));
+    for (const PeerMeasurement& peer : measurement.peers) text += line(peer.name, peer_text(peer, measurement.timing.median_us));
+    return text;
+}
+
+Json peers_json(const GemmKernel& kernel, const Measurement& measurement) {
+    Json peers = Json::array();
+    for (const PeerMeasurement& peer : measurement.peers) peers.push_back(report_row(kernel, measurement, &peer));
+    return peers;
+}
+
+Json document_of(const Context& context, const GemmKernel& kernel, const Measurement& measurement) {
+    const bool one_peer = !measurement.peers.empty();
+    Json json = report_row(kernel, measurement, one_peer ? &measurement.peers.front() : nullptr);
+    const std::string file = source_file(kernel);
+    json["device"] = context.device_name();
+    json["source_file"] = file.empty() ? Json() : Json(file);
+    json["verification"] = measurement.verification.message;
+    json["warnings"] = kernel.info().warnings;
+    json["spec"] = to_json(kernel.spec());
+    if (measurement.peers.size() > 1) json["peers"] = peers_json(kernel, measurement);
+    return json;
+}
+
+int run(const RunOptions& options, Output& output) {
+    const Job job = make_job(options, output);
+    const TimingOptions timing = options.measurement.timing(job.request);
+    Context context = open_context(options.problem.options());
+    const Peers peers = open_peers(options.measurement.against, context.impl());
+
+    const GemmKernel kernel = make_kernel(context, job, output);
+    if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
+    const Measurement measurement = measure(context.impl(), kernel, peers, job.request, timing, output);
+
+    output.text(to_text(context, kernel, measurement));
+    output.document(document_of(context, kernel, measurement));
+    if (measurement.verification.ok) return kExitFine;
+    output.note("jitgemm: the result is wrong");
+    return kExitFailed;
+}
+
+}  // namespace
+
+Action declare_run(CLI::App& app) {
+    auto options = std::make_shared<RunOptions>();
+    options->problem.declare_problem(app);
+    options->problem.declare_selection(app);
+    options->problem.declare_device(app);
+    options->arrays.declare(app);
+    options->measurement.declare(app);
+    app.add_option("--source", options->source, "Compile this edited dump in place of generated text; problem and config from its banner")
+        ->type_name("FILE.cu");
+    return [options](Output& output) { return run(*options, output); };
+}
+
+}  // namespace jitgemm::cli
