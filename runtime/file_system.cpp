@@ -73,7 +73,9 @@ void write_new_file(const std::string& path, std::string_view data, mode_t mode)
 }
 
 void write_file_atomically(const std::string& path, std::string_view data, mode_t mode) {
-    const std::string aside = path + ".tmp-" + unique_suffix();
+    // A short name of its own: `path` may already be as long as a file name can be.
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const std::string aside = (folder / (".tmp-" + unique_suffix())).string();
     write_new_file(aside, data, mode);
     if (::rename(aside.c_str(), path.c_str()) == 0) return;
     const int error = errno;

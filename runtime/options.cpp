@@ -41,6 +41,15 @@ std::string cache_directory() {
     return home.empty() ? home : absolute_path(home + "/.cache/jitgemm");
 }
 
+/// JITGEMM_WHEELS, else the folder the build was told of (quickstart puts wheels there when no toolkit is installed).
+std::string wheel_directory() {
+    const std::string own = first_of({"JITGEMM_WHEELS"});
+#ifdef JITGEMM_WHEEL_DIRECTORY
+    if (own.empty()) return JITGEMM_WHEEL_DIRECTORY;
+#endif
+    return absolute_path(own);
+}
+
 }  // namespace
 
 Options Options::from_environment() {
@@ -49,7 +58,7 @@ Options Options::from_environment() {
     options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
     options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
     options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
-    options.wheel_directory = absolute_path(first_of({"JITGEMM_WHEELS"}));
+    options.wheel_directory = jitgemm::wheel_directory();
     options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
     if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
     return options;

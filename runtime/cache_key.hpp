@@ -1,0 +1,32 @@
+#pragma once
+
+#include "runtime/compiler.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// Version of the layout and the key of cache entries; a new one leaves old entries alone.
+inline constexpr int kCacheFormat = 1;
+
+/// All that decides a binary. The body enters by hash and length, so that the key can be checked from meta.json alone.
+struct KeyFields {
+    int format = kCacheFormat;
+    std::string body_hash;
+    std::size_t body_bytes = 0;
+    std::string arch;
+    std::vector<std::string> options;
+    int nvrtc_version = 0;
+    friend bool operator==(const KeyFields&, const KeyFields&) = default;
+};
+[[nodiscard]] KeyFields key_fields(const CompileRequest& request, int nvrtc_version);
+
+/// 32 hexadecimal digits.
+[[nodiscard]] std::string key_hash(const KeyFields& fields);
+
+/// Names of the fields in which two keys differ: format, body, arch, options, nvrtc_version.
+[[nodiscard]] std::vector<std::string> differing_fields(const KeyFields& one, const KeyFields& other);
+
+}  // namespace jitgemm

@@ -1,0 +1,87 @@
+#include "runtime/cache_meta.hpp"
+
+#include "generator/error.hpp"
+#include "runtime/hash.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace jitgemm {
+namespace {
+
+using nlohmann::json;
+
+/// NVRTC's log quotes source lines, which may hold any bytes: those that are no UTF-8 are replaced.
+std::string text_of(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
+
+std::string checksum(const json& fields) { return hash_hex(text_of(fields, -1)); }
+
+json key_json(const KeyFields& key) {
+    return {{"format", key.format}, {"body_hash", key.body_hash}, {"body_bytes", key.body_bytes},
+            {"arch", key.arch},     {"options", key.options},     {"nvrtc_version", key.nvrtc_version}};
+}
+
+json report_json(const PtxasReport& report) {
+    return {{"registers", report.registers},
+            {"spill_store_bytes", report.spill_store_bytes},
+            {"spill_load_bytes", report.spill_load_bytes},
+            {"stack_bytes", report.stack_bytes},
+            {"static_shared_bytes", report.static_shared_bytes},
+            {"warnings", report.warnings}};
+}
+
+KeyFields parse_key(const json& fields) {
+    return {.format = fields.at("format"),
+            .body_hash = fields.at("body_hash"),
+            .body_bytes = fields.at("body_bytes"),
+            .arch = fields.at("arch"),
+            .options = fields.at("options"),
+            .nvrtc_version = fields.at("nvrtc_version")};
+}
+
+PtxasReport parse_report(const json& fields) {
+    return {.registers = fields.at("registers"),
+            .spill_store_bytes = fields.at("spill_store_bytes"),
+            .spill_load_bytes = fields.at("spill_load_bytes"),
+            .stack_bytes = fields.at("stack_bytes"),
+            .static_shared_bytes = fields.at("static_shared_bytes"),
+            .warnings = fields.at("warnings")};
+}
+
+CacheMeta parse_fields(json fields) {
+    const std::string stored = fields.at("checksum");
+    fields.erase("checksum");
+    if (checksum(fields) != stored) throw Error("its checksum does not match");
+    return {.name = fields.at("name"),
+            .key = parse_key(fields.at("key")),
+            .binary_file = fields.at("binary").at("file"),
+            .binary_bytes = fields.at("binary").at("bytes"),
+            .binary_hash = fields.at("binary").at("hash"),
+            .report = parse_report(fields.at("ptxas")),
+            .log = fields.at("log"),
+            .compile_ms = fields.at("compile_ms"),
+            .library_version = fields.at("jitgemm")};
+}
+
+}  // namespace
+
+std::string to_json(const CacheMeta& meta) {
+    json fields{{"name", meta.name},
+                {"key", key_json(meta.key)},
+                {"binary", {{"file", meta.binary_file}, {"bytes", meta.binary_bytes}, {"hash", meta.binary_hash}}},
+                {"ptxas", report_json(meta.report)},
+                {"log", meta.log},
+                {"compile_ms", meta.compile_ms},
+                {"jitgemm", meta.library_version}};
+    fields["checksum"] = checksum(fields);
+    return text_of(fields, 2) + "\n";
+}
+
+CacheMeta parse_cache_meta(const std::string& text) {
+    try {
+        return parse_fields(json::parse(text));
+    } catch (const json::exception& error) {
+        throw Error(error.what());
+    }
+}
+
+}  // namespace jitgemm
