@@ -1,9 +1,12 @@
 #include "runtime/cli/target.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/device.hpp"
+#include "runtime/cuda_gpu_model.hpp"
+#include "runtime/driver.hpp"
 
 #include <fmt/format.h>
+
+#include <optional>
 
 namespace jitgemm::cli {
 namespace {
@@ -18,12 +21,20 @@ Target named_gpu(const std::string& name, const std::optional<std::string>& arch
     return {gpu, "named by --gpu"};
 }
 
-Target machine_gpu(const Options& options) {
-    try {
-        return {open_device(options)->model(), "this machine's GPU"};
-    } catch (const Error&) {
-        return {typical_gpu(find_arch(kAssumedArch)), "assumed: no GPU here, and neither --arch nor --gpu", true};
-    }
+/// Asks the driver alone: no context is made.
+std::optional<GpuModel> first_gpu() {
+    std::string reason;
+    const DriverApi* const api = try_driver(reason);
+    int count = 0;
+    CUdevice device = 0;
+    if (api == nullptr || api->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return std::nullopt;
+    if (api->cuDeviceGet(&device, 0) != CUDA_SUCCESS) return std::nullopt;
+    return read_gpu_model(device);
+}
+
+Target machine_gpu() {
+    if (std::optional<GpuModel> gpu = first_gpu()) return {*std::move(gpu), "this machine's GPU"};
+    return {typical_gpu(find_arch(kAssumedArch)), "assumed: no GPU here, and neither --arch nor --gpu", true};
 }
 
 }  // namespace
@@ -32,7 +43,7 @@ Target choose_target(const ProblemOptions& problem) {
     const std::optional<std::string> arch = problem.text("arch");
     if (const auto name = problem.text("gpu")) return named_gpu(*name, arch);
     if (arch) return {typical_gpu(find_arch(*arch)), "the typical GPU of --arch"};
-    return machine_gpu(problem.options());
+    return machine_gpu();
 }
 
 std::string describe(const Target& target) {
