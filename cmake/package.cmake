@@ -7,7 +7,7 @@ set_target_properties(jitgemm_generator PROPERTIES EXPORT_NAME generator)
 install(TARGETS jitgemm jitgemm_generator EXPORT jitgemmTargets)
 
 # In the sources, includes are relative to the repository; installed, they are relative to include/.
-set(public_headers runtime/jitgemm.hpp generator/error.hpp generator/gemm_spec.hpp generator/data_type.hpp)
+set(public_headers runtime/jitgemm.hpp runtime/jitgemm_peer.h generator/error.hpp generator/gemm_spec.hpp generator/data_type.hpp)
 install(CODE "
     foreach(header ${public_headers})
         file(READ \"${PROJECT_SOURCE_DIR}/\${header}\" text)

@@ -1,6 +1,5 @@
 #include "runtime/benchmark.hpp"
 
-#include "runtime/cuda_device.hpp"
 #include "runtime/cuda_timing.hpp"
 #include "runtime/rotating_operands.hpp"
 
@@ -15,12 +14,6 @@ namespace {
 constexpr std::int64_t kFlushBytes = 512LL << 20;
 constexpr std::int64_t kMostGraphLaunches = 1 << 16;
 constexpr double kNormalInputsLimit = 0x1p38;       // multiply-adds up to which a contender is checked on normal inputs as well
-
-const CudaContext& cuda_context(Device& device) {
-    const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
-    if (cuda == nullptr) throw Error(fmt::format("timing needs a CUDA device, this is {}", device.name()));
-    return cuda->context();
-}
 
 /// Nearest-rank percentile of sorted values.
 double percentile(const std::vector<double>& sorted, double part) {

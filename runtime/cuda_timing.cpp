@@ -1,6 +1,8 @@
 #include "runtime/cuda_timing.hpp"
 
-#include "runtime/cuda_context.hpp"
+#include "runtime/cuda_device.hpp"
+
+#include <fmt/format.h>
 
 #include <memory>
 
@@ -27,6 +29,12 @@ CUgraph capture(const CudaStream& stream, const std::function<void(CUstream)>& r
 }
 
 }  // namespace
+
+const CudaContext& cuda_context(const Device& device) {
+    const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
+    if (cuda == nullptr) throw Error(fmt::format("timing needs a CUDA device, this is {}", device.name()));
+    return cuda->context();
+}
 
 CudaStream::CudaStream() { JITGEMM_CHECK(driver().cuStreamCreate(&handle_, CU_STREAM_NON_BLOCKING)); }
 

@@ -1,11 +1,16 @@
 #pragma once
 
+#include "runtime/cuda_context.hpp"
+#include "runtime/device.hpp"
 #include "runtime/driver.hpp"
 
 #include <functional>
 #include <utility>
 
 namespace jitgemm {
+
+/// The context a device works in. Throws Error when it is no CUDA device.
+[[nodiscard]] const CudaContext& cuda_context(const Device& device);
 
 // Owners of what timing needs. All are made, used and destroyed with the device's context current (ScopedContext).
 
