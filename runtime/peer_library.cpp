@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <utility>
 
 namespace jitgemm {
@@ -25,10 +25,8 @@ struct PeerLibrary {
     std::string name;
     std::shared_ptr<Device> device;
 
-    [[nodiscard]] std::optional<ScopedContext> make_current() const {
-        std::optional<ScopedContext> current;
-        if (device != nullptr) current.emplace(cuda_context(*device));
-        return current;
+    [[nodiscard]] std::unique_ptr<ScopedContext> make_current() const {
+        return device == nullptr ? nullptr : std::make_unique<ScopedContext>(cuda_context(*device));
     }
 };
 
@@ -55,7 +53,7 @@ std::string problem_text(const jitgemm_peer_problem& problem) {
 }
 
 void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArguments& arguments, Stream stream) {
-    const std::optional<ScopedContext> current = peer.make_current();
+    const std::unique_ptr<ScopedContext> current = peer.make_current();
     const auto address = [](DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); };
     problem.alpha = arguments.alpha;
     problem.beta = arguments.beta;
@@ -93,7 +91,7 @@ public:
 
 private:
     [[nodiscard]] int variants(const jitgemm_peer_problem& problem) const {
-        const std::optional<ScopedContext> current = library_->make_current();
+        const std::unique_ptr<ScopedContext> current = library_->make_current();
         return library_->variants == nullptr ? 1 : library_->variants(&problem);
     }
     [[nodiscard]] std::string contender_name(int variant, int count) const {
