@@ -24,20 +24,15 @@ struct Row {
     int first_nvrtc;
 };
 
-// mma_flops_per_clock is dense 16-bit mma.sync with f32 sums. sm_90a: measured on an H200 (wgmma reaches 4096). sm_86, 89,
-// 120 and 121: the GeForce rate; the workstation cards of sm_86 and 89 have twice that. sm_100, 103 and 110 do their best
-// through tcgen05; for mma.sync the row holds sm_80's rate.
+// mma_flops_per_clock is dense 16-bit mma.sync with f32 sums. sm_90a: measured on an H200 (wgmma reaches 4096). sm_86,
+// 89, 120 and 121: the GeForce rate; the workstation cards of sm_86 and 89 have twice that. sm_100, 103 and 110 do their
+// best through tcgen05; for mma.sync the row holds sm_80's rate.
 constexpr Row kRows[] = {
-    {"sm_80", 80, 164, 2048, 32, 2048, 110},
-    {"sm_86", 86, 100, 1536, 16, 512, 111},
-    {"sm_87", 87, 164, 1536, 16, 1024, 114},
-    {"sm_89", 89, 100, 1536, 24, 512, 118},
-    {"sm_90a", 90, 228, 2048, 32, 2729, 120},
-    {"sm_100", 100, 228, 2048, 32, 2048, 128},
-    {"sm_103", 103, 228, 2048, 32, 2048, 129},
-    {"sm_110", 110, 228, 1536, 24, 2048, 130},
-    {"sm_120", 120, 100, 1536, 24, 512, 128},
-    {"sm_121", 121, 100, 1536, 24, 512, 129},
+    {"sm_80", 80, 164, 2048, 32, 2048, 110},   {"sm_86", 86, 100, 1536, 16, 512, 111},
+    {"sm_87", 87, 164, 1536, 16, 1024, 114},   {"sm_89", 89, 100, 1536, 24, 512, 118},
+    {"sm_90a", 90, 228, 2048, 32, 2729, 120},  {"sm_100", 100, 228, 2048, 32, 2048, 128},
+    {"sm_103", 103, 228, 2048, 32, 2048, 129}, {"sm_110", 110, 228, 1536, 24, 2048, 130},
+    {"sm_120", 120, 100, 1536, 24, 512, 128},  {"sm_121", 121, 100, 1536, 24, 512, 129},
 };
 
 constexpr Arch arch_of(const Row& row) {
@@ -93,7 +88,7 @@ const Arch& find_arch(std::string_view name) {
 }
 
 const Arch& arch_for_compute_capability(int compute_capability) {
-    const Arch* closest = nullptr;      // rows rise, so the last that serves is the closest
+    const Arch* closest = nullptr;  // rows rise, so the last that serves is the closest
     for (const Arch& arch : kArchs) {
         if (serves(arch, compute_capability)) closest = &arch;
     }

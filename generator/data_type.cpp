@@ -5,7 +5,8 @@
 namespace jitgemm {
 namespace {
 
-// In the order of the enumeration, so that a type indexes its row. An 8-bit float's output is bf16: D in 8 bits needs scales.
+// In the order of the enumeration, so that a type indexes its row. An 8-bit float's output is bf16: D in 8 bits needs
+// scales.
 constexpr std::array<DataTypeInfo, 8> kDataTypes{{
     {DataType::f16, "f16", 2, DataType::f32, DataType::f16},
     {DataType::bf16, "bf16", 2, DataType::f32, DataType::bf16},

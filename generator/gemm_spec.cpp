@@ -26,8 +26,8 @@ struct StoredMatrix {
     bool row_major;
     std::int64_t lines;
     std::int64_t run;
-    std::int64_t ld;        // 0: packed
-    int alignment;          // 0: what ld gives
+    std::int64_t ld;  // 0: packed
+    int alignment;    // 0: what ld gives
 };
 
 StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, std::int64_t columns, std::int64_t ld,
@@ -76,24 +76,26 @@ bool check_leading_dimension(const StoredMatrix& x, Reasons& reasons) {
 void check_total_size(const StoredMatrix& x, Reasons& reasons) {
     const std::int64_t lines = std::max<std::int64_t>(1, x.lines);
     if (leading_dimension(x) <= kMaxBytes / bytes(x.type) / lines) return;
-    reasons.push_back(fmt::format("{} takes {} {} of {} elements of {} bytes: more than the {} bytes an address can reach",
-                                  static_cast<char>(x.name - 'a' + 'A'), lines, x.row_major ? "rows" : "columns",
-                                  leading_dimension(x), bytes(x.type), kMaxBytes));
+    reasons.push_back(
+        fmt::format("{} takes {} {} of {} elements of {} bytes: more than the {} bytes an address can reach",
+                    static_cast<char>(x.name - 'a' + 'A'), lines, x.row_major ? "rows" : "columns",
+                    leading_dimension(x), bytes(x.type), kMaxBytes));
 }
 
 void check_alignment(const StoredMatrix& x, bool ld_is_sound, Reasons& reasons) {
     if (x.alignment == 0) return;
     const bool power_of_two = x.alignment > 0 && std::has_single_bit(static_cast<unsigned>(x.alignment));
     if (!power_of_two || x.alignment > kMaxAlignment || x.alignment < bytes(x.type)) {
-        reasons.push_back(fmt::format("align_{} is {}: it must be a power of two from {} (one {} element) to {} bytes", x.name,
-                                      x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
+        reasons.push_back(fmt::format("align_{} is {}: it must be a power of two from {} (one {} element) to {} bytes",
+                                      x.name, x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
         return;
     }
     if (!ld_is_sound || x.alignment <= natural_alignment(x)) return;
-    reasons.push_back(fmt::format("align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of "
-                                  "only {} bytes",
-                                  x.name, x.alignment, x.name, leading_dimension(x), bytes(x.type),
-                                  x.row_major ? "row" : "column", natural_alignment(x)));
+    reasons.push_back(
+        fmt::format("align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of "
+                    "only {} bytes",
+                    x.name, x.alignment, x.name, leading_dimension(x), bytes(x.type), x.row_major ? "row" : "column",
+                    natural_alignment(x)));
 }
 
 void check_matrix(const StoredMatrix& x, Reasons& reasons) {
@@ -107,7 +109,7 @@ void check_matrix(const StoredMatrix& x, Reasons& reasons) {
 struct TypeRule {
     DataType input;
     std::vector<DataType> accumulators;
-    std::vector<DataType> outputs;      // of C and of D
+    std::vector<DataType> outputs;  // of C and of D
 };
 
 const std::vector<TypeRule>& type_rules() {
@@ -133,8 +135,8 @@ std::string names(const std::vector<DataType>& types) {
 void check_one_of(std::string_view what, DataType type, DataType input, const std::vector<DataType>& allowed,
                   Reasons& reasons) {
     if (std::find(allowed.begin(), allowed.end(), type) != allowed.end()) return;
-    reasons.push_back(fmt::format("{} is {}: with {} inputs it must be {}", what, to_string(type), to_string(input),
-                                  names(allowed)));
+    reasons.push_back(
+        fmt::format("{} is {}: with {} inputs it must be {}", what, to_string(type), to_string(input), names(allowed)));
 }
 
 bool is_8bit_float(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }

@@ -14,7 +14,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::string_view kFormatName = "gemm-v1";
-constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};     // in the order of the enumeration
+constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
 constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
 
 /// Says what is wrong with one word; the caller adds the whole text.
@@ -150,8 +150,8 @@ void read_assignment(GemmSpec& spec, std::string_view word, std::vector<std::str
 GemmSpec read_spec(std::string_view text) {
     const std::vector<std::string_view> words = split_words(text);
     if (words.empty() || words.front() != kFormatName) {
-        throw WordError(fmt::format("starts with '{}': expected the format '{}'", words.empty() ? "" : words.front(),
-                                    kFormatName));
+        throw WordError(
+            fmt::format("starts with '{}': expected the format '{}'", words.empty() ? "" : words.front(), kFormatName));
     }
     GemmSpec spec;
     std::vector<std::string_view> seen;
@@ -162,7 +162,8 @@ GemmSpec read_spec(std::string_view text) {
 GemmSpec read_shape_line(std::string_view line) {
     const std::vector<std::string_view> words = split_words(line.substr(0, line.find('#')));
     if (words.size() != 5) {
-        throw WordError(fmt::format("has {} words: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')", words.size()));
+        throw WordError(
+            fmt::format("has {} words: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')", words.size()));
     }
     GemmSpec spec = gemm_spec_of_type(read_type(words[0]));
     spec.layout = read_layout(words[1]);

@@ -23,33 +23,33 @@ struct GpuRow {
 // SMs, L2 and DRAM are the datasheets'. Clocks are what a long GEMM holds: the boost clock where power allows it, less on
 // cards known to run into their limit (measured: h200). The first row of an architecture is its typical GPU.
 constexpr GpuRow kRows[] = {
-    {"a100", "sm_80", 108, 40, 1350, 1555},          // 40 GB, SXM
-    {"a100-80gb", "sm_80", 108, 40, 1350, 2039},     // SXM
-    {"a100-pcie", "sm_80", 108, 40, 1200, 1935},     // 80 GB
+    {"a100", "sm_80", 108, 40, 1350, 1555},       // 40 GB, SXM
+    {"a100-80gb", "sm_80", 108, 40, 1350, 2039},  // SXM
+    {"a100-pcie", "sm_80", 108, 40, 1200, 1935},  // 80 GB
     {"a30", "sm_80", 56, 24, 1300, 933},
     {"rtx3090", "sm_86", 82, 6, 1695, 936},
     {"rtx3080", "sm_86", 68, 5, 1710, 760},
     {"a6000", "sm_86", 84, 6, 1650, 768},
     {"a40", "sm_86", 84, 6, 1500, 696},
     {"a10", "sm_86", 72, 6, 1300, 600},
-    {"orin", "sm_87", 16, 4, 1300, 205},             // Jetson AGX Orin
+    {"orin", "sm_87", 16, 4, 1300, 205},  // Jetson AGX Orin
     {"rtx4090", "sm_89", 128, 72, 2520, 1008},
     {"rtx4080", "sm_89", 76, 64, 2505, 717},
     {"rtx6000ada", "sm_89", 142, 96, 2200, 960},
     {"l40s", "sm_89", 142, 96, 2000, 864},
     {"l4", "sm_89", 58, 48, 1200, 300},
     {"h200", "sm_90a", 132, 60, 1755, 4800},
-    {"h100", "sm_90a", 132, 50, 1755, 3350},         // SXM
+    {"h100", "sm_90a", 132, 50, 1755, 3350},  // SXM
     {"h100-pcie", "sm_90a", 114, 50, 1400, 2000},
     {"h100-nvl", "sm_90a", 132, 60, 1500, 3900},
     {"gh200", "sm_90a", 132, 60, 1755, 4000},
     {"b200", "sm_100", 148, 126, 1800, 8000},
     {"b300", "sm_103", 148, 126, 1800, 8000},
-    {"thor", "sm_110", 20, 32, 1500, 273},           // Jetson AGX Thor
+    {"thor", "sm_110", 20, 32, 1500, 273},  // Jetson AGX Thor
     {"rtx5090", "sm_120", 170, 96, 2400, 1792},
     {"rtx5080", "sm_120", 84, 64, 2600, 960},
     {"rtxpro6000", "sm_120", 188, 128, 2300, 1792},
-    {"gb10", "sm_121", 48, 24, 2400, 273},           // DGX Spark
+    {"gb10", "sm_121", 48, 24, 2400, 273},  // DGX Spark
 };
 
 GpuModel model_of(const GpuRow& row) {

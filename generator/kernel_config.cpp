@@ -11,12 +11,13 @@
 #include <bit>
 #include <charconv>
 #include <span>
+#include <type_traits>
 
 namespace jitgemm {
 namespace {
 
 constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};
-constexpr std::size_t kTokensBeforeConfig = 6;      // layout, a-, b-, c-, d-, acc-
+constexpr std::size_t kTokensBeforeConfig = 6;  // layout, a-, b-, c-, d-, acc-
 
 std::string optional_type_name(const std::optional<DataType>& type) {
     return std::string(type ? to_string(*type) : "none");
@@ -45,12 +46,13 @@ public:
         const Family& family = family_at_front();
         const auto tokens = split(name_.substr(std::min(name_.size(), family.name.size() + 1)), '_');
         if (tokens.size() < kTokensBeforeConfig + 2) {
-            fail(name_, fmt::format("ends after '{}': expected <family>_<layout>_a-<type>_b-<type>_c-<type|none>_d-<type>t_"
-                                    "acc-<type>_<config>_align<A>.<B>.<D>",
-                                    tokens.back()));
+            fail(name_,
+                 fmt::format("ends after '{}': expected <family>_<layout>_a-<type>_b-<type>_c-<type|none>_d-<type>t_"
+                             "acc-<type>_<config>_align<A>.<B>.<D>",
+                             tokens.back()));
         }
-        KernelId id{.signature = signature_of(tokens), .config = {}};
-        id.config = family.parse_config_name(config_text(tokens));
+        const KernelId id{.signature = signature_of(tokens), .config = config_of(family, config_text(tokens))};
+        expect_canonical(kernel_name(id));
         return id;
     }
 
@@ -58,9 +60,9 @@ private:
     /// Family names hold underscores themselves, so the name's front is held against each of them.
     const Family& family_at_front() const {
         for (const Family& family : family_table()) {
-            if (name_.starts_with(family.name) && name_.substr(family.name.size()).starts_with('_')) return family;
+            if (name_ == family.name || name_.starts_with(std::string(family.name) + '_')) return family;
         }
-        return find_family(front_before_layout());      // throws, naming the known ones
+        return naming_the_kernel([&]() -> const Family& { return find_family(front_before_layout()); });  // throws
     }
 
     /// What seems to be meant as the family: all before the first token that is a layout, or the first token.
@@ -91,14 +93,15 @@ private:
     }
 
     DataType type_token(std::string_view token, std::string_view prefix, std::string_view suffix = "") const {
-        const bool framed = token.size() > prefix.size() + suffix.size() && token.starts_with(prefix) && token.ends_with(suffix);
+        const bool framed =
+            token.size() > prefix.size() + suffix.size() && token.starts_with(prefix) && token.ends_with(suffix);
         const std::string_view inside =
             framed ? token.substr(prefix.size(), token.size() - prefix.size() - suffix.size()) : std::string_view();
         if (const auto type = parse_data_type(inside)) return *type;
         std::vector<std::string_view> known;
         for (const DataTypeInfo& row : data_type_table()) known.push_back(row.name);
-        fail(name_, fmt::format("'{}': expected {}<type>{}, the type one of {}{}{}", token, prefix, suffix, join_names(known),
-                                prefix == "c-" ? ", none" : "", nearest_hint(inside, known)));
+        fail(name_, fmt::format("'{}': expected {}<type>{}, the type one of {}{}{}", token, prefix, suffix,
+                                join_names(known), prefix == "c-" ? ", none" : "", nearest_hint(inside, known)));
     }
 
     void read_alignments(std::string_view token, GemmSignature& signature) const {
@@ -122,6 +125,31 @@ private:
         fail(name_, fmt::format("'{}': expected align<A>.<B>.<D>, each 1, 2, 4, 8 or 16 bytes", token));
     }
 
+    KernelConfig config_of(const Family& family, std::string_view text) const {
+        return naming_the_kernel([&] { return family.parse_config_name(text); });
+    }
+
+    /// Runs a step whose errors know only their part of the name.
+    template <typename Step>
+    std::invoke_result_t<Step> naming_the_kernel(Step step) const {
+        try {
+            return step();
+        } catch (const ConfigError& error) {
+            throw ConfigError(fmt::format("kernel name '{}'", name_), error.reasons());
+        }
+    }
+
+    /// A name spells out what follows from the rest too (trans, swizzle span); there it must not contradict the rest.
+    void expect_canonical(std::string_view canonical) const {
+        if (name_ == canonical) return;
+        const auto tokens = split(name_, '_');
+        const auto expected = split(canonical, '_');
+        const auto [token, wanted] = std::mismatch(tokens.begin(), tokens.end(), expected.begin(), expected.end());
+        fail(name_,
+             fmt::format("'{}': expected '{}', which follows from the other tokens",
+                         token == tokens.end() ? "nothing" : *token, wanted == expected.end() ? "nothing" : *wanted));
+    }
+
     /// The family's own tokens, as they stand in the name.
     static std::string_view config_text(std::span<const std::string_view> tokens) {
         const char* begin = tokens[kTokensBeforeConfig].data();
@@ -143,18 +171,6 @@ int d_alignment(const GemmSpec& spec) {
     throw ConfigError(fmt::format("parameters '{}'", text), {reason});
 }
 
-/// Every name in `parameters` that the family doesn't have, with the nearest it has.
-std::vector<std::string> unknown_parameters(const ParameterMap& known, const ParameterMap& parameters) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, value] : known) names.push_back(name);
-    std::vector<std::string> reasons;
-    for (const auto& [name, value] : parameters) {
-        if (known.contains(name)) continue;
-        reasons.push_back(fmt::format("unknown parameter '{}' (known: {}){}", name, join_names(names), nearest_hint(name, names)));
-    }
-    return reasons;
-}
-
 }  // namespace
 
 GemmSignature signature(const GemmSpec& spec) {
@@ -173,9 +189,9 @@ GemmSignature signature(const GemmSpec& spec) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}_a-{}_b-{}_c-{}_d-{}t_acc-{}_{}_align{}.{}.{}", family.name, to_string(s.layout), to_string(s.a),
-                       to_string(s.b), optional_type_name(s.c), to_string(s.d), to_string(s.accumulator),
-                       family.config_name(id.config), s.align_a, s.align_b, s.align_d);
+    return fmt::format("{}_{}_a-{}_b-{}_c-{}_d-{}t_acc-{}_{}_align{}.{}.{}", family.name, to_string(s.layout),
+                       to_string(s.a), to_string(s.b), optional_type_name(s.c), to_string(s.d),
+                       to_string(s.accumulator), family.config_name(s, id.config), s.align_a, s.align_b, s.align_d);
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }
@@ -197,11 +213,7 @@ ParameterMap parse_parameters(std::string_view text) {
 }
 
 KernelConfig with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    const Family& family = family_of(config);
-    if (auto reasons = unknown_parameters(family.parameters(config), parameters); !reasons.empty()) {
-        throw ConfigError(fmt::format("parameters of {}", family.name), std::move(reasons));
-    }
-    return family.with_parameters(config, parameters);
+    return family_of(config).with_parameters(config, parameters);
 }
 
 ParameterMap parameters_of(const KernelConfig& config) { return family_of(config).parameters(config); }

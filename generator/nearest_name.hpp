@@ -7,8 +7,8 @@
 
 namespace jitgemm {
 
-/// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other (each letter touched
-/// by at most one of them: optimal string alignment).
+/// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other, each letter
+/// touched by at most one of them (optimal string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
 
 /// The closest of the known words, or an empty view when none is close enough to be what was meant.

@@ -8,7 +8,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kMatrixRows = 8;
-constexpr int kMatrixBytes = 16;        // of a row: 8 elements of 16 bits
+constexpr int kMatrixBytes = 16;  // of a row: 8 elements of 16 bits
 constexpr int kElementBytes = 2;
 constexpr int kMatrixColumns = kMatrixBytes / kElementBytes;
 
@@ -88,9 +88,10 @@ std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape m
     const int matrices = matrices_8x8(operand, mma, repetitions);
     if (matrices % x == 0) return {};
     const WarpOperand tile = warp_operand(operand, mma, repetitions);
-    return {fmt::format("ldmatrix x{} of {}: the warp tile {}x{} ({}×k) holds {} {} of 8x8, which x{} does not divide; {}", x,
-                        name, tile.rows, tile.columns, operand == Operand::a ? 'm' : 'n', matrices,
-                        matrices == 1 ? "matrix" : "matrices", x, legal_widths(matrices))};
+    return {
+        fmt::format("ldmatrix x{} of {}: the warp tile {}x{} ({}×k) holds {} {} of 8x8, which x{} does not divide; {}",
+                    x, name, tile.rows, tile.columns, operand == Operand::a ? 'm' : 'n', matrices,
+                    matrices == 1 ? "matrix" : "matrices", x, legal_widths(matrices))};
 }
 
 LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major) {

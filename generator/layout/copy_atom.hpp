@@ -12,10 +12,10 @@ namespace jitgemm {
 
 /// One ldmatrix instruction: `x` 8×8 matrices of 16-bit elements from shared memory to the warp's registers.
 struct LdmatrixAtom {
-    int x;                                  ///< 1, 2 or 4
+    int x;  ///< 1, 2 or 4
     bool trans;
-    std::string_view ptx_name;              ///< "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
-    std::string_view cute_name;             ///< "SM75_U32x4_LDSM_N"
+    std::string_view ptx_name;   ///< "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+    std::string_view cute_name;  ///< "SM75_U32x4_LDSM_N"
     int first_compute_capability;
 };
 [[nodiscard]] std::span<const LdmatrixAtom> ldmatrix_table();
@@ -24,10 +24,10 @@ struct LdmatrixAtom {
 
 /// One cp.async instruction: a few bytes from global to shared memory, around the registers.
 struct CpAsyncAtom {
-    int bytes;                              ///< 4, 8 or 16; source and destination are aligned to it
-    bool through_l1;                        ///< .ca caches in L1 too, .cg in L2 alone
-    std::string_view ptx_name;              ///< "cp.async.cg.shared.global"
-    std::string_view cute_name;             ///< "SM80_CP_ASYNC_CACHEGLOBAL"
+    int bytes;                   ///< 4, 8 or 16; source and destination are aligned to it
+    bool through_l1;             ///< .ca caches in L1 too, .cg in L2 alone
+    std::string_view ptx_name;   ///< "cp.async.cg.shared.global"
+    std::string_view cute_name;  ///< "SM80_CP_ASYNC_CACHEGLOBAL"
     int first_compute_capability;
 };
 [[nodiscard]] std::span<const CpAsyncAtom> cp_async_table();
@@ -37,13 +37,13 @@ struct CpAsyncAtom {
 /// True when shared memory, filled in the order of global memory, holds an operand with K contiguous.
 [[nodiscard]] bool is_k_major(Operand operand, GemmLayout layout);
 
-/// How one operand's fragments come out of shared memory. `trans` says that shared memory holds the operand M- or N-major;
-/// swizzle and padding don't enter.
+/// How one operand's fragments come out of shared memory. `trans` says that shared memory holds the operand M- or
+/// N-major; swizzle and padding don't enter.
 struct LdmatrixChoice {
     int x = 1;
     bool trans = false;
-    int matrices = 0;                       ///< 8×8 matrices of the operand in the warp-level tile
-    int instructions = 0;                   ///< ldmatrix instructions a warp issues for them
+    int matrices = 0;      ///< 8×8 matrices of the operand in the warp-level tile
+    int instructions = 0;  ///< ldmatrix instructions a warp issues for them
     friend bool operator==(const LdmatrixChoice&, const LdmatrixChoice&) = default;
 };
 
@@ -51,7 +51,8 @@ struct LdmatrixChoice {
 [[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions);
 
 /// Why ldmatrix of this width can't load the operand's warp-level tile, with both counts; empty when it can.
-[[nodiscard]] std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma, TileShape repetitions);
+[[nodiscard]] std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape mma,
+                                                           TileShape repetitions);
 
 /// The widest of 4, 2, 1 that divides the number of matrices.
 [[nodiscard]] int widest_ldmatrix(int matrices);

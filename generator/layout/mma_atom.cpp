@@ -1,6 +1,7 @@
 #include "generator/layout/mma_atom.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace jitgemm {
@@ -16,20 +17,26 @@ constexpr TvLayout kB8x16{{4, 8}, {16, 1}, {2, 2, 1}, {8, 64, 0}, 8, 16};
 constexpr TvLayout kB8x8{{4, 8}, {16, 1}, {2, 1, 1}, {8, 0, 0}, 8, 8};
 constexpr TvLayout kC16x8{{4, 8}, {32, 1}, {2, 2, 1}, {16, 8, 0}, 16, 8};
 
+constexpr TileShape kK16{16, 8, 16};
+constexpr TileShape kK8{16, 8, 8};
+using enum DataType;
+
+// clang-format off
 constexpr MmaAtom kAtoms[] = {
-    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "SM80_16x8x16_F32F16F16F32_TN", "", {16, 8, 16},
-     DataType::f16, DataType::f16, DataType::f32, 80, kA16x16, kB8x16, kC16x8},
-    {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "SM80_16x8x16_F16F16F16F16_TN", "", {16, 8, 16},
-     DataType::f16, DataType::f16, DataType::f16, 80, kA16x16, kB8x16, kC16x8},
-    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "SM80_16x8x16_F32BF16BF16F32_TN", "", {16, 8, 16},
-     DataType::bf16, DataType::bf16, DataType::f32, 80, kA16x16, kB8x16, kC16x8},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "SM80_16x8x16_F32F16F16F32_TN", "",
+     kK16, f16, f16, f32, 80, kA16x16, kB8x16, kC16x8},
+    {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "SM80_16x8x16_F16F16F16F16_TN", "",
+     kK16, f16, f16, f16, 80, kA16x16, kB8x16, kC16x8},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "SM80_16x8x16_F32BF16BF16F32_TN", "",
+     kK16, bf16, bf16, f32, 80, kA16x16, kB8x16, kC16x8},
     {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "SM75_16x8x8_F32F16F16F32_TN", "SM80_16x8x8_F32F16F16F32_TN",
-     {16, 8, 8}, DataType::f16, DataType::f16, DataType::f32, 75, kA16x8, kB8x8, kC16x8},
-    {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", "SM80_16x8x8_F16F16F16F16_TN", "", {16, 8, 8},
-     DataType::f16, DataType::f16, DataType::f16, 75, kA16x8, kB8x8, kC16x8},
-    {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", "SM80_16x8x8_F32BF16BF16F32_TN", "", {16, 8, 8},
-     DataType::bf16, DataType::bf16, DataType::f32, 80, kA16x8, kB8x8, kC16x8},
+     kK8, f16, f16, f32, 75, kA16x8, kB8x8, kC16x8},
+    {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", "SM80_16x8x8_F16F16F16F16_TN", "",
+     kK8, f16, f16, f16, 75, kA16x8, kB8x8, kC16x8},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", "SM80_16x8x8_F32BF16BF16F32_TN", "",
+     kK8, bf16, bf16, f32, 80, kA16x8, kB8x8, kC16x8},
 };
+// clang-format on
 
 /// A flat index taken apart by a shape, first mode fastest, and put together with its strides.
 template <std::size_t Rank>

@@ -11,7 +11,7 @@
 namespace jitgemm {
 
 enum class Operand : std::uint8_t { a, b, c };
-[[nodiscard]] std::string_view to_string(Operand operand);      ///< "A", "B", "C"
+[[nodiscard]] std::string_view to_string(Operand operand);  ///< "A", "B", "C"
 
 /// An element of an operand: (m, k) of A, (n, k) of B, (m, n) of C.
 struct Coordinate {
@@ -27,7 +27,7 @@ struct TvLayout {
     std::array<int, 2> thread_stride;
     std::array<int, 3> value_shape;
     std::array<int, 3> value_stride;
-    int rows;                                                   ///< extents of the operand: M or N, and K or N
+    int rows;  ///< extents of the operand: M or N, and K or N
     int columns;
 
     [[nodiscard]] int threads() const;
@@ -46,24 +46,24 @@ struct ThreadValue {
 /// The inverse: who holds the element. The coordinate lies inside the operand.
 [[nodiscard]] ThreadValue owner_of(const TvLayout& layout, Coordinate coordinate);
 
-/// One tensor-core instruction. A and C are row-major fragments, B is "col", as the PTX name says; all values of a thread lie
-/// in its 32-bit registers in the order of the value index.
+/// One tensor-core instruction. A and C are row-major fragments, B is "col", as the PTX name says; all values of a thread
+/// lie in its 32-bit registers in the order of the value index.
 struct MmaAtom {
-    std::string_view ptx_name;                                  ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-    std::string_view cute_name;                                 ///< "SM80_16x8x16_F32BF16BF16F32_TN"
-    std::string_view cute_alias;                                ///< a second name CuTe has for it, or ""
+    std::string_view ptx_name;    ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+    std::string_view cute_name;   ///< "SM80_16x8x16_F32BF16BF16F32_TN"
+    std::string_view cute_alias;  ///< a second name CuTe has for it, or ""
     TileShape shape;
     DataType a;
     DataType b;
     DataType accumulator;
     int first_compute_capability;
-    TvLayout layout_a;                                          ///< (m, k)
-    TvLayout layout_b;                                          ///< (n, k)
-    TvLayout layout_c;                                          ///< (m, n)
+    TvLayout layout_a;  ///< (m, k)
+    TvLayout layout_b;  ///< (n, k)
+    TvLayout layout_c;  ///< (m, n)
 
     [[nodiscard]] const TvLayout& layout(Operand operand) const;
     [[nodiscard]] DataType type(Operand operand) const;
-    [[nodiscard]] int registers(Operand operand) const;         ///< 32-bit registers a thread holds of it
+    [[nodiscard]] int registers(Operand operand) const;  ///< 32-bit registers a thread holds of it
 };
 
 [[nodiscard]] std::span<const MmaAtom> mma_atom_table();

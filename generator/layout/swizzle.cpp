@@ -23,8 +23,8 @@ int phase_wavefronts(int first_lane, int lanes, int bytes, const LaneAddress& by
             words[static_cast<std::size_t>(word % kSharedBanks)].insert(word);
         }
     }
-    const auto busiest = std::max_element(words.begin(), words.end(),
-                                          [](const auto& left, const auto& right) { return left.size() < right.size(); });
+    const auto busiest = std::max_element(
+        words.begin(), words.end(), [](const auto& left, const auto& right) { return left.size() < right.size(); });
     return static_cast<int>(busiest->size());
 }
 
@@ -40,7 +40,8 @@ int wavefronts(int all_lanes, int bytes, const LaneAddress& byte_address) {
 std::string swizzle_violation(int pitch_bytes) {
     if (pitch_bytes == 16 || pitch_bytes == 32 || pitch_bytes == 64) return {};
     if (pitch_bytes > 0 && pitch_bytes % kWidestSpan == 0) return {};
-    return fmt::format("rows of {} bytes cannot be swizzled: only rows of 16, 32, 64 or a multiple of 128 bytes can", pitch_bytes);
+    return fmt::format("rows of {} bytes cannot be swizzled: only rows of 16, 32, 64 or a multiple of 128 bytes can",
+                       pitch_bytes);
 }
 
 int swizzle_span(int pitch_bytes) { return std::min(pitch_bytes, kWidestSpan); }
@@ -65,6 +66,8 @@ int ldmatrix_wavefronts(int x, const LaneAddress& byte_address) {
     return wavefronts(x * kRowsPerMatrix, kChunkBytes, byte_address);
 }
 
-int access_wavefronts(int bytes, const LaneAddress& byte_address) { return wavefronts(kWarpLanes, bytes, byte_address); }
+int access_wavefronts(int bytes, const LaneAddress& byte_address) {
+    return wavefronts(kWarpLanes, bytes, byte_address);
+}
 
 }  // namespace jitgemm

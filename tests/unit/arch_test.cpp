@@ -9,7 +9,8 @@ using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("the architecture table holds the ten targets, rising") {
-    const std::vector<std::string> expected{"sm_80", "sm_86", "sm_87", "sm_89", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
+    const std::vector<std::string> expected{"sm_80",  "sm_86",  "sm_87",  "sm_89",  "sm_90a",
+                                            "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
     REQUIRE(arch_table().size() == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const Arch& arch = arch_table()[i];
@@ -56,7 +57,8 @@ TEST_CASE("find_arch takes sm_90 for sm_90a and names what it knows otherwise") 
     CHECK(find_arch("sm_90").name == "sm_90a");
     for (const Arch& arch : arch_table()) CHECK(&find_arch(arch.name) == &arch);
     CHECK_THROWS_AS(find_arch("sm_70"), SpecError);
-    CHECK_THROWS_WITH(find_arch("sm_9O"), ContainsSubstring("unknown architecture 'sm_9O'") && ContainsSubstring("sm_121"));
+    CHECK_THROWS_WITH(find_arch("sm_9O"),
+                      ContainsSubstring("unknown architecture 'sm_9O'") && ContainsSubstring("sm_121"));
     CHECK_THROWS_WITH(find_arch("sm90a"), ContainsSubstring("did you mean 'sm_90a'?"));
     CHECK_THROWS_AS(find_arch(""), SpecError);
 }
@@ -67,7 +69,7 @@ TEST_CASE("a device is served by the closest row of its major below it") {
     CHECK(arch_for_compute_capability(101).name == "sm_100");
     CHECK(arch_for_compute_capability(122).name == "sm_121");
     CHECK_THROWS_WITH(arch_for_compute_capability(75), ContainsSubstring("7.5") && ContainsSubstring("sm_80"));
-    CHECK_THROWS_AS(arch_for_compute_capability(91), SpecError);    // sm_90a's code runs on 9.0 alone
+    CHECK_THROWS_AS(arch_for_compute_capability(91), SpecError);  // sm_90a's code runs on 9.0 alone
     CHECK_THROWS_AS(arch_for_compute_capability(130), SpecError);
 }
 

@@ -14,7 +14,8 @@ constexpr TileShape kK8{16, 8, 8};
 const MmaAtom& atom_of(TileShape shape) { return *find_mma_atom(shape, DataType::bf16, DataType::bf16, DataType::f32); }
 
 /// Lane addresses of the first instruction of the widest or a forced ldmatrix.
-Coordinate lane_row(Operand operand, TileShape shape, TileShape repetitions, int x, bool trans, int lane, int instruction = 0) {
+Coordinate lane_row(Operand operand, TileShape shape, TileShape repetitions, int x, bool trans, int lane,
+                    int instruction = 0) {
     const LdmatrixChoice choice{.x = x, .trans = trans};
     return ldmatrix_lane_row(atom_of(shape), operand, repetitions, choice, instruction, lane);
 }
@@ -28,7 +29,8 @@ TEST_CASE("ldmatrix comes in three widths, with and without trans, named as PTX 
         const std::string x = "x" + std::to_string(row.x);
         CHECK(row.ptx_name == "ldmatrix.sync.aligned.m8n8." + x + (row.trans ? ".trans" : "") + ".shared.b16");
         // CuTe counts 32-bit registers without trans and 16-bit elements with it.
-        CHECK(row.cute_name == (row.trans ? "SM75_U16x" + std::to_string(2 * row.x) + "_LDSM_T" : "SM75_U32" + x + "_LDSM_N"));
+        CHECK(row.cute_name ==
+              (row.trans ? "SM75_U16x" + std::to_string(2 * row.x) + "_LDSM_T" : "SM75_U32" + x + "_LDSM_N"));
         CHECK(row.first_compute_capability == 75);
         CHECK(find_ldmatrix(row.x, row.trans) == &row);
         CHECK(cute_names.insert(row.cute_name).second);
@@ -79,8 +81,9 @@ TEST_CASE("the number of 8x8 matrices is the atom's times its repetitions") {
 TEST_CASE("16x8x8 with one atom: B is one matrix, so only x1 exists") {
     CHECK(ldmatrix_violations(Operand::b, 1, kK8, {1, 1, 1}).empty());
     CHECK(ldmatrix_violations(Operand::b, 2, kK8, {1, 1, 1}) ==
-          std::vector<std::string>{"ldmatrix x2 of B: the warp tile 8x8 (n×k) holds 1 matrix of 8x8, which x2 does not divide; "
-                                   "x1 is legal"});
+          std::vector<std::string>{
+              "ldmatrix x2 of B: the warp tile 8x8 (n×k) holds 1 matrix of 8x8, which x2 does not divide; "
+              "x1 is legal"});
     CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 1, 1}).size() == 1);
     CHECK(choose_ldmatrix(Operand::b, kK8, {1, 1, 1}, true) == LdmatrixChoice{1, false, 1, 1});
 }
@@ -93,9 +96,11 @@ TEST_CASE("16x8x8 with two atoms along N: A and B hold two matrices each, x4 is 
         CHECK(choose_ldmatrix(operand, kK8, {1, 2, 1}, false) == LdmatrixChoice{2, true, 2, 1});
     }
     CHECK(ldmatrix_violations(Operand::a, 4, kK8, {1, 2, 1}).front() ==
-          "ldmatrix x4 of A: the warp tile 16x8 (m×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are legal");
+          "ldmatrix x4 of A: the warp tile 16x8 (m×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are "
+          "legal");
     CHECK(ldmatrix_violations(Operand::b, 4, kK8, {1, 2, 1}).front() ==
-          "ldmatrix x4 of B: the warp tile 16x8 (n×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are legal");
+          "ldmatrix x4 of B: the warp tile 16x8 (n×k) holds 2 matrices of 8x8, which x4 does not divide; x1 and x2 are "
+          "legal");
 }
 
 TEST_CASE("16x8x16 with two atoms along N takes x4 for both operands") {
@@ -124,9 +129,11 @@ TEST_CASE("lane addresses of the usual ldmatrix forms") {
         INFO("lane " << l);
         // A row-major m16 x k16, x4; A column-major m16 x k16, x4.trans
         CHECK(lane_row(Operand::a, kK16, {1, 1, 1}, 4, false, l) == Coordinate{l & 15, 8 * (l >> 4)});
-        CHECK(lane_row(Operand::a, kK16, {1, 1, 1}, 4, true, l) == Coordinate{8 * ((l >> 3) & 1), (l & 7) + 8 * (l >> 4)});
+        CHECK(lane_row(Operand::a, kK16, {1, 1, 1}, 4, true, l) ==
+              Coordinate{8 * ((l >> 3) & 1), (l & 7) + 8 * (l >> 4)});
         // B [n][k] n16 x k16, x4; B [k][n] k16 x n16, x4.trans
-        CHECK(lane_row(Operand::b, kK16, {1, 2, 1}, 4, false, l) == Coordinate{(l & 7) + 8 * (l >> 4), 8 * ((l >> 3) & 1)});
+        CHECK(lane_row(Operand::b, kK16, {1, 2, 1}, 4, false, l) ==
+              Coordinate{(l & 7) + 8 * (l >> 4), 8 * ((l >> 3) & 1)});
         CHECK(lane_row(Operand::b, kK16, {1, 2, 1}, 4, true, l) == Coordinate{8 * (l >> 4), l & 15});
         // B [n][k] n8 x k32 (two steps of K), x4
         CHECK(lane_row(Operand::b, kK16, {1, 1, 2}, 4, false, l) == Coordinate{l & 7, 8 * (l >> 3)});
@@ -153,7 +160,8 @@ TEST_CASE("narrower ldmatrix: the same with fewer lanes, the others repeating th
 TEST_CASE("matrices follow the flat register order of the fragments") {
     for (int q = 0; q < 32; ++q) {
         INFO("matrix " << q);
-        CHECK(matrix_origin(atom_of(kK16), Operand::a, {8, 1, 1}, q) == Coordinate{16 * (q / 4) + 8 * (q % 2), 8 * (q / 2 % 2)});
+        CHECK(matrix_origin(atom_of(kK16), Operand::a, {8, 1, 1}, q) ==
+              Coordinate{16 * (q / 4) + 8 * (q % 2), 8 * (q / 2 % 2)});
         CHECK(matrix_origin(atom_of(kK8), Operand::a, {16, 1, 1}, q) == Coordinate{8 * q, 0});
         CHECK(matrix_origin(atom_of(kK16), Operand::b, {1, 16, 1}, q) == Coordinate{8 * (q / 2), 8 * (q % 2)});
         CHECK(matrix_origin(atom_of(kK8), Operand::b, {1, 32, 1}, q) == Coordinate{8 * q, 0});

@@ -22,7 +22,7 @@ TEST_CASE("sizes follow from the names: the sum of an 8-bit float's fields, else
     CHECK(bytes(DataType::f16) == 2);
     CHECK(bytes(DataType::bf16) == 2);
     CHECK(bytes(DataType::f32) == 4);
-    CHECK(bytes(DataType::tf32) == 4);      // 19 bits that live in a 32-bit word
+    CHECK(bytes(DataType::tf32) == 4);  // 19 bits that live in a 32-bit word
     CHECK(bytes(DataType::e4m3) == 1);
     CHECK(bytes(DataType::e5m2) == 1);
     CHECK(bytes(DataType::s8) == 1);

@@ -1,6 +1,7 @@
-#include "generator/error.hpp"
 #include "generator/gemm_spec.hpp"
+#include "generator/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/random_spec.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,41 +17,11 @@ constexpr std::int64_t kLargest = 2147483647LL - 65536;
 constexpr GemmLayout kLayouts[] = {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 constexpr Order kOrders[] = {Order::row, Order::column};
 
-GemmSpec sized(std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    return spec;
-}
-
 /// The one reason given; the test fails when there are none or several.
 std::string only_problem(const GemmSpec& spec) {
     const auto reasons = problems(spec);
     REQUIRE(reasons.size() == 1);
     return reasons.front();
-}
-
-template <typename T>
-T pick(std::mt19937& random, std::initializer_list<T> values) {
-    return values.begin()[random() % values.size()];
-}
-
-/// Any values at all, sound or not: text and hash don't care.
-GemmSpec random_spec(std::mt19937& random) {
-    const auto type = [&] { return data_type_table()[random() % data_type_table().size()].type; };
-    const auto number = [&] { return static_cast<std::int64_t>(random()) - pick<std::int64_t>(random, {0, 1LL << 31}); };
-    GemmSpec spec = sized(number(), number(), number());
-    spec.a = type();
-    spec.b = type();
-    if (random() % 2 == 0) spec.c = type();
-    spec.d = type();
-    spec.accumulator = type();
-    spec.layout = kLayouts[random() % 4];
-    spec.d_order = kOrders[random() % 2];
-    for (auto* ld : {&spec.lda, &spec.ldb, &spec.ldc, &spec.ldd}) *ld = number();
-    for (auto* align : {&spec.align_a, &spec.align_b, &spec.align_c, &spec.align_d}) *align = pick(random, {0, 1, 2, 4, 8, 16, -3});
-    return spec;
 }
 
 /// A sound spec with explicit numbers here and there.
@@ -76,7 +47,8 @@ TEST_CASE("layout letters name the orders of A and B") {
     for (const GemmLayout layout : kLayouts) {
         CHECK(layout_of(order_a(layout), order_b(layout)) == layout);
         CHECK(parse_layout(to_string(layout)) == layout);
-        CHECK(std::string(to_string(layout)) == std::string(to_string(order_a(layout))) + std::string(to_string(order_b(layout))));
+        CHECK(std::string(to_string(layout)) ==
+              std::string(to_string(order_a(layout))) + std::string(to_string(order_b(layout))));
     }
     for (const Order order : kOrders) CHECK(parse_order(to_string(order)) == order);
     CHECK(!parse_layout("tm"));
@@ -90,7 +62,7 @@ TEST_CASE("sound problems have no problems") {
     CHECK(problems(sized(1, 1, 1)).empty());
     CHECK(problems(sized(4095, 4097, 4099)).empty());
     CHECK(problems(sized(kLargest, 8, 8)).empty());
-    CHECK(problems(sized(70000, 70000, 70000)).empty());    // more than 2^31 elements a matrix
+    CHECK(problems(sized(70000, 70000, 70000)).empty());  // more than 2^31 elements a matrix
 }
 
 TEST_CASE("sizes are neither negative nor beyond what 32-bit tile arithmetic holds") {
@@ -164,8 +136,9 @@ TEST_CASE("types go together as the instructions have them") {
         return spec;
     };
     using enum DataType;
-    const std::map<DataType, std::vector<DataType>> accumulators{{f16, {f32, f16}}, {bf16, {f32}}, {f32, {f32}}, {tf32, {f32}},
-                                                                 {e4m3, {f32, f16}}, {e5m2, {f32, f16}}, {s8, {s32}}, {s32, {}}};
+    const std::map<DataType, std::vector<DataType>> accumulators{
+        {f16, {f32, f16}},  {bf16, {f32}},      {f32, {f32}}, {tf32, {f32}},
+        {e4m3, {f32, f16}}, {e5m2, {f32, f16}}, {s8, {s32}},  {s32, {}}};
     for (const DataTypeInfo& input : data_type_table()) {
         for (const DataTypeInfo& accumulator : data_type_table()) {
             const auto& allowed = accumulators.at(input.type);
@@ -204,8 +177,9 @@ TEST_CASE("alignments are powers of two between an element and 16 bytes") {
     for (const int wrong : {1, 3, 6, 12, 17, 24, 32, 64, -2, -16}) {
         GemmSpec spec = sized(64, 64, 64);
         spec.align_a = wrong;
-        CHECK_THAT(only_problem(spec), ContainsSubstring("align_a is " + std::to_string(wrong) +
-                                                         ": it must be a power of two from 2 (one bf16 element) to 16 bytes"));
+        CHECK_THAT(only_problem(spec),
+                   ContainsSubstring("align_a is " + std::to_string(wrong) +
+                                     ": it must be a power of two from 2 (one bf16 element) to 16 bytes"));
     }
     for (const int right : {0, 2, 4, 8, 16}) {
         GemmSpec spec = sized(64, 64, 64);
@@ -216,7 +190,7 @@ TEST_CASE("alignments are powers of two between an element and 16 bytes") {
     bytes.m = bytes.n = bytes.k = 64;
     bytes.align_a = 1;
     CHECK(problems(bytes).empty());
-    bytes.align_d = 2;                                      // s32
+    bytes.align_d = 2;  // s32
     CHECK_THAT(only_problem(bytes), ContainsSubstring("from 4 (one s32 element)"));
 }
 
@@ -225,7 +199,8 @@ TEST_CASE("an alignment divides the leading dimension, where there is more than 
     spec.align_a = 8;
     CHECK(problems(spec).empty());
     spec.align_a = 16;
-    CHECK(only_problem(spec) == "align_a is 16: lda is 100 elements of 2 bytes, which gives every row an alignment of only 8 bytes");
+    CHECK(only_problem(spec) ==
+          "align_a is 16: lda is 100 elements of 2 bytes, which gives every row an alignment of only 8 bytes");
     spec.m = 1;
     CHECK(problems(spec).empty());
     spec.layout = GemmLayout::nn;
@@ -280,7 +255,7 @@ TEST_CASE("resolved gives the alignment that the leading dimension allows") {
     CHECK(alignment_of(64, 7, DataType::bf16) == 2);
     CHECK(alignment_of(64, 7, DataType::s8) == 1);
     CHECK(alignment_of(64, 7, DataType::f32) == 4);
-    CHECK(alignment_of(1, 7, DataType::bf16) == 16);        // a lone row never meets its leading dimension
+    CHECK(alignment_of(1, 7, DataType::bf16) == 16);  // a lone row never meets its leading dimension
     CHECK(alignment_of(0, 7, DataType::bf16) == 16);
 }
 
@@ -375,72 +350,6 @@ TEST_CASE("operand_extents end with the last element") {
     const OperandExtents empty = operand_extents(resolved(sized(3, 5, 0)));
     CHECK((empty.a == 0 && empty.b == 0 && empty.d == 15));
     CHECK(operand_extents(resolved(sized(100000, 100000, 1))).d == 10'000'000'000LL);
-}
-
-TEST_CASE("a spec's text reads back as the same spec") {
-    std::mt19937 random(3);
-    for (int i = 0; i < 1000; ++i) {
-        const GemmSpec spec = random_spec(random);
-        CHECK(parse_gemm_spec(to_string(spec)) == spec);
-    }
-}
-
-TEST_CASE("the text names every field") {
-    GemmSpec spec = sized(1, 2, 3);
-    spec.c = DataType::f32;
-    spec.layout = GemmLayout::nt;
-    spec.d_order = Order::column;
-    CHECK(to_string(spec) == "gemm-v1 m=1 n=2 k=3 a=bf16 b=bf16 c=f32 d=bf16 acc=f32 layout=nt d-layout=n "
-                             "lda=0 ldb=0 ldc=0 ldd=0 align-a=0 align-b=0 align-c=0 align-d=0");
-    CHECK(to_string(resolved(sized(8, 8, 8))) == "gemm-v1 m=8 n=8 k=8 a=bf16 b=bf16 c=none d=bf16 acc=f32 layout=tn d-layout=t "
-                                                 "lda=8 ldb=8 ldc=0 ldd=8 align-a=16 align-b=16 align-c=0 align-d=16");
-}
-
-TEST_CASE("keys come in any order and may be missing") {
-    GemmSpec expected = sized(0, 5, 0);
-    expected.layout = GemmLayout::tt;
-    CHECK(parse_gemm_spec("  gemm-v1   layout=tt\tn=5\n") == expected);
-    CHECK(parse_gemm_spec("gemm-v1") == GemmSpec{});
-}
-
-TEST_CASE("malformed specs are refused with the word at fault") {
-    CHECK_THROWS_AS(parse_gemm_spec(""), SpecError);
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v2 m=1"), ContainsSubstring("'gemm-v2'") && ContainsSubstring("expected the format 'gemm-v1'"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), ContainsSubstring("'m' is not of the form key=value"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), ContainsSubstring("m is '12x': expected a whole number"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m="), ContainsSubstring("m is ''"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=99999999999999999999"), ContainsSubstring("too large"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=1 m=2"), ContainsSubstring("'m' stands twice"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 laout=tn"), ContainsSubstring("unknown key 'laout'") && ContainsSubstring("did you mean 'layout'?"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=bf6"), ContainsSubstring("unknown type 'bf6'") && ContainsSubstring("did you mean 'bf16'?"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=none"), ContainsSubstring("unknown type 'none'"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 layout=xy"), ContainsSubstring("unknown layout 'xy'") && ContainsSubstring("tn, nn, nt, tt"));
-    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 d-layout=tn"), ContainsSubstring("unknown order 'tn'"));
-}
-
-TEST_CASE("a shape line gives type, layout and sizes") {
-    const GemmSpec spec = parse_shape_line("f16 nt 10 20 30");
-    CHECK((spec.m == 10 && spec.n == 20 && spec.k == 30));
-    CHECK((spec.a == DataType::f16 && spec.b == DataType::f16 && spec.d == DataType::f16));
-    CHECK((spec.accumulator == DataType::f32 && spec.layout == GemmLayout::nt && !spec.c));
-    CHECK(parse_shape_line("\t bf16  tn 4096 4096 4096  # a comment") == parse_shape_line("bf16 tn 4096 4096 4096"));
-    const GemmSpec integers = parse_shape_line("s8 tn 1024 1024 1024");
-    CHECK((integers.d == DataType::s32 && integers.accumulator == DataType::s32));
-    CHECK(parse_shape_line("e4m3 tn 64 7168 2048").d == DataType::bf16);
-    CHECK(parse_shape_line("tf32 tn 64 64 64").d == DataType::f32);
-}
-
-TEST_CASE("a bad shape line is refused with the word at fault") {
-    CHECK_THROWS_WITH(parse_shape_line("bf17 tn 1 2 3"), ContainsSubstring("unknown type 'bf17'") && ContainsSubstring("did you mean 'bf16'?"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tx 1 2 3"), ContainsSubstring("unknown layout 'tx'"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2.5 3"), ContainsSubstring("n is '2.5'"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 1e9"), ContainsSubstring("k is '1e9'"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn -1 2 3"), ContainsSubstring("m is -1: a size cannot be negative"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 99999999999999999999"), ContainsSubstring("too large"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2"), ContainsSubstring("has 4 words"));
-    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 4"), ContainsSubstring("has 6 words"));
-    CHECK_THROWS_WITH(parse_shape_line("# only a comment"), ContainsSubstring("has 0 words"));
-    CHECK_THROWS_WITH(parse_shape_line("s32 tn 1 2 3"), ContainsSubstring("no instruction multiplies"));
 }
 
 TEST_CASE("equal specs hash alike, specs that differ in one field differently") {

@@ -86,10 +86,11 @@ TEST_CASE("names say what the fields say") {
     };
     std::set<std::string_view> names;
     for (const MmaAtom& atom : mma_atom_table()) {
-        const std::string shape =
-            "m" + std::to_string(atom.shape.m) + "n" + std::to_string(atom.shape.n) + "k" + std::to_string(atom.shape.k);
+        const std::string shape = "m" + std::to_string(atom.shape.m) + "n" + std::to_string(atom.shape.n) + "k" +
+                                  std::to_string(atom.shape.k);
         const std::string d(to_string(atom.accumulator));
-        const std::string types = d + "." + std::string(to_string(atom.a)) + "." + std::string(to_string(atom.b)) + "." + d;
+        const std::string types =
+            d + "." + std::string(to_string(atom.a)) + "." + std::string(to_string(atom.b)) + "." + d;
         CHECK(atom.ptx_name == "mma.sync.aligned." + shape + ".row.col." + types);
         const std::string cute_tail = "_" + std::to_string(atom.shape.m) + "x" + std::to_string(atom.shape.n) + "x" +
                                       std::to_string(atom.shape.k) + "_" + upper(atom.accumulator) + upper(atom.a) +
@@ -102,7 +103,8 @@ TEST_CASE("names say what the fields say") {
 }
 
 TEST_CASE("atoms are found by shape and types") {
-    for (const MmaAtom& atom : mma_atom_table()) CHECK(find_mma_atom(atom.shape, atom.a, atom.b, atom.accumulator) == &atom);
+    for (const MmaAtom& atom : mma_atom_table())
+        CHECK(find_mma_atom(atom.shape, atom.a, atom.b, atom.accumulator) == &atom);
     CHECK(find_mma_atom({16, 8, 16}, DataType::bf16, DataType::bf16, DataType::f16) == nullptr);
     CHECK(find_mma_atom({16, 8, 16}, DataType::bf16, DataType::f16, DataType::f32) == nullptr);
     CHECK(find_mma_atom({16, 8, 4}, DataType::f16, DataType::f16, DataType::f32) == nullptr);
@@ -118,7 +120,8 @@ TEST_CASE("atoms are found by every name they go by") {
     REQUIRE(atom != nullptr);
     CHECK(atom->cute_name == "SM80_16x8x16_F32BF16BF16F32_TN");
     CHECK(find_mma_atom("SM80_16x8x8_F32F16F16F32_TN") == find_mma_atom("SM75_16x8x8_F32F16F16F32_TN"));
-    for (const std::string_view name : {"", "mma.", "mma.m16n8k16", "mma.m16n8k16.f32.bf16.bf16", "SM80_16x8x16", "m16n8k16.f32.bf16.bf16.f32"}) {
+    for (const std::string_view name :
+         {"", "mma.", "mma.m16n8k16", "mma.m16n8k16.f32.bf16.bf16", "SM80_16x8x16", "m16n8k16.f32.bf16.bf16.f32"}) {
         CHECK(find_mma_atom(name) == nullptr);
     }
 }

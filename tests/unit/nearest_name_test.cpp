@@ -22,7 +22,7 @@ TEST_CASE("edit_distance counts single steps, a swap of neighbours among them") 
     CHECK(edit_distance("bx16", "bf16") == 1);
     CHECK(edit_distance("fb16", "bf16") == 1);
     CHECK(edit_distance("kitten", "sitting") == 3);
-    CHECK(edit_distance("ca", "abc") == 3);     // what tells optimal string alignment from unrestricted distance
+    CHECK(edit_distance("ca", "abc") == 3);  // what tells optimal string alignment from unrestricted distance
 }
 
 TEST_CASE("edit_distance is symmetric and obeys the triangle inequality on these names") {

@@ -20,7 +20,8 @@ int tma_swizzled(int address, int span) {
 TEST_CASE("rows of 16, 32, 64 and multiples of 128 bytes can be swizzled") {
     for (const int pitch : kPitches) CHECK(swizzle_violation(pitch).empty());
     for (const int pitch : {0, -128, 8, 48, 96, 144, 160, 192}) {
-        CHECK_THAT(swizzle_violation(pitch), Catch::Matchers::ContainsSubstring("rows of " + std::to_string(pitch) + " bytes"));
+        CHECK_THAT(swizzle_violation(pitch),
+                   Catch::Matchers::ContainsSubstring("rows of " + std::to_string(pitch) + " bytes"));
     }
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("ldmatrix meets no bank conflict in swizzled or padded rows, and does 
                 CHECK(ldmatrix_wavefronts(x, [&](int lane) { return swizzled_offset(pitch, lane, chunk); }) == x);
             }
         }
-        // One chunk of padding puts neighbouring rows an odd number of chunks apart where the row itself is an even number.
+        // One chunk of padding puts neighbours an odd number of chunks apart where the row itself is an even number.
         if (pitch >= 32) CHECK(ldmatrix_wavefronts(4, [&](int lane) { return padded_offset(pitch, lane, 0); }) == 4);
     }
     CHECK(ldmatrix_wavefronts(4, [](int lane) { return lane * 32; }) == 8);
@@ -82,22 +83,26 @@ TEST_CASE("a warp that fills whole rows in 16-byte chunks meets no bank conflict
     for (const int pitch : kPitches) {
         INFO("pitch " << pitch);
         const int chunks = pitch / 16;
-        CHECK(access_wavefronts(16, [&](int lane) { return swizzled_offset(pitch, lane / chunks, lane % chunks); }) == 4);
+        CHECK(access_wavefronts(16, [&](int lane) { return swizzled_offset(pitch, lane / chunks, lane % chunks); }) ==
+              4);
     }
 }
 
 TEST_CASE("narrower copies into swizzled rows meet no bank conflict while the lanes run along a row") {
     for (const int pitch : {128, 256, 512}) {
-        const auto address = [&](int byte) { return swizzled_offset(pitch, byte / pitch, byte % pitch / 16) + byte % 16; };
+        const auto address = [&](int byte) {
+            return swizzled_offset(pitch, byte / pitch, byte % pitch / 16) + byte % 16;
+        };
         for (const int bytes : {4, 8, 16}) {
-            CHECK(access_wavefronts(bytes, [&](int lane) { return address(lane * bytes); }) == (bytes <= 4 ? 1 : bytes / 4));
+            CHECK(access_wavefronts(bytes, [&](int lane) { return address(lane * bytes); }) ==
+                  (bytes <= 4 ? 1 : bytes / 4));
         }
     }
 }
 
 TEST_CASE("wavefronts of well-known access patterns") {
     CHECK(access_wavefronts(4, [](int lane) { return lane * 4; }) == 1);
-    CHECK(access_wavefronts(4, [](int) { return 64; }) == 1);               // one word for all
+    CHECK(access_wavefronts(4, [](int) { return 64; }) == 1);  // one word for all
     CHECK(access_wavefronts(4, [](int lane) { return lane * 8; }) == 2);
     CHECK(access_wavefronts(4, [](int lane) { return lane * 128; }) == 32);
     CHECK(access_wavefronts(4, [](int lane) { return lane * 132; }) == 1);  // the padded column

@@ -1,0 +1,80 @@
+#include "generator/error.hpp"
+#include "generator/gemm_spec.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/random_spec.hpp"
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("a spec's text reads back as the same spec") {
+    std::mt19937 random(3);
+    for (int i = 0; i < 1000; ++i) {
+        const GemmSpec spec = random_spec(random);
+        CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    }
+}
+
+TEST_CASE("the text names every field") {
+    GemmSpec spec = sized(1, 2, 3);
+    spec.c = DataType::f32;
+    spec.layout = GemmLayout::nt;
+    spec.d_order = Order::column;
+    CHECK(to_string(spec) ==
+          "gemm-v1 m=1 n=2 k=3 a=bf16 b=bf16 c=f32 d=bf16 acc=f32 layout=nt d-layout=n "
+          "lda=0 ldb=0 ldc=0 ldd=0 align-a=0 align-b=0 align-c=0 align-d=0");
+    CHECK(to_string(resolved(sized(8, 8, 8))) ==
+          "gemm-v1 m=8 n=8 k=8 a=bf16 b=bf16 c=none d=bf16 acc=f32 layout=tn d-layout=t "
+          "lda=8 ldb=8 ldc=0 ldd=8 align-a=16 align-b=16 align-c=0 align-d=16");
+}
+
+TEST_CASE("keys come in any order and may be missing") {
+    GemmSpec expected = sized(0, 5, 0);
+    expected.layout = GemmLayout::tt;
+    CHECK(parse_gemm_spec("  gemm-v1   layout=tt\tn=5\n") == expected);
+    CHECK(parse_gemm_spec("gemm-v1") == GemmSpec{});
+}
+
+TEST_CASE("malformed specs are refused with the word at fault") {
+    CHECK_THROWS_AS(parse_gemm_spec(""), SpecError);
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v2 m=1"),
+                      ContainsSubstring("'gemm-v2'") && ContainsSubstring("expected the format 'gemm-v1'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m"), ContainsSubstring("'m' is not of the form key=value"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=12x"), ContainsSubstring("m is '12x': expected a whole number"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m="), ContainsSubstring("m is ''"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=99999999999999999999"), ContainsSubstring("too large"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 m=1 m=2"), ContainsSubstring("'m' stands twice"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 laout=tn"),
+                      ContainsSubstring("unknown key 'laout'") && ContainsSubstring("did you mean 'layout'?"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=bf6"),
+                      ContainsSubstring("unknown type 'bf6'") && ContainsSubstring("did you mean 'bf16'?"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 a=none"), ContainsSubstring("unknown type 'none'"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 layout=xy"),
+                      ContainsSubstring("unknown layout 'xy'") && ContainsSubstring("tn, nn, nt, tt"));
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1 d-layout=tn"), ContainsSubstring("unknown order 'tn'"));
+}
+
+TEST_CASE("a shape line gives type, layout and sizes") {
+    const GemmSpec spec = parse_shape_line("f16 nt 10 20 30");
+    CHECK((spec.m == 10 && spec.n == 20 && spec.k == 30));
+    CHECK((spec.a == DataType::f16 && spec.b == DataType::f16 && spec.d == DataType::f16));
+    CHECK((spec.accumulator == DataType::f32 && spec.layout == GemmLayout::nt && !spec.c));
+    CHECK(parse_shape_line("\t bf16  tn 4096 4096 4096  # a comment") == parse_shape_line("bf16 tn 4096 4096 4096"));
+    const GemmSpec integers = parse_shape_line("s8 tn 1024 1024 1024");
+    CHECK((integers.d == DataType::s32 && integers.accumulator == DataType::s32));
+    CHECK(parse_shape_line("e4m3 tn 64 7168 2048").d == DataType::bf16);
+    CHECK(parse_shape_line("tf32 tn 64 64 64").d == DataType::f32);
+}
+
+TEST_CASE("a bad shape line is refused with the word at fault") {
+    CHECK_THROWS_WITH(parse_shape_line("bf17 tn 1 2 3"),
+                      ContainsSubstring("unknown type 'bf17'") && ContainsSubstring("did you mean 'bf16'?"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tx 1 2 3"), ContainsSubstring("unknown layout 'tx'"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2.5 3"), ContainsSubstring("n is '2.5'"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 1e9"), ContainsSubstring("k is '1e9'"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn -1 2 3"), ContainsSubstring("m is -1: a size cannot be negative"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 99999999999999999999"), ContainsSubstring("too large"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2"), ContainsSubstring("has 4 words"));
+    CHECK_THROWS_WITH(parse_shape_line("bf16 tn 1 2 3 4"), ContainsSubstring("has 6 words"));
+    CHECK_THROWS_WITH(parse_shape_line("# only a comment"), ContainsSubstring("has 0 words"));
+    CHECK_THROWS_WITH(parse_shape_line("s32 tn 1 2 3"), ContainsSubstring("no instruction multiplies"));
+}
