@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t kFlushBytes = 512LL << 20;
 constexpr std::int64_t kMostGraphLaunches = 1 << 16;
-constexpr double kNormalInputsLimit = 0x1p38;       // multiply-adds up to which a contender is checked on normal inputs as well
+constexpr double kNormalInputsLimit =
+    0x1p38;  // multiply-adds up to which a contender is checked on normal inputs as well
 
 /// Nearest-rank percentile of sorted values.
 double percentile(const std::vector<double>& sorted, double part) {
@@ -36,7 +37,8 @@ std::vector<Timing> summaries(std::vector<std::vector<double>> rounds) {
     return timings;
 }
 
-/// One figure a contender and round. Every second round goes backwards, so that no contender always follows the same one.
+/// One figure a contender and round. Every second round goes backwards, so that no contender always follows the same
+/// one.
 template <typename Measure>
 std::vector<Timing> alternate(std::size_t contenders, int rounds, const Measure& measure) {
     std::vector<std::vector<double>> times(contenders);
@@ -49,7 +51,7 @@ std::vector<Timing> alternate(std::size_t contenders, int rounds, const Measure&
     return summaries(std::move(times));
 }
 
-// ---- steady: graphs of launches ----------------------------------------------------------------------------------------
+// ---- steady: graphs of launches -------------------------------------------------------------------------------------
 
 /// A contender's launches over all copies, as often as the shortest replay asks for.
 struct Replay {
@@ -70,7 +72,8 @@ struct Stopwatch {
     }
 };
 
-Replay record(const Stopwatch& watch, const Contender& contender, const RotatingOperands& operands, std::int64_t launches) {
+Replay record(const Stopwatch& watch, const Contender& contender, const RotatingOperands& operands,
+              std::int64_t launches) {
     return {CudaGraph(watch.stream,
                       [&](CUstream stream) {
                           for (std::int64_t i = 0; i < launches; ++i) contender.launch(operands.arguments(i), stream);
@@ -78,12 +81,14 @@ Replay record(const Stopwatch& watch, const Contender& contender, const Rotating
             launches};
 }
 
-/// Whole turns through the copies: otherwise the next replay would begin with operands that the last one left in the cache.
-Replay record_long_enough(const Stopwatch& watch, const Contender& contender, const RotatingOperands& operands, double minimum_us) {
-    contender.launch(operands.arguments(0), watch.stream.handle());     // whatever is loaded or set up on first use
+/// Whole turns through the copies: otherwise the next replay would begin with operands that the last one left in the
+/// cache.
+Replay record_long_enough(const Stopwatch& watch, const Contender& contender, const RotatingOperands& operands,
+                          double minimum_us) {
+    contender.launch(operands.arguments(0), watch.stream.handle());  // whatever is loaded or set up on first use
     watch.stream.synchronize();
     Replay replay = record(watch, contender, operands, operands.copies());
-    static_cast<void>(watch.microseconds(replay.graph));                // first replays are slow
+    static_cast<void>(watch.microseconds(replay.graph));  // first replays are slow
     const double measured_us = std::max(watch.microseconds(replay.graph), 0.1);
     if (measured_us >= minimum_us) return replay;
     const auto turns = static_cast<std::int64_t>(std::ceil(1.1 * minimum_us / measured_us));
@@ -106,16 +111,17 @@ std::vector<Timing> time_steady(Context::Impl& context, const GemmSpec& spec, co
     });
 }
 
-// ---- cold: one launch after a flush ------------------------------------------------------------------------------------
+// ---- cold: one launch after a flush ---------------------------------------------------------------------------------
 
-/// Leaves the L2 cache full of clean lines of nothing that matters. Writing alone would leave dirty lines, whose write-back the next
-/// launch pays for.
+/// Leaves the L2 cache full of clean lines of nothing that matters. Writing alone would leave dirty lines, whose
+/// write-back the next launch pays for.
 class CacheFlush {
 public:
     explicit CacheFlush(Context::Impl& context) : kernels_(context), memory_(context.device, kFlushBytes) {}
 
     void enqueue(const CudaStream& stream) const {
-        JITGEMM_CHECK(driver().cuMemsetD8Async(memory_.data().address, 0, static_cast<std::size_t>(kFlushBytes), stream.handle()));
+        JITGEMM_CHECK(driver().cuMemsetD8Async(memory_.data().address, 0, static_cast<std::size_t>(kFlushBytes),
+                                               stream.handle()));
         kernels_.read(memory_.data(), kFlushBytes, stream.handle());
     }
 
@@ -140,7 +146,7 @@ std::vector<Timing> time_cold(Context::Impl& context, const GemmSpec& spec, cons
     return alternate(contenders.size(), options.rounds, measure);
 }
 
-// ---- contenders --------------------------------------------------------------------------------------------------------
+// ---- contenders -----------------------------------------------------------------------------------------------------
 
 Verification verify_inputs(Context::Impl& context, const GemmSpec& spec, const Contender& contender, InputKind inputs,
                            const VerifyOptions& options) {
@@ -154,7 +160,8 @@ double multiply_adds(const GemmSpec& spec) { return flops(spec) / 2; }
 
 }  // namespace
 
-Verification verify_contender(Context::Impl& context, const GemmSpec& spec, const Contender& contender, const VerifyOptions& options) {
+Verification verify_contender(Context::Impl& context, const GemmSpec& spec, const Contender& contender,
+                              const VerifyOptions& options) {
     const ScopedContext current(cuda_context(*context.device));
     try {
         Verification verdict = verify_inputs(context, spec, contender, InputKind::integers, options);
@@ -169,8 +176,8 @@ Verification verify_contender(Context::Impl& context, const GemmSpec& spec, cons
     }
 }
 
-std::vector<Timing> time_contenders(Context::Impl& context, const GemmSpec& spec, const std::vector<Contender>& contenders,
-                                    const TimingOptions& options) {
+std::vector<Timing> time_contenders(Context::Impl& context, const GemmSpec& spec,
+                                    const std::vector<Contender>& contenders, const TimingOptions& options) {
     if (options.rounds < 1) throw Error(fmt::format("{} rounds of timing: at least 1", options.rounds));
     const ScopedContext current(cuda_context(*context.device));
     return options.protocol == Protocol::steady ? time_steady(context, spec, contenders, options)

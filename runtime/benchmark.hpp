@@ -16,35 +16,36 @@ enum class Protocol : std::uint8_t { steady, cold };
 struct TimingOptions {
     Protocol protocol = Protocol::steady;
     int rounds = 15;
-    double minimum_graph_us = 300;          ///< steady: a graph replay lasts at least this long
-    std::int64_t rotating_bytes = 256LL << 20;  ///< steady: all copies of all operands together, at least (and at least 4 × L2)
+    double minimum_graph_us = 300;  ///< steady: a graph replay lasts at least this long
+    std::int64_t rotating_bytes = 256LL << 20;  ///< steady: copies of all operands, at least (and at least 4 × L2)
     std::uint64_t seed = 7;
     float alpha = 1.0F;
-    float beta = 1.0F;                      ///< with C in the spec; 0 without
+    float beta = 1.0F;  ///< with C in the spec; 0 without
 };
 
 /// Times over rounds, microseconds a launch.
 struct Timing {
     double median_us = 0;
-    double low_us = 0;                      ///< 10th percentile
-    double high_us = 0;                     ///< 90th percentile
+    double low_us = 0;   ///< 10th percentile
+    double high_us = 0;  ///< 90th percentile
     std::vector<double> rounds_us;
 };
 
 /// Anything that computes a GEMM on device pointers: our kernel, an algorithm of cuBLASLt, a peer library.
 struct Contender {
     std::string name;
-    std::function<void(const GemmArguments&, Stream)> launch;   ///< must be capturable
+    std::function<void(const GemmArguments&, Stream)> launch;  ///< must be capturable
 };
 
-/// Runs one contender as verify() runs a kernel, on both kinds of input with generous placement. A contender that throws is a failed
-/// verification with its words as message; an error of the device itself is thrown.
-[[nodiscard]] Verification verify_contender(Context::Impl& context, const GemmSpec& resolved_spec, const Contender& contender,
-                                            const VerifyOptions& options = {});
+/// Runs one contender as verify() runs a kernel, on both kinds of input with generous placement. A contender that
+/// throws is a failed verification with its words as message; an error of the device itself is thrown.
+[[nodiscard]] Verification verify_contender(Context::Impl& context, const GemmSpec& resolved_spec,
+                                            const Contender& contender, const VerifyOptions& options = {});
 
 /// Alternates the contenders round by round over the same rotating operands; result i belongs to contender i.
 [[nodiscard]] std::vector<Timing> time_contenders(Context::Impl& context, const GemmSpec& resolved_spec,
-                                                  const std::vector<Contender>& contenders, const TimingOptions& options);
+                                                  const std::vector<Contender>& contenders,
+                                                  const TimingOptions& options);
 
 /// A peer to be measured against.
 class Peer {
@@ -55,7 +56,8 @@ public:
     [[nodiscard]] virtual std::vector<Contender> contenders(const GemmSpec& resolved_spec, std::string& reason) = 0;
 };
 
-/// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what was looked for.
+/// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what
+/// was looked for.
 [[nodiscard]] std::unique_ptr<Peer> open_peer(const std::string& name, Context::Impl& context);
 
 /// SM clock (MHz) and power (W) as NVML reads them; zeros where NVML is absent.

@@ -52,20 +52,25 @@ Order flipped(Order order) { return order == Order::row ? Order::column : Order:
 ColumnMajorProblem::Stored stored(const MatrixForm& form, bool transposed) {
     const Order order = transposed ? flipped(form.order) : form.order;
     const auto alignment = form.generous ? kGenerousAlignment : static_cast<std::uint32_t>(form.alignment);
-    return {cuda_type(form.type), form.run(), form.lines(), form.leading_dimension,
-            order == Order::column ? Operation::none : Operation::transpose, alignment};
+    return {cuda_type(form.type),
+            form.run(),
+            form.lines(),
+            form.leading_dimension,
+            order == Order::column ? Operation::none : Operation::transpose,
+            alignment};
 }
 
 bool is_aligned(DevicePointer pointer, std::uint32_t alignment) { return pointer.address % alignment == 0; }
 
 void* device_address(DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); }
 
-// ---- descriptors -------------------------------------------------------------------------------------------------------
+// ---- descriptors ----------------------------------------------------------------------------------------------------
 
 /// Descriptors of one problem, destroyed with the object.
 class Descriptors {
 public:
-    Descriptors(std::shared_ptr<const CublasLt> library, const ColumnMajorProblem& problem) : library_(std::move(library)) {
+    Descriptors(std::shared_ptr<const CublasLt> library, const ColumnMajorProblem& problem)
+        : library_(std::move(library)) {
         try {
             create(problem);
         } catch (...) {
@@ -93,7 +98,8 @@ private:
     void destroy() noexcept;
     template <typename Value>
     void set(MatmulAttribute attribute, Value value) const {
-        library_->check(library_->matmul_desc_set_attribute(operation, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
+        library_->check(library_->matmul_desc_set_attribute(operation, attribute, &value, sizeof value),
+                        "cublasLtMatmulDescSetAttribute");
     }
     template <typename Value>
     void prefer(PreferenceAttribute attribute, Value value) const {
@@ -106,13 +112,15 @@ private:
 };
 
 void Descriptors::create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix) const {
-    library_->check(library_->matrix_layout_create(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
-                                                   static_cast<std::uint64_t>(matrix.columns), matrix.leading_dimension),
-                    "cublasLtMatrixLayoutCreate");
+    library_->check(
+        library_->matrix_layout_create(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
+                                       static_cast<std::uint64_t>(matrix.columns), matrix.leading_dimension),
+        "cublasLtMatrixLayoutCreate");
 }
 
 void Descriptors::create(const ColumnMajorProblem& problem) {
-    library_->check(library_->matmul_desc_create(&operation, problem.compute, problem.scale), "cublasLtMatmulDescCreate");
+    library_->check(library_->matmul_desc_create(&operation, problem.compute, problem.scale),
+                    "cublasLtMatmulDescCreate");
     set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
     set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
     create_layout(a, problem.a);
@@ -139,8 +147,8 @@ std::vector<HeuristicResult> Descriptors::algorithms(const ColumnMajorProblem& p
     prefer(PreferenceAttribute::min_alignment_d, problem.d.alignment);
     std::vector<HeuristicResult> results(kMostAlgorithms);
     int returned = 0;
-    const Status status =
-        library_->get_heuristic(library_->handle, operation, a, b, c, d, preference_, kMostAlgorithms, results.data(), &returned);
+    const Status status = library_->get_heuristic(library_->handle, operation, a, b, c, d, preference_, kMostAlgorithms,
+                                                  results.data(), &returned);
     results.resize(status == kSuccess ? static_cast<std::size_t>(returned) : 0);
     std::erase_if(results, [](const HeuristicResult& result) { return result.state != kSuccess; });
     if (results.empty()) {
@@ -150,7 +158,7 @@ std::vector<HeuristicResult> Descriptors::algorithms(const ColumnMajorProblem& p
     return results;
 }
 
-// ---- peer --------------------------------------------------------------------------------------------------------------
+// ---- peer -----------------------------------------------------------------------------------------------------------
 
 /// All that launches of one problem share.
 struct Plan {
@@ -167,12 +175,12 @@ struct Plan {
 
 // An algorithm chosen for aligned operands would fault on others, and a fault takes the whole CUDA context with it.
 void Plan::check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, DevicePointer d) const {
-    if (is_aligned(a, problem.a.alignment) && is_aligned(b, problem.b.alignment) && is_aligned(c, problem.c.alignment) &&
-        is_aligned(d, problem.d.alignment)) {
+    if (is_aligned(a, problem.a.alignment) && is_aligned(b, problem.b.alignment) &&
+        is_aligned(c, problem.c.alignment) && is_aligned(d, problem.d.alignment)) {
         return;
     }
-    throw Error(fmt::format("cuBLASLt was asked for operands aligned to {}, {}, {} and {} bytes", problem.a.alignment, problem.b.alignment,
-                            problem.c.alignment, problem.d.alignment));
+    throw Error(fmt::format("cuBLASLt was asked for operands aligned to {}, {}, {} and {} bytes", problem.a.alignment,
+                            problem.b.alignment, problem.c.alignment, problem.d.alignment));
 }
 
 void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const {
@@ -183,16 +191,19 @@ void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, St
     check_alignment(a, b, c, arguments.d);
     const auto alpha = scale_value(problem.scale, arguments.alpha);
     const auto beta = scale_value(problem.scale, reads_c ? arguments.beta : 0.0F);
-    library->check(library->matmul(library->handle, descriptors.operation, alpha.data(), device_address(a), descriptors.a, device_address(b),
-                                   descriptors.b, beta.data(), device_address(c), descriptors.c, device_address(arguments.d), descriptors.d,
-                                   &algorithm, device_address(workspace->data()), static_cast<std::size_t>(kWorkspaceBytes), stream),
-                   "cublasLtMatmul");
+    library->check(
+        library->matmul(library->handle, descriptors.operation, alpha.data(), device_address(a), descriptors.a,
+                        device_address(b), descriptors.b, beta.data(), device_address(c), descriptors.c,
+                        device_address(arguments.d), descriptors.d, &algorithm, device_address(workspace->data()),
+                        static_cast<std::size_t>(kWorkspaceBytes), stream),
+        "cublasLtMatmul");
 }
 
 class CublasLtPeer final : public Peer {
 public:
     explicit CublasLtPeer(Context::Impl& context)
-        : device_(context.device), library_(open_library(context)),
+        : device_(context.device),
+          library_(open_library(context)),
           workspace_(std::make_shared<const DeviceMemory>(device_, kWorkspaceBytes)) {}
 
     [[nodiscard]] std::string name() const override { return "cublaslt"; }
@@ -209,7 +220,8 @@ private:
     std::shared_ptr<const DeviceMemory> workspace_;
 };
 
-/// Partial sums of split problems are kept in the accumulator's type, as was asked for; a D as wide as it loses nothing either.
+/// Partial sums of split problems are kept in the accumulator's type, as was asked for; a D as wide as it loses nothing
+/// either.
 std::uint32_t reduction_schemes(const GemmSpec& spec) {
     return bytes(spec.d) < bytes(spec.accumulator) ? kReduceInComputeType : kReduceAnyHow;
 }
@@ -224,7 +236,8 @@ std::vector<Contender> CublasLtPeer::contenders(const GemmSpec& spec, std::strin
     std::vector<HeuristicResult> results;
     try {
         const ColumnMajorProblem problem = column_major_problem(spec);
-        plan.reset(new Plan{library_, device_, workspace_, problem, spec.c.has_value(), Descriptors(library_, problem)});
+        plan.reset(
+            new Plan{library_, device_, workspace_, problem, spec.c.has_value(), Descriptors(library_, problem)});
         results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
     } catch (const CudaError&) {
         throw;
@@ -257,9 +270,10 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
 }
 
 std::array<std::uint32_t, 1> scale_value(CudaType scale, float value) {
-    if (scale == CudaType::r_16f) return {f16_from_f32(value)};     // read as its first two bytes, little endian
+    if (scale == CudaType::r_16f) return {f16_from_f32(value)};  // read as its first two bytes, little endian
     if (scale == CudaType::r_32i) {
-        if (value != std::nearbyint(value)) throw Error(fmt::format("cuBLASLt scales integers by integers, not by {}", value));
+        if (value != std::nearbyint(value))
+            throw Error(fmt::format("cuBLASLt scales integers by integers, not by {}", value));
         return {static_cast<std::uint32_t>(static_cast<std::int32_t>(value))};
     }
     return {std::bit_cast<std::uint32_t>(value)};

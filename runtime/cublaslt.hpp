@@ -11,21 +11,21 @@
 
 namespace jitgemm {
 
-/// A problem in cuBLAS's words, where every matrix is column-major. A row-major D is the column-major D^T = B^T · A^T: then cuBLAS's A is
-/// our B and the other way round.
+/// A problem in cuBLAS's words, where every matrix is column-major. A row-major D is the column-major D^T = B^T · A^T:
+/// then cuBLAS's A is our B and the other way round.
 struct ColumnMajorProblem {
     struct Stored {
         cublaslt::CudaType type{};
-        std::int64_t rows = 0;              ///< as stored column-major: the contiguous extent
+        std::int64_t rows = 0;  ///< as stored column-major: the contiguous extent
         std::int64_t columns = 0;
         std::int64_t leading_dimension = 0;
         cublaslt::Operation operation = cublaslt::Operation::none;
-        std::uint32_t alignment = 256;      ///< bytes its pointer is at least aligned to
+        std::uint32_t alignment = 256;  ///< bytes its pointer is at least aligned to
     };
     Stored a, b, c, d;
     cublaslt::ComputeType compute{};
-    cublaslt::CudaType scale{};             ///< type of alpha and beta
-    bool traded = false;                    ///< cuBLAS's A is our B
+    cublaslt::CudaType scale{};  ///< type of alpha and beta
+    bool traded = false;         ///< cuBLAS's A is our B
 };
 [[nodiscard]] ColumnMajorProblem column_major_problem(const GemmSpec& resolved_spec);
 

@@ -3,24 +3,25 @@
 #include <cstddef>
 #include <cstdint>
 
-/// \file The part of cuBLASLt's binary interface that timing uses, so that no cublasLt.h is needed to build. It is the same in versions
-/// 12 and 13; tests/unit/cublaslt_abi_test.cpp compares every line with the toolkit's header where there is one.
+/// \file The part of cuBLASLt's binary interface that timing uses, so that no cublasLt.h is needed to build. It is the
+/// same in versions 12 and 13; tests/unit/cublaslt_abi_test.cpp compares every line with the toolkit's header where
+/// there is one.
 namespace jitgemm::cublaslt {
 
-using Status = int;                     // cublasStatus_t
+using Status = int;  // cublasStatus_t
 inline constexpr Status kSuccess = 0;
 
-using Handle = void*;                   // cublasLtHandle_t
-using MatmulDescription = void*;        // cublasLtMatmulDesc_t
-using MatrixLayout = void*;             // cublasLtMatrixLayout_t
-using Preference = void*;               // cublasLtMatmulPreference_t
-using CudaStream = void*;               // cudaStream_t
+using Handle = void*;             // cublasLtHandle_t
+using MatmulDescription = void*;  // cublasLtMatmulDesc_t
+using MatrixLayout = void*;       // cublasLtMatrixLayout_t
+using Preference = void*;         // cublasLtMatmulPreference_t
+using CudaStream = void*;         // cudaStream_t
 
-struct Algorithm {                      // cublasLtMatmulAlgo_t
+struct Algorithm {  // cublasLtMatmulAlgo_t
     std::uint64_t data[8];
 };
 
-struct HeuristicResult {                // cublasLtMatmulHeuristicResult_t
+struct HeuristicResult {  // cublasLtMatmulHeuristicResult_t
     Algorithm algorithm;
     std::size_t workspace_bytes;
     Status state;
@@ -28,7 +29,7 @@ struct HeuristicResult {                // cublasLtMatmulHeuristicResult_t
     int reserved[4];
 };
 
-enum class CudaType : int {             // cudaDataType_t
+enum class CudaType : int {  // cudaDataType_t
     r_32f = 0,
     r_16f = 2,
     r_8i = 3,
@@ -38,19 +39,19 @@ enum class CudaType : int {             // cudaDataType_t
     r_8f_e5m2 = 29,
 };
 
-enum class ComputeType : int {          // cublasComputeType_t
+enum class ComputeType : int {  // cublasComputeType_t
     f16 = 64,
     f32 = 68,
     i32 = 72,
     f32_fast_tf32 = 77,
 };
 
-enum class Operation : int {            // cublasOperation_t
+enum class Operation : int {  // cublasOperation_t
     none = 0,
     transpose = 1,
 };
 
-enum class MatmulAttribute : int {      // cublasLtMatmulDescAttributes_t
+enum class MatmulAttribute : int {  // cublasLtMatmulDescAttributes_t
     transpose_a = 3,
     transpose_b = 4,
 };
@@ -64,8 +65,8 @@ enum class PreferenceAttribute : int {  // cublasLtMatmulPreferenceAttributes_t
     min_alignment_d = 8,
 };
 
-inline constexpr std::uint32_t kReduceInComputeType = 2;    // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
-inline constexpr std::uint32_t kReduceAnyHow = 7;           // CUBLASLT_REDUCTION_SCHEME_MASK
+inline constexpr std::uint32_t kReduceInComputeType = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+inline constexpr std::uint32_t kReduceAnyHow = 7;         // CUBLASLT_REDUCTION_SCHEME_MASK
 
 using Create = Status (*)(Handle*);
 using Destroy = Status (*)(Handle);
@@ -74,15 +75,16 @@ using GetStatusString = const char* (*)(Status);
 using MatmulDescCreate = Status (*)(MatmulDescription*, ComputeType, CudaType scale);
 using MatmulDescDestroy = Status (*)(MatmulDescription);
 using MatmulDescSetAttribute = Status (*)(MatmulDescription, MatmulAttribute, const void*, std::size_t);
-using MatrixLayoutCreate = Status (*)(MatrixLayout*, CudaType, std::uint64_t rows, std::uint64_t columns, std::int64_t leading_dimension);
+using MatrixLayoutCreate = Status (*)(MatrixLayout*, CudaType, std::uint64_t rows, std::uint64_t columns,
+                                      std::int64_t leading_dimension);
 using MatrixLayoutDestroy = Status (*)(MatrixLayout);
 using MatmulPreferenceCreate = Status (*)(Preference*);
 using MatmulPreferenceDestroy = Status (*)(Preference);
 using MatmulPreferenceSetAttribute = Status (*)(Preference, PreferenceAttribute, const void*, std::size_t);
-using MatmulAlgoGetHeuristic = Status (*)(Handle, MatmulDescription, MatrixLayout a, MatrixLayout b, MatrixLayout c, MatrixLayout d,
-                                          Preference, int requested, HeuristicResult*, int* returned);
-using Matmul = Status (*)(Handle, MatmulDescription, const void* alpha, const void* a, MatrixLayout, const void* b, MatrixLayout,
-                          const void* beta, const void* c, MatrixLayout, void* d, MatrixLayout, const Algorithm*, void* workspace,
-                          std::size_t workspace_bytes, CudaStream);
+using MatmulAlgoGetHeuristic = Status (*)(Handle, MatmulDescription, MatrixLayout a, MatrixLayout b, MatrixLayout c,
+                                          MatrixLayout d, Preference, int requested, HeuristicResult*, int* returned);
+using Matmul = Status (*)(Handle, MatmulDescription, const void* alpha, const void* a, MatrixLayout, const void* b,
+                          MatrixLayout, const void* beta, const void* c, MatrixLayout, void* d, MatrixLayout,
+                          const Algorithm*, void* workspace, std::size_t workspace_bytes, CudaStream);
 
 }  // namespace jitgemm::cublaslt

@@ -20,7 +20,8 @@ void find_symbol(const DynamicLibrary& library, const char* name, Pointer& point
 
 std::vector<std::string> library_names(int newest_major) {
     std::vector<std::string> names;
-    for (int major = newest_major == 0 ? kNewestMajor : std::min(newest_major, kNewestMajor); major >= kOldestMajor; --major)
+    for (int major = newest_major == 0 ? kNewestMajor : std::min(newest_major, kNewestMajor); major >= kOldestMajor;
+         --major)
         names.push_back(fmt::format("libcublasLt.so.{}", major));
     names.emplace_back("libcublasLt.so");
     return names;
@@ -44,8 +45,8 @@ std::vector<std::string> cublaslt_search_list(const Options& options, int newest
     list.insert(list.end(), names.begin(), names.end());
     add_toolkit(list, "/usr/local/cuda", names);
     if (!options.wheel_directory.empty()) {
-        add_folder(list, options.wheel_directory + "/nvidia/cu13/lib", names);      // wheel nvidia-cublas
-        add_folder(list, options.wheel_directory + "/nvidia/cublas/lib", names);    // wheel nvidia-cublas-cu12
+        add_folder(list, options.wheel_directory + "/nvidia/cu13/lib", names);    // wheel nvidia-cublas
+        add_folder(list, options.wheel_directory + "/nvidia/cublas/lib", names);  // wheel nvidia-cublas-cu12
     }
     return list;
 }
@@ -55,8 +56,11 @@ std::shared_ptr<const CublasLt> CublasLt::open(const std::vector<std::string>& c
     std::vector<std::string> tried;
     opened->library_ = DynamicLibrary::open_first(candidates, tried);
     if (!opened->library_) {
-        throw Error(fmt::format("libcublasLt was not found (a CUDA toolkit, or one of the PyPI wheels nvidia-cublas and nvidia-cublas-cu12, "
-                                "provides it). Looked for:\n  {}", fmt::join(tried, "\n  ")));
+        throw Error(
+            fmt::format("libcublasLt was not found (a CUDA toolkit, or one of the PyPI wheels nvidia-cublas and "
+                        "nvidia-cublas-cu12, "
+                        "provides it). Looked for:\n  {}",
+                        fmt::join(tried, "\n  ")));
     }
     // It keeps threads and per-process state of its own; unloading it would pull code from under them.
     opened->library_.keep_loaded();
@@ -87,7 +91,8 @@ void CublasLt::find_functions() {
 }
 
 std::string CublasLt::describe(cublaslt::Status status) const {
-    return status_string_ == nullptr ? fmt::format("status {}", status) : fmt::format("{} ({})", status_string_(status), status);
+    return status_string_ == nullptr ? fmt::format("status {}", status)
+                                     : fmt::format("{} ({})", status_string_(status), status);
 }
 
 void CublasLt::check(cublaslt::Status status, const char* call) const {

@@ -46,7 +46,7 @@ private:
     void find_functions();
 
     DynamicLibrary library_;
-    cublaslt::GetStatusString status_string_ = nullptr;     // absent in old versions
+    cublaslt::GetStatusString status_string_ = nullptr;  // absent in old versions
 };
 
 }  // namespace jitgemm

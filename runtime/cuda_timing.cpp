@@ -20,7 +20,8 @@ CUgraph capture(const CudaStream& stream, const std::function<void(CUstream)>& r
     try {
         record(stream.handle());
     } catch (...) {
-        static_cast<void>(driver().cuStreamEndCapture(stream.handle(), &graph));    // the first error is the one that tells
+        static_cast<void>(
+            driver().cuStreamEndCapture(stream.handle(), &graph));  // the first error is the one that tells
         destroy_graph(graph);
         throw;
     }
@@ -46,7 +47,9 @@ CudaEvent::CudaEvent() { JITGEMM_CHECK(driver().cuEventCreate(&handle_, CU_EVENT
 
 CudaEvent::~CudaEvent() { log_unless_success(driver().cuEventDestroy(handle_), "cuEventDestroy"); }
 
-void CudaEvent::record(const CudaStream& stream) const { JITGEMM_CHECK(driver().cuEventRecord(handle_, stream.handle())); }
+void CudaEvent::record(const CudaStream& stream) const {
+    JITGEMM_CHECK(driver().cuEventRecord(handle_, stream.handle()));
+}
 
 double CudaEvent::microseconds(const CudaEvent& start, const CudaEvent& stop) {
     JITGEMM_CHECK(driver().cuEventSynchronize(stop.handle_));
@@ -64,6 +67,8 @@ CudaGraph::~CudaGraph() {
     if (handle_ != nullptr) log_unless_success(driver().cuGraphExecDestroy(handle_), "cuGraphExecDestroy");
 }
 
-void CudaGraph::launch(const CudaStream& stream) const { JITGEMM_CHECK(driver().cuGraphLaunch(handle_, stream.handle())); }
+void CudaGraph::launch(const CudaStream& stream) const {
+    JITGEMM_CHECK(driver().cuGraphLaunch(handle_, stream.handle()));
+}
 
 }  // namespace jitgemm

@@ -20,7 +20,9 @@ DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::int64_t bytes)
     : device_(std::move(device)), data_(device_->allocate(static_cast<std::size_t>(bytes))), bytes_(bytes) {}
 
 DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
-    : device_(std::move(other.device_)), data_(std::exchange(other.data_, {})), bytes_(std::exchange(other.bytes_, 0)) {}
+    : device_(std::move(other.device_)),
+      data_(std::exchange(other.data_, {})),
+      bytes_(std::exchange(other.bytes_, 0)) {}
 
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
     std::swap(device_, other.device_);
@@ -42,15 +44,17 @@ ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
     const GemmSpec natural = naturally_aligned(spec);
     const DataType c_type = spec.c.value_or(spec.d);
     return {
-        {spec.m, spec.k, order_a(spec.layout), spec.lda, spec.a, spec.align_a, generous && spec.align_a == natural.align_a},
-        {spec.k, spec.n, order_b(spec.layout), spec.ldb, spec.b, spec.align_b, generous && spec.align_b == natural.align_b},
+        {spec.m, spec.k, order_a(spec.layout), spec.lda, spec.a, spec.align_a,
+         generous && spec.align_a == natural.align_a},
+        {spec.k, spec.n, order_b(spec.layout), spec.ldb, spec.b, spec.align_b,
+         generous && spec.align_b == natural.align_b},
         {spec.m, spec.n, spec.d_order, spec.ldc, c_type, spec.align_c, generous && spec.align_c == natural.align_c},
         {spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, generous && spec.align_d == natural.align_d},
     };
 }
 
 GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form) : form_(form) {
-    front_ = kGuardBytes + (form.generous ? 0 : form.alignment);    // allocations begin at multiples of 256 bytes
+    front_ = kGuardBytes + (form.generous ? 0 : form.alignment);  // allocations begin at multiples of 256 bytes
     memory_ = DeviceMemory(device, front_ + form.extent_bytes() + kGuardBytes);
 }
 
@@ -63,7 +67,8 @@ DeviceMatrix GuardedMatrix::matrix() const {
 GuardedLines GuardedMatrix::guarded_lines() const {
     const std::int64_t size = bytes(form_.type);
     const bool empty = form_.extent_bytes() == 0;
-    return {memory_.data(), front_, empty ? 0 : form_.lines(), form_.run() * size, form_.leading_dimension * size, kGuardBytes};
+    return {memory_.data(), front_, empty ? 0 : form_.lines(), form_.run() * size, form_.leading_dimension * size,
+            kGuardBytes};
 }
 
 std::vector<std::byte> GuardedMatrix::to_host(Device& device) const {

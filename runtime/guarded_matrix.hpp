@@ -33,16 +33,16 @@ struct MatrixForm {
     Order order = Order::row;
     std::int64_t leading_dimension = 0;
     DataType type = DataType::f32;
-    int alignment = 16;         ///< bytes the spec promises
-    bool generous = false;      ///< begins at 256 bytes instead of at no more than the alignment
+    int alignment = 16;     ///< bytes the spec promises
+    bool generous = false;  ///< begins at 256 bytes instead of at no more than the alignment
 
     [[nodiscard]] std::int64_t lines() const { return order == Order::row ? rows : columns; }
     [[nodiscard]] std::int64_t run() const { return order == Order::row ? columns : rows; }
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// The four matrices of a resolved spec; `c` has D's shape whether or not the spec has C. With generous placement an operand begins
-/// at 256 bytes if its alignment is what its leading dimension and such a base give.
+/// The four matrices of a resolved spec; `c` has D's shape whether or not the spec has C. With generous placement an
+/// operand begins at 256 bytes if its alignment is what its leading dimension and such a base give.
 struct ProblemForms {
     MatrixForm a, b, c, d;
 };

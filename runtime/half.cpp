@@ -13,13 +13,14 @@
 namespace jitgemm {
 namespace {
 
-/// A floating-point type by what rounding needs to know. `exponent_bits` includes the field of infinities where there are any.
+/// A floating-point type by what rounding needs to know. `exponent_bits` includes the field of infinities where there
+/// are any.
 struct FloatFormat {
     DataType type;
     int stored_fraction_bits;
     int exponent_bits;
-    int used_fraction_bits;         ///< tf32 lies in memory as an f32 of which the tensor core reads 10 fraction bits
-    double largest;                 ///< finite
+    int used_fraction_bits;  ///< tf32 lies in memory as an f32 of which the tensor core reads 10 fraction bits
+    double largest;          ///< finite
     bool has_infinity;
 
     [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
@@ -47,7 +48,8 @@ double float_value(std::uint32_t bits, const FloatFormat& format) {
     const std::uint32_t fraction = bits & ((1U << format.stored_fraction_bits) - 1U);
     const bool negative = ((bits >> (format.stored_fraction_bits + format.exponent_bits)) & 1U) != 0;
     double value = std::ldexp(fraction, format.smallest_exponent() - format.stored_fraction_bits);
-    if (exponent != 0) value = std::ldexp(1.0 + std::ldexp(fraction, -format.stored_fraction_bits), exponent - format.bias());
+    if (exponent != 0)
+        value = std::ldexp(1.0 + std::ldexp(fraction, -format.stored_fraction_bits), exponent - format.bias());
     if (exponent == top && format.has_infinity) value = fraction == 0 ? HUGE_VAL : std::nan("");
     if (format.type == DataType::e4m3 && exponent == top && fraction == 7) value = std::nan("");
     return negative ? -value : value;
@@ -69,7 +71,8 @@ std::uint32_t float_bits(double value, const FloatFormat& format) {
     double magnitude = std::fabs(value);
     if (std::isfinite(magnitude) && magnitude != 0) {
         const int step = std::max(std::ilogb(magnitude), format.smallest_exponent()) - format.stored_fraction_bits;
-        magnitude = std::ldexp(std::nearbyint(std::ldexp(magnitude, -step)), step);    // the default rounding mode: ties to even
+        magnitude =
+            std::ldexp(std::nearbyint(std::ldexp(magnitude, -step)), step);  // the default rounding mode: ties to even
     }
     if (magnitude <= format.largest) return sign | exact_bits(magnitude, format);
     return sign | (format.has_infinity ? top : exact_bits(format.largest, format));
@@ -108,7 +111,7 @@ std::uint16_t f16_from_f32(float value) {
     const std::uint32_t sign = (bits >> 16) & 0x8000U;
     const std::uint32_t magnitude = bits & 0x7fffffffU;
     if (magnitude > 0x7f800000U) return static_cast<std::uint16_t>(sign | 0x7e00U | ((magnitude >> 13) & 0x3ffU));
-    if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);    // 65520 and above
+    if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520 and above
     if (magnitude < 0x38800000U) {
         // Below 2^-14: adding 1/2 makes the FPU round to multiples of 2^-24, the step of f16's subnormals.
         const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
@@ -135,7 +138,8 @@ std::uint16_t bf16_from_f32(float value) {
 
 float f32_from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-void convert_elements(const void* source, DataType source_type, void* destination, DataType destination_type, std::size_t count) {
+void convert_elements(const void* source, DataType source_type, void* destination, DataType destination_type,
+                      std::size_t count) {
     if (!is_convertible(source_type) || !is_convertible(destination_type)) {
         throw Error(fmt::format("cannot convert {} to {}: only f32, f16 and bf16 are converted", to_string(source_type),
                                 to_string(destination_type)));
@@ -144,20 +148,23 @@ void convert_elements(const void* source, DataType source_type, void* destinatio
         std::memcpy(destination, source, count * static_cast<std::size_t>(bytes(source_type)));
         return;
     }
-    for (std::size_t i = 0; i < count; ++i) store_f32(load_f32(source, source_type, i), destination, destination_type, i);
+    for (std::size_t i = 0; i < count; ++i)
+        store_f32(load_f32(source, source_type, i), destination, destination_type, i);
 }
 
 double element_value(const void* data, DataType type, std::int64_t index) {
     std::uint32_t bits = 0;
     const auto size = static_cast<std::size_t>(bytes(type));
-    std::memcpy(&bits, static_cast<const std::byte*>(data) + static_cast<std::size_t>(index) * size, size);   // little endian
+    std::memcpy(&bits, static_cast<const std::byte*>(data) + static_cast<std::size_t>(index) * size,
+                size);  // little endian
     if (type == DataType::s8) return static_cast<std::int8_t>(bits);
     if (type == DataType::s32) return static_cast<std::int32_t>(bits);
     return float_value(bits, *find_format(type));
 }
 
 std::uint32_t element_bits(double value, DataType type) {
-    if (type == DataType::s8) return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::clamp(value, -128.0, 127.0))) & 0xffU;
+    if (type == DataType::s8)
+        return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::clamp(value, -128.0, 127.0))) & 0xffU;
     if (type == DataType::s32)
         return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::clamp(value, -2147483648.0, 2147483647.0)));
     return float_bits(value, *find_format(type));

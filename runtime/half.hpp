@@ -14,7 +14,8 @@ namespace jitgemm {
 [[nodiscard]] float f32_from_bf16(std::uint16_t bits);
 
 /// Converts `count` elements between f32, f16 and bf16. Throws Error naming the types for any other pair.
-void convert_elements(const void* source, DataType source_type, void* destination, DataType destination_type, std::size_t count);
+void convert_elements(const void* source, DataType source_type, void* destination, DataType destination_type,
+                      std::size_t count);
 
 /// The exact value of an element of any type.
 [[nodiscard]] double element_value(const void* data, DataType type, std::int64_t index);

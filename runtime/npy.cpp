@@ -20,12 +20,13 @@ namespace jitgemm {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;              // of the data, as numpy writes it
+constexpr std::size_t kAlignment = 64;  // of the data, as numpy writes it
 constexpr std::size_t kMostHeaderBytes = 1 << 20;
 
-// ---- header ------------------------------------------------------------------------------------------------------------
+// ---- header ---------------------------------------------------------------------------------------------------------
 
-/// Reads the Python dictionary literal of a header, {'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }, keys in any order.
+/// Reads the Python dictionary literal of a header, {'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }, keys
+/// in any order.
 class HeaderReader {
 public:
     explicit HeaderReader(std::string_view text) : rest_(text) {}
@@ -73,7 +74,8 @@ private:
     std::string read_string() {
         skip_spaces();
         if (rest_.empty() || (rest_.front() != '\'' && rest_.front() != '"'))
-            fail(fmt::format("expected a quoted string before '{}' (structured types are not read)", rest_.substr(0, 20)));
+            fail(fmt::format("expected a quoted string before '{}' (structured types are not read)",
+                             rest_.substr(0, 20)));
         const std::size_t end = rest_.find(rest_.front(), 1);
         if (end == std::string_view::npos) fail("a string does not end");
         const std::string text(rest_.substr(1, end - 1));
@@ -93,7 +95,7 @@ private:
         const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
         if (error != std::errc() || value < 0) fail(fmt::format("expected an extent before '{}'", rest_.substr(0, 20)));
         rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        (void)accept('L');      // Python 2 wrote long integers so
+        (void)accept('L');  // Python 2 wrote long integers so
         return value;
     }
 
@@ -142,13 +144,15 @@ DataType element_type(const NpyHeader& header, std::optional<DataType> type) {
     const bool opaque = header.type == "|V2" || header.type == "<V2" || header.type == "bfloat16";
     if (opaque && (type == DataType::bf16 || type == DataType::f16)) return *type;
     if (opaque)
-        throw Error(fmt::format("its elements are raw two-byte values ('{}'), as ml_dtypes writes bfloat16: name the type", header.type));
+        throw Error(fmt::format(
+            "its elements are raw two-byte values ('{}'), as ml_dtypes writes bfloat16: name the type", header.type));
     if (header.type == "<f8")
         throw Error("its elements are float64 ('<f8'), which no kernel multiplies: convert it with .astype('float32')");
     if (header.type.starts_with('>'))
         throw Error(fmt::format("its elements are big-endian ('{}'): convert it with .astype('{}')", header.type,
                                 "<" + header.type.substr(1)));
-    throw Error(fmt::format("its element type '{}' is not supported: float16 ('<f2'), float32 ('<f4') or bfloat16 ('|V2')", header.type));
+    throw Error(fmt::format(
+        "its element type '{}' is not supported: float16 ('<f2'), float32 ('<f4') or bfloat16 ('|V2')", header.type));
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -159,11 +163,12 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 std::optional<std::size_t> matrix_bytes(std::int64_t rows, std::int64_t columns, int element_bytes) {
     std::int64_t elements = 0;
     std::int64_t total = 0;
-    if (__builtin_mul_overflow(rows, columns, &elements) || __builtin_mul_overflow(elements, element_bytes, &total)) return std::nullopt;
+    if (__builtin_mul_overflow(rows, columns, &elements) || __builtin_mul_overflow(elements, element_bytes, &total))
+        return std::nullopt;
     return static_cast<std::size_t>(total);
 }
 
-// ---- mapping -----------------------------------------------------------------------------------------------------------
+// ---- mapping --------------------------------------------------------------------------------------------------------
 
 struct Mapping {
     std::shared_ptr<const void> memory;
@@ -180,14 +185,16 @@ Mapping map_file(const std::string& path) {
     if (size == 0) throw Error("the file is empty");
     void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
     if (address == MAP_FAILED) throw Error(fmt::format("cannot map into memory: {}", std::strerror(errno)));
-    return {std::shared_ptr<const void>(address, [size](const void* memory) { ::munmap(const_cast<void*>(memory), size); }),
-            {static_cast<const char*>(address), size}};
+    return {
+        std::shared_ptr<const void>(address, [size](const void* memory) { ::munmap(const_cast<void*>(memory), size); }),
+        {static_cast<const char*>(address), size}};
 }
 
 std::string header_text(DataType type, std::int64_t rows, std::int64_t columns, Order order) {
-    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}", type == DataType::f16 ? "<f2" : "<f4",
-                                   order == Order::column ? "True" : "False", rows, columns);
-    const std::size_t before = kMagic.size() + 4;       // version and a two-byte length
+    std::string text =
+        fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}",
+                    type == DataType::f16 ? "<f2" : "<f4", order == Order::column ? "True" : "False", rows, columns);
+    const std::size_t before = kMagic.size() + 4;  // version and a two-byte length
     text.append(kAlignment - (before + text.size() + 1) % kAlignment, ' ');
     text.push_back('\n');
     std::string header(kMagic);
@@ -201,13 +208,15 @@ NpyHeader parse_npy_header(std::string_view file) {
     if (!file.starts_with(kMagic)) throw Error("not a .npy file: it does not begin with \\x93NUMPY");
     if (file.size() < kMagic.size() + 2) throw Error("truncated .npy header");
     const int version = static_cast<unsigned char>(file[kMagic.size()]);
-    if (version < 1 || version > 3) throw Error(fmt::format(".npy format version {} is unknown: 1, 2 and 3 are read", version));
+    if (version < 1 || version > 3)
+        throw Error(fmt::format(".npy format version {} is unknown: 1, 2 and 3 are read", version));
     const std::size_t length_at = kMagic.size() + 2;
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     if (file.size() < length_at + length_bytes) throw Error("truncated .npy header");
     const std::size_t begin = length_at + length_bytes;
     const std::size_t length = little_endian(file.substr(length_at, length_bytes));
-    if (length > kMostHeaderBytes) throw Error(fmt::format("malformed .npy header: it claims to be {} bytes long", length));
+    if (length > kMostHeaderBytes)
+        throw Error(fmt::format("malformed .npy header: it claims to be {} bytes long", length));
     if (file.size() - begin < length) throw Error("truncated .npy header");
     NpyHeader header = HeaderReader(file.substr(begin, length)).read();
     header.data_offset = begin + length;
@@ -220,7 +229,8 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type)
         const NpyHeader header = parse_npy_header(mapping.bytes);
         NpyMatrix matrix;
         matrix.type_ = element_type(header, type);
-        if (header.shape.size() != 2) throw Error(fmt::format("a matrix has two dimensions, its shape is {}", shape_text(header.shape)));
+        if (header.shape.size() != 2)
+            throw Error(fmt::format("a matrix has two dimensions, its shape is {}", shape_text(header.shape)));
         matrix.path_ = path;
         matrix.mapping_ = mapping.memory;
         matrix.rows_ = header.shape[0];
@@ -229,8 +239,9 @@ NpyMatrix NpyMatrix::open(const std::string& path, std::optional<DataType> type)
         const std::optional<std::size_t> needed = matrix_bytes(matrix.rows_, matrix.columns_, bytes(matrix.type_));
         const std::size_t present = mapping.bytes.size() - header.data_offset;
         if (!needed || *needed > present) {
-            throw Error(fmt::format("truncated: shape {} of {} needs {} bytes of data, the file has {}", shape_text(header.shape),
-                                    to_string(matrix.type_), needed ? fmt::format("{}", *needed) : "more than 2^63", present));
+            throw Error(fmt::format("truncated: shape {} of {} needs {} bytes of data, the file has {}",
+                                    shape_text(header.shape), to_string(matrix.type_),
+                                    needed ? fmt::format("{}", *needed) : "more than 2^63", present));
         }
         matrix.bytes_ = *needed;
         matrix.data_ = reinterpret_cast<const std::byte*>(mapping.bytes.data()) + header.data_offset;
@@ -250,17 +261,18 @@ std::vector<std::byte> NpyMatrix::elements_as(DataType type) const {
 std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b, const NpyMatrix* c) {
     std::vector<std::string> reasons;
     if (a.columns() != b.rows()) {
-        reasons.push_back(fmt::format("A ({}) is {}x{} and B ({}) is {}x{}: A's columns and B's rows must be one K", a.path(), a.rows(),
-                                      a.columns(), b.path(), b.rows(), b.columns()));
+        reasons.push_back(fmt::format("A ({}) is {}x{} and B ({}) is {}x{}: A's columns and B's rows must be one K",
+                                      a.path(), a.rows(), a.columns(), b.path(), b.rows(), b.columns()));
     }
     if (c != nullptr && (c->rows() != a.rows() || c->columns() != b.columns())) {
-        reasons.push_back(fmt::format("C ({}) is {}x{} where A's rows and B's columns make D {}x{}", c->path(), c->rows(), c->columns(),
-                                      a.rows(), b.columns()));
+        reasons.push_back(fmt::format("C ({}) is {}x{} where A's rows and B's columns make D {}x{}", c->path(),
+                                      c->rows(), c->columns(), a.rows(), b.columns()));
     }
     return reasons;
 }
 
-void write_npy(const std::string& path, DataType type, std::int64_t rows, std::int64_t columns, Order order, const void* data) {
+void write_npy(const std::string& path, DataType type, std::int64_t rows, std::int64_t columns, Order order,
+               const void* data) {
     const DataType written = type == DataType::bf16 ? DataType::f32 : type;
     if (written != DataType::f16 && written != DataType::f32)
         throw Error(fmt::format("{}: no .npy file of {} is written: f16, f32, and bf16 as f32", path, to_string(type)));

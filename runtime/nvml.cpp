@@ -7,7 +7,8 @@
 namespace jitgemm {
 namespace {
 
-// The few functions of NVML that are needed, as nvml.h declares them; the driver's package installs the library, no toolkit is needed.
+// The few functions of NVML that are needed, as nvml.h declares them; the driver's package installs the library, no
+// toolkit is needed.
 struct Nvml {
     using Handle = void*;
     int (*init)() = nullptr;
@@ -16,7 +17,7 @@ struct Nvml {
     int (*power)(Handle, unsigned* milliwatts) = nullptr;
     bool usable = false;
 };
-constexpr int kSmClock = 1;     // NVML_CLOCK_SM
+constexpr int kSmClock = 1;  // NVML_CLOCK_SM
 constexpr int kSuccess = 0;
 
 template <typename Pointer>
@@ -31,7 +32,8 @@ Nvml load_nvml() {
     Nvml nvml;
     if (!library) return nvml;
     library.keep_loaded();
-    nvml.usable = find_symbol(library, "nvmlInit_v2", nvml.init) && find_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.find) &&
+    nvml.usable = find_symbol(library, "nvmlInit_v2", nvml.init) &&
+                  find_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.find) &&
                   find_symbol(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
                   find_symbol(library, "nvmlDeviceGetPowerUsage", nvml.power) && nvml.init() == kSuccess;
     return nvml;
@@ -51,8 +53,8 @@ std::string pci_bus_id(int ordinal) {
         JITGEMM_CHECK(driver().cuDeviceGetAttribute(&value, which, device));
         return value;
     };
-    return fmt::format("{:08x}:{:02x}:{:02x}.0", attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-                       attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+    return fmt::format("{:08x}:{:02x}:{:02x}.0", attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                       attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
 }  // namespace

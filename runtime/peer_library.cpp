@@ -36,11 +36,14 @@ std::shared_ptr<const PeerLibrary> load(const std::string& path, std::shared_ptr
     const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
     std::vector<std::string> tried;
     peer->library = DynamicLibrary::open_first({file}, tried);
-    if (!peer->library) throw Error(fmt::format("peer library cannot be loaded: {}", tried.empty() ? path : tried.front()));
-    // It may have started threads or registered kernels with the CUDA runtime; unloading it would pull code from under them.
+    if (!peer->library)
+        throw Error(fmt::format("peer library cannot be loaded: {}", tried.empty() ? path : tried.front()));
+    // It may have started threads or registered kernels with the CUDA runtime; unloading it would pull code from under
+    // them.
     peer->library.keep_loaded();
     peer->gemm = reinterpret_cast<decltype(peer->gemm)>(peer->library.symbol("jitgemm_peer_gemm"));
-    if (peer->gemm == nullptr) throw Error(fmt::format("peer library {} does not define jitgemm_peer_gemm (see docs/peers.md)", path));
+    if (peer->gemm == nullptr)
+        throw Error(fmt::format("peer library {} does not define jitgemm_peer_gemm (see docs/peers.md)", path));
     peer->variants = reinterpret_cast<decltype(peer->variants)>(peer->library.symbol("jitgemm_peer_variants"));
     const auto name = reinterpret_cast<decltype(&::jitgemm_peer_name)>(peer->library.symbol("jitgemm_peer_name"));
     peer->name = name != nullptr ? name() : std::filesystem::path(path).stem().string();
@@ -49,7 +52,8 @@ std::shared_ptr<const PeerLibrary> load(const std::string& path, std::shared_ptr
 }
 
 std::string problem_text(const jitgemm_peer_problem& problem) {
-    return fmt::format("{} {}{} {}x{}x{}", problem.type_a, problem.order_a, problem.order_b, problem.m, problem.n, problem.k);
+    return fmt::format("{} {}{} {}x{}x{}", problem.type_a, problem.order_a, problem.order_b, problem.m, problem.n,
+                       problem.k);
 }
 
 void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArguments& arguments, Stream stream) {
@@ -57,8 +61,10 @@ void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArgum
     const auto address = [](DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); };
     problem.alpha = arguments.alpha;
     problem.beta = arguments.beta;
-    const int answer = peer.gemm(&problem, address(arguments.a), address(arguments.b), address(arguments.c), address(arguments.d), stream);
-    if (answer != 0) throw Error(fmt::format("{} cannot compute {}: it returned {}", peer.name, problem_text(problem), answer));
+    const int answer = peer.gemm(&problem, address(arguments.a), address(arguments.b), address(arguments.c),
+                                 address(arguments.d), stream);
+    if (answer != 0)
+        throw Error(fmt::format("{} cannot compute {}: it returned {}", peer.name, problem_text(problem), answer));
 }
 
 /// Whether the peer takes the problem is only known by asking it to compute one, on operands of that size.
@@ -113,7 +119,8 @@ std::vector<Contender> LibraryPeer::contenders(const GemmSpec& spec, std::string
             if (reason.empty()) reason = refused;
             continue;
         }
-        contenders.push_back({contender_name(variant, count), [library = library_, problem](const GemmArguments& arguments, Stream stream) {
+        contenders.push_back({contender_name(variant, count),
+                              [library = library_, problem](const GemmArguments& arguments, Stream stream) {
                                   call(*library, problem, arguments, stream);
                               }});
     }
@@ -125,7 +132,9 @@ std::vector<Contender> LibraryPeer::contenders(const GemmSpec& spec, std::string
 
 jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
     const ProblemForms forms = problem_forms(spec, true);
-    const auto name = [](DataType type) { return to_string(type).data(); };     // literals of the type table, zero-terminated
+    const auto name = [](DataType type) {
+        return to_string(type).data();
+    };  // literals of the type table, zero-terminated
     const auto alignment = [](const MatrixForm& form) { return form.generous ? kGenerousAlignment : form.alignment; };
     const auto order = [](Order which) { return which == Order::row ? 't' : 'n'; };
     jitgemm_peer_problem problem{};

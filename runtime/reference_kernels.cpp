@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr std::int64_t kCheckTile = 64;
-constexpr std::int64_t kMostBlocks = 1 << 20;       // the kernels loop over the rest
+constexpr std::int64_t kMostBlocks = 1 << 20;  // the kernels loop over the rest
 
 enum Entry { kFillEntry, kCheckExactEntry, kCheckBoundedEntry, kElementEntry, kGuardEntry, kReadEntry };
 constexpr std::array kFunctions = {"reference_fill",    "reference_check_exact", "reference_check_bounded",
@@ -59,21 +59,40 @@ struct ReadArguments {
 };
 
 // The kernels know element types by these numbers.
-static_assert(static_cast<int>(DataType::f16) == 0 && static_cast<int>(DataType::bf16) == 1 && static_cast<int>(DataType::f32) == 2);
-static_assert(static_cast<int>(DataType::tf32) == 3 && static_cast<int>(DataType::e4m3) == 4 && static_cast<int>(DataType::e5m2) == 5);
+static_assert(static_cast<int>(DataType::f16) == 0 && static_cast<int>(DataType::bf16) == 1 &&
+              static_cast<int>(DataType::f32) == 2);
+static_assert(static_cast<int>(DataType::tf32) == 3 && static_cast<int>(DataType::e4m3) == 4 &&
+              static_cast<int>(DataType::e5m2) == 5);
 static_assert(static_cast<int>(DataType::s8) == 6 && static_cast<int>(DataType::s32) == 7);
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-std::int64_t blocks_for(std::int64_t elements) { return std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMostBlocks); }
+std::int64_t blocks_for(std::int64_t elements) {
+    return std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMostBlocks);
+}
 
 OperandArgument operand(const DeviceMatrix& matrix) {
     return {matrix.data.address, matrix.row_stride, matrix.column_stride, static_cast<std::int32_t>(matrix.type), 0};
 }
 
 CheckArguments check_arguments(const Check& check, DevicePointer result, std::int64_t row, std::int64_t column) {
-    return {operand(check.a), operand(check.b), operand(check.c), operand(check.d), check.m, check.n, check.k, check.alpha, check.beta,
-            check.sum_unit, check.output_unit, check.output_floor, check.exact ? 1 : 0, 0, result.address, row, column};
+    return {operand(check.a),
+            operand(check.b),
+            operand(check.c),
+            operand(check.d),
+            check.m,
+            check.n,
+            check.k,
+            check.alpha,
+            check.beta,
+            check.sum_unit,
+            check.output_unit,
+            check.output_floor,
+            check.exact ? 1 : 0,
+            0,
+            result.address,
+            row,
+            column};
 }
 
 // Loaded once a context, like any kernel.
@@ -117,7 +136,8 @@ KernelSource reference_kernel_source(const Arch& arch) {
     return source;
 }
 
-ReferenceKernels::ReferenceKernels(Context::Impl& context) : device_(context.device), functions_(shared_functions(context)) {
+ReferenceKernels::ReferenceKernels(Context::Impl& context)
+    : device_(context.device), functions_(shared_functions(context)) {
     result_ = device_->allocate(sizeof(CheckResult));
 }
 
@@ -128,7 +148,8 @@ void ReferenceKernels::launch(int entry, std::int64_t blocks, const Arguments& a
     LaunchShape shape;
     shape.blocks = blocks;
     shape.threads = kThreads;
-    device_->launch(functions_.at(static_cast<std::size_t>(entry)), shape, std::as_bytes(std::span(&arguments, 1)), stream);
+    device_->launch(functions_.at(static_cast<std::size_t>(entry)), shape, std::as_bytes(std::span(&arguments, 1)),
+                    stream);
 }
 
 void ReferenceKernels::clear_result() const {
@@ -143,11 +164,20 @@ CheckResult ReferenceKernels::result() const {
     return found;
 }
 
-void ReferenceKernels::fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const {
+void ReferenceKernels::fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                            const Fill& fill) const {
     if (rows == 0 || columns == 0) return;
-    const FillArguments arguments{matrix.data.address, rows, columns, matrix.row_stride, matrix.column_stride, fill.seed,
-                                  static_cast<std::int32_t>(matrix.type), static_cast<std::int32_t>(fill.kind), fill.range,
-                                  fill.constant, fill.group};
+    const FillArguments arguments{matrix.data.address,
+                                  rows,
+                                  columns,
+                                  matrix.row_stride,
+                                  matrix.column_stride,
+                                  fill.seed,
+                                  static_cast<std::int32_t>(matrix.type),
+                                  static_cast<std::int32_t>(fill.kind),
+                                  fill.range,
+                                  fill.constant,
+                                  fill.group};
     launch(kFillEntry, blocks_for(rows * columns), arguments);
 }
 
@@ -155,7 +185,8 @@ CheckResult ReferenceKernels::check(const Check& check) const {
     if (check.m == 0 || check.n == 0) return {};
     clear_result();
     const std::int64_t tiles = ceil_div(check.m, kCheckTile) * ceil_div(check.n, kCheckTile);
-    launch(check.exact ? kCheckExactEntry : kCheckBoundedEntry, std::min(tiles, kMostBlocks), check_arguments(check, result_, 0, 0));
+    launch(check.exact ? kCheckExactEntry : kCheckBoundedEntry, std::min(tiles, kMostBlocks),
+           check_arguments(check, result_, 0, 0));
     return result();
 }
 
@@ -169,13 +200,15 @@ std::int64_t ReferenceKernels::guard_damage(const GuardedLines& lines, std::uint
     clear_result();
     const std::int64_t gaps = std::max<std::int64_t>(lines.lines - 1, 0) * (lines.pitch - lines.run);
     launch(kGuardEntry, blocks_for(lines.front + gaps + lines.back),
-           GuardArguments{lines.buffer.address, lines.front, lines.lines, lines.run, lines.pitch, lines.back, pattern, 0, result_.address});
+           GuardArguments{lines.buffer.address, lines.front, lines.lines, lines.run, lines.pitch, lines.back, pattern,
+                          0, result_.address});
     return static_cast<std::int64_t>(result().guard_damage);
 }
 
 void ReferenceKernels::read(DevicePointer data, std::int64_t bytes, Stream stream) const {
     const std::int64_t count = bytes / 16;
-    launch(kReadEntry, std::min<std::int64_t>(blocks_for(count), 4096), ReadArguments{data.address, count, result_.address}, stream);
+    launch(kReadEntry, std::min<std::int64_t>(blocks_for(count), 4096),
+           ReadArguments{data.address, count, result_.address}, stream);
 }
 
 }  // namespace jitgemm

@@ -1,11 +1,12 @@
-// Device side of verification and measurement: fills operands, computes every expected element of D in double precision and compares
-// in place, looks for damage around D, reads memory to leave a clean cache. Written to be right before fast, and to share nothing
-// with generated kernels. Positions and strides are 64 bits wide; grids are one-dimensional and loop over what they do not cover.
+// Device side of verification and measurement: fills operands, computes every expected element of D in double precision
+// and compares in place, looks for damage around D, reads memory to leave a clean cache. Written to be right before
+// fast, and to share nothing with generated kernels. Positions and strides are 64 bits wide; grids are one-dimensional
+// and loop over what they do not cover.
 
-constexpr int kTile = 64;               // rows and columns of D a block checks at a time
-constexpr int kDepth = 16;              // of K in shared memory
+constexpr int kTile = 64;   // rows and columns of D a block checks at a time
+constexpr int kDepth = 16;  // of K in shared memory
 constexpr int kThreads = 256;
-constexpr int kStep = 16;               // a thread owns rows and columns kStep apart
+constexpr int kStep = 16;  // a thread owns rows and columns kStep apart
 constexpr int kPerThread = kTile / kStep;
 
 REFERENCE_FUNCTION unsigned load_bits(const void* base, long long index, int type) {
@@ -30,19 +31,19 @@ REFERENCE_FUNCTION long long global_threads() { return (long long)gridDim.x * bl
 // The host declares the same argument structs (reference_kernels.hpp).
 #define SAME_SIZE_AS_HOST(type, size) static_assert(sizeof(type) == size, #type)
 
-// ---- fill --------------------------------------------------------------------------------------------------------------
+// ---- fill -----------------------------------------------------------------------------------------------------------
 
 enum FillKind { kFillConstant, kFillIntegers, kFillSparse, kFillNormal };
 
 struct FillArguments {
     void* data;
-    long long rows, columns, row_stride, column_stride;     // in elements
+    long long rows, columns, row_stride, column_stride;  // in elements
     Word seed;
     int type;
-    int kind;                   // FillKind
-    int range;                  // integers: uniform in -range .. range; sparse: -1 or 1
-    unsigned constant;          // the bits of kFillConstant
-    long long group;            // sparse: exactly one nonzero element in each `group` columns of a row
+    int kind;           // FillKind
+    int range;          // integers: uniform in -range .. range; sparse: -1 or 1
+    unsigned constant;  // the bits of kFillConstant
+    long long group;    // sparse: exactly one nonzero element in each `group` columns of a row
 };
 SAME_SIZE_AS_HOST(FillArguments, 72);
 
@@ -50,18 +51,20 @@ REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, long long row
     const Word random = random_word(arguments.seed, (Word)row * (Word)arguments.columns + (Word)column);
     switch (arguments.kind) {
         case kFillConstant: return arguments.constant;
-        case kFillIntegers: return encode((double)below(random, 2 * arguments.range + 1) - arguments.range, arguments.type);
+        case kFillIntegers:
+            return encode((double)below(random, 2 * arguments.range + 1) - arguments.range, arguments.type);
         case kFillSparse: {
             const Word groups = (Word)(arguments.columns + arguments.group - 1) / (Word)arguments.group;
             const Word place = (Word)row * groups + (Word)(column / arguments.group);
             const Word chosen = below(random_word(~arguments.seed, place), (Word)arguments.group);
-            return encode((Word)(column % arguments.group) != chosen ? 0.0 : (random >> 63) ? 1.0 : -1.0, arguments.type);
+            const double sign = random >> 63 ? 1.0 : -1.0;
+            return encode((Word)(column % arguments.group) == chosen ? sign : 0.0, arguments.type);
         }
         default: {
             const float value = standard_normal(random);
             if (arguments.type == kS8) return encode((double)rintf(32.0f * value), kS8);
             const unsigned bits = encode((double)value, arguments.type);
-            return arguments.type == kTf32 ? bits & 0xffffe000u : bits;     // what the tensor core reads of it
+            return arguments.type == kTf32 ? bits & 0xffffe000u : bits;  // what the tensor core reads of it
         }
     }
 }
@@ -78,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(256) reference_fill(const __grid_co
     }
 }
 
-// ---- check -------------------------------------------------------------------------------------------------------------
+// ---- check ----------------------------------------------------------------------------------------------------------
 
 struct Operand {
     const void* data;
@@ -88,38 +91,40 @@ struct Operand {
 };
 
 struct CheckArguments {
-    Operand a, b, c, d;         // c.data is null when C is not read
-    long long m, n, k;          // k is 0 when alpha is: neither A nor B is read
+    Operand a, b, c, d;  // c.data is null when C is not read
+    long long m, n, k;   // k is 0 when alpha is: neither A nor B is read
     double alpha, beta;
-    double sum_unit;            // bound: part of the sum of absolute products
-    double output_unit;         // bound: part of the expected value
-    double output_floor;        // bound: half of D's smallest step
-    int exact;                  // compare bit for bit (but for the sign of zero) with the once-rounded result
+    double sum_unit;      // bound: part of the sum of absolute products
+    double output_unit;   // bound: part of the expected value
+    double output_floor;  // bound: half of D's smallest step
+    int exact;            // compare bit for bit (but for the sign of zero) with the once-rounded result
     int unused;
     struct CheckResult* result;
-    long long row, column;      // reference_element: which
+    long long row, column;  // reference_element: which
 };
 SAME_SIZE_AS_HOST(CheckArguments, 224);
 
 struct CheckResult {
     Word wrong;
-    Word first;                 // smallest row · n + column of a wrong element
-    Word largest_error;         // error over bound, the bits of a non-negative double
+    Word first;          // smallest row · n + column of a wrong element
+    Word largest_error;  // error over bound, the bits of a non-negative double
     Word guard_damage;
-    double expected, got;       // of reference_element
+    double expected, got;  // of reference_element
 };
 SAME_SIZE_AS_HOST(CheckResult, 48);
 
 REFERENCE_FUNCTION double element(const Operand& operand, long long row, long long column) {
-    return decode(load_bits(operand.data, row * operand.row_stride + column * operand.column_stride, operand.type), operand.type);
+    return decode(load_bits(operand.data, row * operand.row_stride + column * operand.column_stride, operand.type),
+                  operand.type);
 }
 
 struct Expected {
     double value;
-    double magnitude;           // what the error bound is a part of
+    double magnitude;  // what the error bound is a part of
 };
 
-REFERENCE_FUNCTION Expected finish(const CheckArguments& arguments, double sum, double absolute, long long row, long long column) {
+REFERENCE_FUNCTION Expected finish(const CheckArguments& arguments, double sum, double absolute, long long row,
+                                   long long column) {
     const double addend = arguments.c.data != nullptr ? arguments.beta * element(arguments.c, row, column) : 0.0;
     return {arguments.alpha * sum + addend, fabs(arguments.alpha) * absolute + fabs(addend)};
 }
@@ -130,13 +135,15 @@ static __device__ __noinline__ double relative_error(const CheckArguments& argum
                                                      long long row, long long column) {
     const int type = arguments.d.type;
     const Expected expected = finish(arguments, sum, absolute, row, column);
-    const unsigned bits = load_bits(arguments.d.data, row * arguments.d.row_stride + column * arguments.d.column_stride, type);
+    const unsigned bits =
+        load_bits(arguments.d.data, row * arguments.d.row_stride + column * arguments.d.column_stride, type);
     if (arguments.exact) {
         const unsigned wanted = encode(expected.value, type);
         return bits == wanted || (decode(bits, type) == 0.0 && decode(wanted, type) == 0.0) ? 0.0 : infinity();
     }
     const double error = fabs(decode(bits, type) - expected.value);
-    const double bound = arguments.sum_unit * expected.magnitude + arguments.output_unit * fabs(expected.value) + arguments.output_floor;
+    const double bound =
+        arguments.sum_unit * expected.magnitude + arguments.output_unit * fabs(expected.value) + arguments.output_floor;
     return error == error ? error / bound : infinity();
 }
 
@@ -146,13 +153,14 @@ REFERENCE_FUNCTION void record(CheckResult* result, Word wrong, Word first, doub
         atomicAdd(&result->wrong, wrong);
         atomicMin(&result->first, first);
     }
-    if (double_bits(largest) > *(volatile Word*)&result->largest_error) atomicMax(&result->largest_error, double_bits(largest));
+    if (largest > 0.0) atomicMax(&result->largest_error, double_bits(largest));
 }
 
-// A kTile × kDepth piece of an operand whose rows are `outer` and whose columns are k; zero outside. The loop runs along whichever
-// of the two lies contiguous in memory.
-REFERENCE_FUNCTION void load_tile(double (*tile)[kTile + 1], const void* data, int type, long long outer_stride, long long k_stride,
-                                  long long outer_begin, long long outer_end, long long k_begin, long long k_end) {
+// A kTile × kDepth piece of an operand whose rows are `outer` and whose columns are k; zero outside. The loop runs
+// along whichever of the two lies contiguous in memory.
+REFERENCE_FUNCTION void load_tile(double (*tile)[kTile + 1], const void* data, int type, long long outer_stride,
+                                  long long k_stride, long long outer_begin, long long outer_end, long long k_begin,
+                                  long long k_end) {
     for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
         const int row = k_stride == 1 ? i / kDepth : i % kTile;
         const int depth = k_stride == 1 ? i % kDepth : i / kTile;
@@ -165,8 +173,9 @@ REFERENCE_FUNCTION void load_tile(double (*tile)[kTile + 1], const void* data, i
 
 // `kBounded` also sums absolute products, which the bound of random inputs is a part of.
 template <bool kBounded>
-static __device__ __forceinline__ void check_tile(const CheckArguments& arguments, long long row_begin, long long column_begin,
-                                                  double (*a_tile)[kTile + 1], double (*b_tile)[kTile + 1]) {
+static __device__ __forceinline__ void check_tile(const CheckArguments& arguments, long long row_begin,
+                                                  long long column_begin, double (*a_tile)[kTile + 1],
+                                                  double (*b_tile)[kTile + 1]) {
     const int thread_row = threadIdx.x / kStep;
     const int thread_column = threadIdx.x % kStep;
     double sum[kPerThread][kPerThread] = {};
@@ -179,17 +188,17 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
         load_tile(a_tile, a.data, a.type, a.row_stride, a.column_stride, row_begin, arguments.m, k, arguments.k);
         load_tile(b_tile, b.data, b.type, b.column_stride, b.row_stride, column_begin, arguments.n, k, arguments.k);
         __syncthreads();
-#pragma unroll 4
+        UNROLL_SOME
         for (int depth = 0; depth < kDepth; ++depth) {
             double a_values[kPerThread], b_values[kPerThread];
-#pragma unroll
+            UNROLL_ALL
             for (int i = 0; i < kPerThread; ++i) {
                 a_values[i] = a_tile[depth][thread_row + i * kStep];
                 b_values[i] = b_tile[depth][thread_column + i * kStep];
             }
-#pragma unroll
+            UNROLL_ALL
             for (int i = 0; i < kPerThread; ++i) {
-#pragma unroll
+                UNROLL_ALL
                 for (int j = 0; j < kPerThread; ++j) {
                     sum[i][j] = fma(a_values[i], b_values[j], sum[i][j]);
                     if (kBounded) absolute[i][j] = fma(fabs(a_values[i]), fabs(b_values[j]), absolute[i][j]);
@@ -201,9 +210,9 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     Word wrong = 0;
     Word first = ~0ULL;
     double largest = 0.0;
-#pragma unroll
+    UNROLL_ALL
     for (int i = 0; i < kPerThread; ++i) {
-#pragma unroll
+        UNROLL_ALL
         for (int j = 0; j < kPerThread; ++j) {
             const long long row = row_begin + thread_row + i * kStep;
             const long long column = column_begin + thread_column + j * kStep;
@@ -230,8 +239,14 @@ static __device__ __forceinline__ void check_all(const CheckArguments& arguments
         check_tile<kBounded>(arguments, tile / tiles_n * kTile, tile % tiles_n * kTile, a_tile, b_tile);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) reference_check_exact(const __grid_constant__ CheckArguments arguments) { check_all<false>(arguments); }
-extern "C" __global__ void __launch_bounds__(256, 2) reference_check_bounded(const __grid_constant__ CheckArguments arguments) { check_all<true>(arguments); }
+extern "C" __global__ void __launch_bounds__(256, 2)
+    reference_check_exact(const __grid_constant__ CheckArguments arguments) {
+    check_all<false>(arguments);
+}
+extern "C" __global__ void __launch_bounds__(256, 2)
+    reference_check_bounded(const __grid_constant__ CheckArguments arguments) {
+    check_all<true>(arguments);
+}
 
 // Expected value and value found of the one element at (row, column). One block.
 extern "C" __global__ void __launch_bounds__(256) reference_element(const __grid_constant__ CheckArguments arguments) {
@@ -247,10 +262,10 @@ extern "C" __global__ void __launch_bounds__(256) reference_element(const __grid
     arguments.result->got = element(arguments.d, arguments.row, arguments.column);
 }
 
-// ---- guard bands -------------------------------------------------------------------------------------------------------
+// ---- guard bands ----------------------------------------------------------------------------------------------------
 
 struct GuardArguments {
-    const unsigned char* data;          // the whole buffer: front, `lines` lines of `run` bytes `pitch` apart, back
+    const unsigned char* data;  // the whole buffer: front, `lines` lines of `run` bytes `pitch` apart, back
     long long front, lines, run, pitch, back;
     int pattern;
     int unused;
@@ -278,12 +293,12 @@ extern "C" __global__ void __launch_bounds__(256) reference_guard(const __grid_c
     if (damaged != 0) atomicAdd(&arguments.result->guard_damage, damaged);
 }
 
-// ---- cache flush ---------------------------------------------------------------------------------------------------------
+// ---- cache flush ----------------------------------------------------------------------------------------------------
 
 struct ReadArguments {
     const uint4* data;
     long long count;
-    Word* sink;                         // written only when every word read is one in 2^64
+    Word* sink;  // written only when every word read is one in 2^64
 };
 
 // Reads memory, so that the cache holds clean lines of it and nothing else.

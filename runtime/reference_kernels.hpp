@@ -20,8 +20,8 @@ struct DeviceMatrix {
     DataType type = DataType::f32;
 };
 
-/// How a matrix is filled: with one bit pattern, with integers in -range .. range, with one ±1 in each `group` columns of a row and zeros
-/// elsewhere, or with standard normal values (s8: 32 times that, rounded).
+/// How a matrix is filled: with one bit pattern, with integers in -range .. range, with one ±1 in each `group` columns
+/// of a row and zeros elsewhere, or with standard normal values (s8: 32 times that, rounded).
 enum class FillKind : std::int32_t { constant, integers, sparse, normal };
 
 struct Fill {
@@ -35,7 +35,7 @@ struct Fill {
 /// What a check compares and how far apart expected and got may be: by
 /// sum_unit · (|alpha| · Σ|a·b| + |beta·c|) + output_unit · |expected| + output_floor, or not at all when `exact`.
 struct Check {
-    DeviceMatrix a, b, c, d;            ///< c.data null: C is not read
+    DeviceMatrix a, b, c, d;  ///< c.data null: C is not read
     std::int64_t m = 0;
     std::int64_t n = 0;
     std::int64_t k = 0;
@@ -60,15 +60,16 @@ struct GuardedLines {
 /// What a check found; as the kernels write it.
 struct CheckResult {
     std::uint64_t wrong = 0;
-    std::uint64_t first = ~std::uint64_t{0};    ///< smallest row · n + column of a wrong element
-    double largest_error = 0;                   ///< over its bound; 0 or infinite when exact
+    std::uint64_t first = ~std::uint64_t{0};  ///< smallest row · n + column of a wrong element
+    double largest_error = 0;                 ///< over its bound; 0 or infinite when exact
     std::uint64_t guard_damage = 0;
     double expected = 0;
     double got = 0;
 };
 static_assert(sizeof(CheckResult) == 48);
 
-/// The reference kernels loaded on a context's device. Calls enqueue on the legacy default stream; those with a result wait for it.
+/// The reference kernels loaded on a context's device. Calls enqueue on the legacy default stream; those with a result
+/// wait for it.
 class ReferenceKernels {
 public:
     explicit ReferenceKernels(Context::Impl& context);

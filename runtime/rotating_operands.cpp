@@ -8,7 +8,8 @@ namespace {
 constexpr std::int64_t kAllocationAlignment = 256;
 
 std::int64_t rounded_up(std::int64_t bytes) {
-    return std::max(kAllocationAlignment, (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment);
+    return std::max(kAllocationAlignment,
+                    (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment);
 }
 
 /// Where an operand begins in a copy: at 256 bytes, or at just its promised alignment.
@@ -32,8 +33,8 @@ RotationPlan rotation_plan(const GemmSpec& spec, std::int64_t wanted_bytes, std:
     return plan;
 }
 
-RotatingOperands::RotatingOperands(Context::Impl& context, const GemmSpec& spec, std::int64_t wanted_bytes, std::uint64_t seed, float alpha,
-                                   float beta)
+RotatingOperands::RotatingOperands(Context::Impl& context, const GemmSpec& spec, std::int64_t wanted_bytes,
+                                   std::uint64_t seed, float alpha, float beta)
     : plan_(rotation_plan(spec, wanted_bytes, static_cast<std::int64_t>(context.device->free_memory()))),
       alpha_(alpha),
       beta_(spec.c ? beta : 0.0F) {
@@ -60,7 +61,8 @@ RotatingOperands::Operand RotatingOperands::allocate(const std::shared_ptr<Devic
 }
 
 // Padding and the room between copies are filled as well: one launch an operand, and nothing reads them.
-void RotatingOperands::fill(const ReferenceKernels& kernels, const Operand& operand, DataType type, std::uint64_t seed) {
+void RotatingOperands::fill(const ReferenceKernels& kernels, const Operand& operand, DataType type,
+                            std::uint64_t seed) {
     const std::int64_t elements = operand.memory.size_bytes() / bytes(type);
     kernels.fill({operand.memory.data(), elements, 1, type}, 1, elements, {.kind = FillKind::normal, .seed = seed});
 }

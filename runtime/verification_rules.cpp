@@ -9,8 +9,8 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kLargestRange = 8;        // every type holds the integers up to 8, e5m2 no more
-constexpr int kLargestExponent = 60;    // of alpha and beta: beyond, f32 would over- or underflow
+constexpr int kLargestRange = 8;      // every type holds the integers up to 8, e5m2 no more
+constexpr int kLargestExponent = 60;  // of alpha and beta: beyond, f32 would over- or underflow
 
 bool is_fp8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
 
@@ -61,7 +61,8 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
     const double beta_size = spec.c ? std::fabs(beta) : 0.0;
     const double limit = sum_limit(spec);
     const double room = limit * unit_of(alpha_size, beta_size);
-    if (beta_size != 0) inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room / (2 * beta_size))));
+    if (beta_size != 0)
+        inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room / (2 * beta_size))));
     if (inputs.range_c < 1) return {.range = kLargestRange};
     const double most = alpha_size == 0 ? limit : std::min(limit, (room - beta_size * inputs.range_c) / alpha_size);
     if (most < 1) return {.range = kLargestRange};
@@ -73,7 +74,7 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
 ErrorBound error_bound(const GemmSpec& spec) {
     const double steps = 2 * std::sqrt(static_cast<double>(spec.k)) + 8;
     const int fraction = fraction_bits(spec.d);
-    if (fraction < 0) return {steps * summing_unit(spec), 0.0, 0.5};    // an integer D is rounded to the nearest
+    if (fraction < 0) return {steps * summing_unit(spec), 0.0, 0.5};  // an integer D is rounded to the nearest
     // The rounding to D applies to the sum as computed, which is off by the first term already.
     const double output_unit = std::ldexp(1.0, -fraction - 1);
     return {steps * summing_unit(spec) * (1 + output_unit), output_unit, smallest_step(spec.d) / 2};
@@ -87,7 +88,8 @@ double relative_error(const GemmSpec& spec, const ReferenceElement& expected, do
     }
     const ErrorBound bound = error_bound(spec);
     const double error = std::fabs(got - expected.value);
-    const double most = bound.sum_unit * expected.magnitude + bound.output_unit * std::fabs(expected.value) + bound.output_floor;
+    const double most =
+        bound.sum_unit * expected.magnitude + bound.output_unit * std::fabs(expected.value) + bound.output_floor;
     return std::isnan(error) ? kWrong : error / most;
 }
 

@@ -16,10 +16,10 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::uint8_t kNanByte = 0xff;         // a NaN in every floating-point type
+constexpr std::uint8_t kNanByte = 0xff;  // a NaN in every floating-point type
 constexpr std::uint8_t kGuardByte = 0x5a;
 constexpr std::uint32_t kNanBits = 0xffffffff;
-constexpr std::uint32_t kUnwritten = 0x8badf00d;    // D of integers has no NaN
+constexpr std::uint32_t kUnwritten = 0x8badf00d;  // D of integers has no NaN
 
 std::string_view inputs_name(InputKind inputs) { return inputs == InputKind::integers ? "integer" : "normal"; }
 
@@ -27,24 +27,29 @@ Fill normal_fill(std::uint64_t seed) { return {.kind = FillKind::normal, .seed =
 
 Fill integer_fill(std::uint64_t seed, int range) { return {.kind = FillKind::integers, .seed = seed, .range = range}; }
 
-Fill sparse_fill(std::uint64_t seed, std::int64_t group) { return {.kind = FillKind::sparse, .seed = seed, .group = group}; }
+Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
+    return {.kind = FillKind::sparse, .seed = seed, .group = group};
+}
 
 std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
 std::string owner_text(const ElementOwner& owner) {
-    return fmt::format("computed by block {} (tile {}, {}), warp {}, lane {}, accumulator register {}", owner.block, owner.tile_m,
-                       owner.tile_n, owner.warp, owner.lane, owner.accumulator_register);
+    return fmt::format("computed by block {} (tile {}, {}), warp {}, lane {}, accumulator register {}", owner.block,
+                       owner.tile_m, owner.tile_n, owner.warp, owner.lane, owner.accumulator_register);
 }
 
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
-    const std::string what = fmt::format("all {}x{} elements are right for {} inputs", spec.m, spec.n, inputs_name(verdict.inputs));
-    return exact ? what + ", bit for bit" : what + fmt::format(", the largest error is {:.3f} of its bound", verdict.largest_error);
+    const std::string what =
+        fmt::format("all {}x{} elements are right for {} inputs", spec.m, spec.n, inputs_name(verdict.inputs));
+    return exact ? what + ", bit for bit"
+                 : what + fmt::format(", the largest error is {:.3f} of its bound", verdict.largest_error);
 }
 
 std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
     std::string text = fmt::format("{} of {}x{} elements are wrong for {} inputs", verdict.wrong, spec.m, spec.n,
                                    inputs_name(verdict.inputs));
-    if (!exact && std::isfinite(verdict.largest_error)) text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
+    if (!exact && std::isfinite(verdict.largest_error))
+        text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
     if (verdict.first) {
         text += fmt::format("; first D[{}, {}]: expected {}, got {}", verdict.first->row, verdict.first->column,
                             element_text(verdict.first->expected), element_text(verdict.first->got));
@@ -66,11 +71,11 @@ void describe(Verification& verdict, const GemmSpec& spec, bool exact) {
 
 }  // namespace
 
-// ---- problem -----------------------------------------------------------------------------------------------------------
+// ---- problem --------------------------------------------------------------------------------------------------------
 
 struct Problem::Impl {
-    Impl(Context::Impl& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed, float alpha_value, float beta_value,
-         Placement placement);
+    Impl(Context::Impl& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed, float alpha_value,
+         float beta_value, Placement placement);
 
     [[nodiscard]] bool reads_ab() const { return alpha != 0.0F && spec.k != 0; }
     [[nodiscard]] bool reads_c() const { return spec.c.has_value() && beta != 0.0F; }
@@ -90,8 +95,8 @@ struct Problem::Impl {
     GuardedMatrix a, b, c, d;
 };
 
-Problem::Impl::Impl(Context::Impl& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed, float alpha_value,
-                    float beta_value, Placement placement)
+Problem::Impl::Impl(Context::Impl& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed,
+                    float alpha_value, float beta_value, Placement placement)
     : device(context.device),
       kernels(context),
       spec(asked),
@@ -122,7 +127,8 @@ void Problem::Impl::fill_operands(std::uint64_t seed) const {
         if (spec.c) fill_operand(c, reads_c(), normal_fill(seed_c));
         return;
     }
-    fill_operand(a, reads_ab(), integers.group > 1 ? sparse_fill(seed_a, integers.group) : integer_fill(seed_a, integers.range));
+    fill_operand(a, reads_ab(),
+                 integers.group > 1 ? sparse_fill(seed_a, integers.group) : integer_fill(seed_a, integers.range));
     fill_operand(b, reads_ab(), integer_fill(seed_b, integers.range));
     if (spec.c) fill_operand(c, reads_c(), integer_fill(seed_c, integers.range_c));
 }
@@ -144,12 +150,13 @@ Check Problem::Impl::check_request() const {
             .exact = exact};
 }
 
-void Problem::Impl::add_first(Verification& verdict, std::int64_t row, std::int64_t column, double expected, double got) const {
+void Problem::Impl::add_first(Verification& verdict, std::int64_t row, std::int64_t column, double expected,
+                              double got) const {
     verdict.first = Mismatch{.row = row, .column = column, .expected = expected, .got = got, .owner = {}};
 }
 
-Problem::Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha, float beta,
-                 Placement placement)
+Problem::Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed,
+                 float alpha, float beta, Placement placement)
     : impl_(std::make_unique<Impl>(context, resolved_spec, inputs, seed, alpha, beta, placement)) {
     poison_d();
 }
@@ -175,7 +182,7 @@ void Problem::poison_d() {
     const bool has_nan = fraction_bits(impl_->spec.d) >= 0;
     impl_->kernels.fill(d.matrix(), d.form().rows, d.form().columns,
                         {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
-    impl_->device->synchronize(nullptr);    // whatever stream the kernel runs on
+    impl_->device->synchronize(nullptr);  // whatever stream the kernel runs on
 }
 
 Verification Problem::check() const {
@@ -201,8 +208,9 @@ Verification Problem::check_on_cpu() const {
     const GemmSpec& spec = impl_->spec;
     const double work = static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k);
     if (work > kCpuReferenceLimit) {
-        throw Error(fmt::format("the CPU reference is for small problems: {}x{}x{} takes {:.3g} multiply-adds, the limit is {:.3g}", spec.m,
-                                spec.n, spec.k, work, kCpuReferenceLimit));
+        throw Error(fmt::format(
+            "the CPU reference is for small problems: {}x{}x{} takes {:.3g} multiply-adds, the limit is {:.3g}", spec.m,
+            spec.n, spec.k, work, kCpuReferenceLimit));
     }
     const std::vector<std::byte> a = impl_->a.to_host(*impl_->device);
     const std::vector<std::byte> b = impl_->b.to_host(*impl_->device);
@@ -228,7 +236,7 @@ Verification Problem::check_on_cpu() const {
     return verdict;
 }
 
-// ---- kernels -----------------------------------------------------------------------------------------------------------
+// ---- kernels --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -239,10 +247,12 @@ void add_owner(Verification& verdict, const GemmKernel& kernel) {
     const std::int64_t row = state.operands_traded ? first.column : first.row;
     const std::int64_t column = state.operands_traded ? first.row : first.column;
     first.owner = family_of(state.id.config).owner(state.row_major, state.id.config, row, column);
-    verdict.message.insert(std::min(verdict.message.find('\n'), verdict.message.size()), ", " + owner_text(first.owner));
+    verdict.message.insert(std::min(verdict.message.find('\n'), verdict.message.size()),
+                           ", " + owner_text(first.owner));
 }
 
-Verification verify_inputs(Context::Impl& context, const GemmKernel& kernel, InputKind inputs, const VerifyOptions& options) {
+Verification verify_inputs(Context::Impl& context, const GemmKernel& kernel, InputKind inputs,
+                           const VerifyOptions& options) {
     Problem problem(context, kernel.spec(), inputs, options.seed, options.alpha, options.beta);
     kernel.launch(problem.arguments());
     context.device->synchronize(nullptr);

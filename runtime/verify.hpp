@@ -14,9 +14,9 @@ enum class InputKind : std::uint8_t { integers, normal };
 
 struct VerifyOptions {
     float alpha = 1.0F;
-    float beta = 0.0F;              ///< with C in the spec
+    float beta = 0.0F;  ///< with C in the spec
     std::uint64_t seed = 1;
-    bool use_cpu = false;           ///< compare with the CPU reference as well (refused above kCpuReferenceLimit multiply-adds)
+    bool use_cpu = false;  ///< compare with the CPU reference as well (refused above kCpuReferenceLimit multiply-adds)
 };
 inline constexpr double kCpuReferenceLimit = 1 << 26;
 
@@ -36,20 +36,22 @@ struct Verification {
     double largest_error = 0;       ///< |got − expected| over its bound, largest; 0 in exact mode when ok
     InputKind inputs = InputKind::integers;
     std::optional<Mismatch> first;
-    std::string message;            ///< one or more lines for people
+    std::string message;  ///< one or more lines for people
 };
 
-/// Where operands begin. `exact`: aligned to just what the spec says and not a byte more, so that a kernel which assumes more is
-/// caught. `generous`: at 256 bytes wherever the spec's alignment is what a 256-byte base gives (what an allocator returns).
+/// Where operands begin. `exact`: aligned to just what the spec says and not a byte more, so that a kernel which
+/// assumes more is caught. `generous`: at 256 bytes wherever the spec's alignment is what a 256-byte base gives (what
+/// an allocator returns).
 enum class Placement : std::uint8_t { exact, generous };
 
-/// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D all NaN with a byte pattern in the bands.
-/// Padding between rows (leading dimension beyond the row) counts as band. What BLAS says is not read (C when beta is 0, A and B
-/// when alpha is 0) is NaN throughout. With alpha and beta that are powers of two or 0, small integers are checked bit for bit.
+/// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D all NaN with
+/// a byte pattern in the bands. Padding between rows (leading dimension beyond the row) counts as band. What BLAS says
+/// is not read (C when beta is 0, A and B when alpha is 0) is NaN throughout. With alpha and beta that are powers of
+/// two or 0, small integers are checked bit for bit.
 class Problem {
 public:
-    Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha, float beta,
-            Placement placement = Placement::exact);
+    Problem(Context::Impl& context, const GemmSpec& resolved_spec, InputKind inputs, std::uint64_t seed, float alpha,
+            float beta, Placement placement = Placement::exact);
     ~Problem();
     Problem(Problem&&) noexcept;
     Problem& operator=(Problem&&) noexcept;
@@ -66,7 +68,8 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Runs the kernel on both kinds of input and checks each result; D starts as NaN. The verdict is the first failure, or the last success.
+/// Runs the kernel on both kinds of input and checks each result; D starts as NaN. The verdict is the first failure, or
+/// the last success.
 [[nodiscard]] Verification verify(Context::Impl& context, const GemmKernel& kernel, const VerifyOptions& options = {});
 
 }  // namespace jitgemm
