@@ -1,16 +1,23 @@
 #pragma once
-// cp.async: global to shared memory past the registers, kVectorBytes at a time.
+// cp.async: global to shared memory past the registers, kVectorBytes at a time. Out of range, nothing is read and the
+// destination is zeroed; skipped, the destination stays as it is. Both are predicates of one instruction, not branches.
 template <int kVectorBytes>
-__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range) {
+__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool skip) {
 #if GEMM_COPY_16
     if constexpr (kVectorBytes == 16)
-        asm volatile("{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }"
-                     ::"r"(destination), "l"(source), "r"(static_cast<int>(in_range)) : "memory");
+        asm volatile(
+            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
+            " @!skip cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(destination),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip))
+            : "memory");
 #endif
 #if GEMM_COPY_NARROW
     if constexpr (kVectorBytes < 16)
-        asm volatile("{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }"
-                     ::"r"(destination), "l"(source), "r"(static_cast<int>(in_range)), "n"(kVectorBytes) : "memory");
+        asm volatile(
+            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
+            " @!skip cp.async.ca.shared.global.L2::128B [%0], [%1], %4, ignore; }" ::"r"(destination),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kVectorBytes)
+            : "memory");
 #endif
 }
 
@@ -23,8 +30,9 @@ __device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* s
 #endif
 #if GEMM_COPY_NARROW
     if constexpr (kVectorBytes < 16)
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;"
-                     ::"r"(destination), "l"(source), "r"(bytes), "n"(kVectorBytes) : "memory");
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(destination), "l"(source), "r"(bytes),
+                     "n"(kVectorBytes)
+                     : "memory");
 #endif
 }
 
@@ -39,8 +47,8 @@ struct AsyncCopyKMajor {
 
     const Bits* source;             // this thread's vector of pass 0 in the next k-block
     long long pass_pitch;           // elements from one pass to the next
-    unsigned rows_in_range = 0;     // bit p: the row of pass p is inside the matrix
-    int k_left;                     // elements of K from the next k-block on
+    int rows_left;                  // rows of the matrix from this thread's row on: pass p is in range if it is over p * kRowsPerPass
+    int k_left;                     // elements of K from this thread's column of the next k-block on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
@@ -48,30 +56,41 @@ struct AsyncCopyKMajor {
         column     = threadIdx.x % kVectorsPerRow * kVector;
         source     = matrix + (first_row + row) * ld + first_k + column;
         pass_pitch = kRowsPerPass * ld;
-        k_left     = k - first_k;
-        #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass)
-            rows_in_range |= (rows - first_row > row + pass * kRowsPerPass ? 1u : 0u) << pass;
+        rows_left  = rows - first_row - row;
+        k_left     = k - first_k - column;
     }
 
-    __device__ __forceinline__ void issue(unsigned stage) {
-        const int bytes = clamp(k_left - column, 0, kVector) * 2;
+    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    // One of `slices` parts of the whole vectors.
+    __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
+        const bool cut       = k_left > 0 && k_left < kVector;  // left to finish()
+        const int rows_whole = k_left >= kVector ? rows_left : 0;
+        const Bits* vector   = source + kPasses * slice / slices * pass_pitch;
         #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            const int tile_row = row + pass * kRowsPerPass;
-            if (kRows % kRowsPerPass != 0 && tile_row >= kRows) break;
-            const unsigned destination = stage + shared_offset<kPitch>(tile_row, column / 8) + column % 8 * 2;
-            const bool in_range        = rows_in_range >> pass & 1;
-            if (k_left >= kBlockK)
-                cp_async<kVectorBytes>(destination, source + pass * pass_pitch, in_range);
-            else
-                cp_async_cut<kVectorBytes>(destination, source + pass * pass_pitch, in_range ? bytes : 0);
+        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+            cp_async<kVectorBytes>(destination(stage, pass), vector, rows_whole > pass * kRowsPerPass, cut);
+            vector += pass_pitch;
+        }
+    }
+
+    // The vectors cut by the end of K, and on to the next k-block.
+    __device__ __forceinline__ void finish(unsigned stage) {
+        if (k_left > 0 && k_left < kVector) {
+            #pragma unroll 1
+            for (int pass = 0; pass < kPasses; ++pass) {
+                if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+                cp_async_cut<kVectorBytes>(destination(stage, pass), source + pass * pass_pitch, rows_left > pass * kRowsPerPass ? k_left * 2 : 0);
+            }
         }
         source += kBlockK;
         k_left -= kBlockK;
     }
-
-    __device__ __forceinline__ void finish(unsigned) {}         // cp.async needs no second half
 };
 #endif
 
@@ -87,38 +106,50 @@ struct AsyncCopyMNMajor {
     const Bits* source;             // this thread's vector of pass 0 in the next k-block
     long long pass_pitch;           // elements from one pass to the next
     long long block_pitch;          // elements from one k-block to the next
-    int bytes;                      // of this thread's vectors that are inside the matrix
-    int k_left;                     // rows from the next k-block on
+    int columns_left;               // elements of M or N from this thread's column on
+    int k_left;                     // rows from this thread's row of the next k-block on
     int row, column;                // of pass 0, in the tile
-    bool cut;                       // some vector of this tile is cut by the matrix edge; the same for the whole block
 
     __device__ __forceinline__ AsyncCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k) {
-        row         = threadIdx.x / kVectorsPerRow;
-        column      = threadIdx.x % kVectorsPerRow * kVector;
-        source      = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        pass_pitch  = kRowsPerPass * ld;
-        block_pitch = kBlockK * ld;
-        k_left      = k - first_k;
-        bytes       = clamp(columns - first_column - column, 0, kVector) * 2;
-        cut         = columns - first_column < kColumns && columns % kVector != 0;
+        row          = threadIdx.x / kVectorsPerRow;
+        column       = threadIdx.x % kVectorsPerRow * kVector;
+        source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
+        pass_pitch   = kRowsPerPass * ld;
+        block_pitch  = kBlockK * ld;
+        k_left       = k - first_k - row;
+        columns_left = columns - first_column - column;
     }
 
-    __device__ __forceinline__ void issue(unsigned stage) {
+    // A step of eight rows doesn't change the swizzle, so the offset of pass 0 serves all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + column % 8 * 2 + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    // One of `slices` parts of the whole vectors.
+    __device__ __forceinline__ void issue(unsigned stage, int slice, int slices) const {
+        const bool cut       = columns_left > 0 && columns_left < kVector;      // left to finish()
+        const int rows_whole = columns_left >= kVector ? k_left : 0;
+        const Bits* vector   = source + kPasses * slice / slices * pass_pitch;
         #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            const int tile_row = row + pass * kRowsPerPass;
-            if (kBlockK % kRowsPerPass != 0 && tile_row >= kBlockK) break;
-            const unsigned destination = stage + shared_offset<kPitch>(tile_row, column / 8) + column % 8 * 2;
-            const bool in_range        = bytes > 0 && tile_row < k_left;
-            if (!cut)
-                cp_async<kVectorBytes>(destination, source + pass * pass_pitch, in_range);
-            else
-                cp_async_cut<kVectorBytes>(destination, source + pass * pass_pitch, in_range ? bytes : 0);
+        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            cp_async<kVectorBytes>(destination(stage, pass), vector, rows_whole > pass * kRowsPerPass, cut);
+            vector += pass_pitch;
+        }
+    }
+
+    // The vectors cut by the end of M or N, and on to the next k-block.
+    __device__ __forceinline__ void finish(unsigned stage) {
+        if (columns_left > 0 && columns_left < kVector) {
+            #pragma unroll 1
+            for (int pass = 0; pass < kPasses; ++pass) {
+                if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+                cp_async_cut<kVectorBytes>(destination(stage, pass), source + pass * pass_pitch, k_left > pass * kRowsPerPass ? columns_left * 2 : 0);
+            }
         }
         source += block_pitch;
         k_left -= kBlockK;
     }
-
-    __device__ __forceinline__ void finish(unsigned) {}         // cp.async needs no second half
 };
 #endif

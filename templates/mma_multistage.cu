@@ -72,16 +72,15 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. One commit group a k-block, empty or not, so that
-    // "all but the newest kStages - 2 groups" always means "the k-block needed next has landed".
+    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-block needed next has landed".
     #pragma unroll
     for (int stage = 0; stage < kStages - 1; ++stage) {
-        if (stage < k_blocks) {
-            copy_a.issue(sA + stage * kStageBytesA);
-            copy_b.issue(sB + stage * kStageBytesB);
-            copy_a.finish(sA + stage * kStageBytesA);
-            copy_b.finish(sB + stage * kStageBytesB);
-        }
+        copy_a.issue(sA + stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + stage * kStageBytesB, 0, 1);
+        copy_a.finish(sA + stage * kStageBytesA);
+        copy_b.finish(sB + stage * kStageBytesB);
         cp_async_commit();
     }
 
@@ -98,14 +97,12 @@ gemm(const GemmArgs args) {
 
     #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; ++k_block) {
-        const bool more = k_block + kStages - 1 < k_blocks;
         #pragma unroll
         for (int k_step = 0; k_step < kKSteps; ++k_step) {
             if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
-                if (more) {
-                    copy_a.finish(sA + write_stage * kStageBytesA);
-                    copy_b.finish(sB + write_stage * kStageBytesB);
-                }
+                copy_a.finish(sA + write_stage * kStageBytesA);
+                copy_b.finish(sB + write_stage * kStageBytesB);
+                cp_async_commit();
                 cp_async_wait<kStages - 2>();
                 __syncthreads();                                // next stage visible to all; this one free for refilling
                 write_stage = read_stage;
@@ -114,12 +111,9 @@ gemm(const GemmArgs args) {
             const int next = (k_step + 1) % kKSteps;
             load_fragments_a(rA[(k_step + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
             load_fragments_b(rB[(k_step + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_step == 0) {
-                if (more) {
-                    copy_a.issue(sA + write_stage * kStageBytesA);
-                    copy_b.issue(sB + write_stage * kStageBytesB);
-                }
-                cp_async_commit();
+            if (k_step < kKSteps - 1) {                         // the k-block after those on their way, a slice a k-step
+                copy_a.issue(sA + write_stage * kStageBytesA, k_step, kKSteps - 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, k_step, kKSteps - 1);
             }
             mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
         }
@@ -130,24 +124,19 @@ gemm(const GemmArgs args) {
 
     #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; ++k_block) {
-        const bool more = k_block + kStages - 1 < k_blocks;
         cp_async_wait<kStages - 2>();
         __syncthreads();                                        // read_stage visible to all; write_stage read by all
-        if (more) {
-            copy_a.issue(sA + write_stage * kStageBytesA);
-            copy_b.issue(sB + write_stage * kStageBytesB);
-        }
-        cp_async_commit();
+        copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         #pragma unroll
         for (int k_step = 0; k_step < kKSteps; ++k_step) {
             load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_step);
             load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_step);
             mma_warp_tile(rC, rA, rB);
         }
-        if (more) {
-            copy_a.finish(sA + write_stage * kStageBytesA);
-            copy_b.finish(sB + write_stage * kStageBytesB);
-        }
+        copy_a.finish(sA + write_stage * kStageBytesA);
+        copy_b.finish(sB + write_stage * kStageBytesB);
+        cp_async_commit();
         write_stage = read_stage;
         read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }
