@@ -159,9 +159,14 @@ void check_types(const GemmSpec& spec, Reasons& reasons) {
 
 Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
 
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
-    return hash ^ (hash >> 29U);
+// One odd multiplier a word: products that don't wait for each other, added up and stirred once.
+constexpr std::array<std::uint64_t, 10> kHashMultipliers{
+    0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9,
+    0x94D049BB133111EB, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB};
+
+std::uint64_t stirred(std::uint64_t sum) {
+    sum = (sum ^ (sum >> 32U)) * kHashMultipliers[0];
+    return sum ^ (sum >> 29U);
 }
 
 /// The enumerations in a few bits each; c unset is a type of its own.
@@ -260,10 +265,18 @@ double flops(const GemmSpec& spec) {
 
 std::size_t std::hash<jitgemm::GemmSpec>::operator()(const jitgemm::GemmSpec& spec) const noexcept {
     using namespace jitgemm;
-    std::uint64_t state = packed_types(spec);
-    for (const std::int64_t value : {spec.m, spec.n, spec.k, spec.lda, spec.ldb, spec.ldc, spec.ldd}) {
-        state = mixed(state, static_cast<std::uint64_t>(value));
-    }
-    state = mixed(state, packed(spec.align_a, spec.align_b));
-    return static_cast<std::size_t>(mixed(state, packed(spec.align_c, spec.align_d)));
+    const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+    const std::array<std::uint64_t, kHashMultipliers.size()> words{word(spec.m),
+                                                                   word(spec.n),
+                                                                   word(spec.k),
+                                                                   word(spec.lda),
+                                                                   word(spec.ldb),
+                                                                   word(spec.ldc),
+                                                                   word(spec.ldd),
+                                                                   packed(spec.align_a, spec.align_b),
+                                                                   packed(spec.align_c, spec.align_d),
+                                                                   packed_types(spec)};
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) sum += words[i] * kHashMultipliers[i];
+    return static_cast<std::size_t>(stirred(sum));
 }

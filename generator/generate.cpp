@@ -17,7 +17,7 @@ constexpr std::string_view kArchLabel = "//   arch     ";
 
 std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
     return fmt::format("{}: {} blocks of {} threads along x, {} bytes of dynamic shared memory", entry.function,
-                       block_count(entry.grid, row_major.m, row_major.n), entry.threads, entry.shared_bytes);
+                       block_count(entry.grid, row_major), entry.threads, entry.shared_bytes);
 }
 
 std::string operands_line(const GemmSpec& spec) {

@@ -7,8 +7,17 @@ std::int64_t tiles(std::int64_t extent, std::int64_t tile) { return (extent + ti
 
 }  // namespace
 
-std::int64_t block_count(const GridRule& rule, std::int64_t m, std::int64_t n) {
-    return tiles(m, rule.tile_m) * tiles(n, rule.tile_n) * rule.splits;
+std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns) {
+    return tiles(rows, rule.tile_m) * tiles(columns, rule.tile_n) * rule.splits;
+}
+
+std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major) {
+    switch (rule.matrix) {
+        case GridMatrix::a: return block_count(rule, row_major.m, row_major.k);
+        case GridMatrix::b: return block_count(rule, row_major.n, row_major.k);
+        case GridMatrix::d: break;
+    }
+    return block_count(rule, row_major.m, row_major.n);
 }
 
 }  // namespace jitgemm

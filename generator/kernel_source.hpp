@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/arch.hpp"
+#include "generator/gemm_spec.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,14 +20,20 @@ struct KernelArgument {
     friend bool operator==(const KernelArgument&, const KernelArgument&) = default;
 };
 
-/// How many blocks cover the problem: ceil(m / tile_m) · ceil(n / tile_n) · splits, all along grid x.
+/// The matrix whose elements the blocks of an entry share out: A is (m, k), B is (n, k), D is (m, n).
+enum class GridMatrix : std::uint8_t { a, b, d };
+
+/// How many blocks cover a matrix: ceil(rows / tile_m) · ceil(columns / tile_n) · splits, all along grid x.
 struct GridRule {
     int tile_m = 1;
     int tile_n = 1;
     int splits = 1;
+    GridMatrix matrix = GridMatrix::d;
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
-[[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t m, std::int64_t n);
+[[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns);
+/// The same for the rule's matrix of a problem that is row-major in D.
+[[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major);
 
 /// One __global__ function of a kernel and all a launch of it needs. Its single parameter is a struct by value whose
 /// fields are `arguments`, in order, each at its natural alignment.

@@ -33,7 +33,7 @@ std::string spill_warning(const PtxasReport& report) {
 }
 
 LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major) {
-    return {block_count(entry.grid, row_major.m, row_major.n), entry.threads, entry.shared_bytes, entry.cluster};
+    return {block_count(entry.grid, row_major), entry.threads, entry.shared_bytes, entry.cluster};
 }
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {

@@ -7,8 +7,8 @@ struct GemmArgs {
     const ElementC* c;              // (m, n), row pitch ldc
 #endif
     ElementD* d;                    // (m, n), row pitch ldd
-#if GEMM_SPLIT_K > 1
-    float* workspace;               // (kSplitK, m, n rounded up to 4)
+#if GEMM_WORKSPACE
+    char* workspace;
 #endif
     int m, n, k;
     long long lda, ldb;             // A row-major: pitch of its rows; column-major: of its columns. B likewise.
@@ -21,49 +21,3 @@ struct GemmArgs {
     float beta;
 #endif
 };
-
-// Where a block's result goes and what is still to be done to it.
-struct OutputTile {
-#if GEMM_SPLIT_K > 1
-    float* d;                       // (m, n) partial sums of this split
-#else
-    ElementD* d;
-#if GEMM_HAS_C
-    const ElementC* c;
-    long long ldc;
-    float beta;
-#endif
-#endif
-    long long ldd;
-    int m, n;
-    float alpha;
-};
-
-#if GEMM_SPLIT_K > 1
-__device__ __forceinline__ long long workspace_pitch(int n) { return (n + 3ll) / 4 * 4; }
-
-__device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int split) {
-    OutputTile output;
-    output.ldd   = workspace_pitch(args.n);
-    output.d     = args.workspace + split * args.m * output.ldd;
-    output.m     = args.m;
-    output.n     = args.n;
-    output.alpha = 1.0f;
-    return output;
-}
-#else
-__device__ __forceinline__ OutputTile final_output(const GemmArgs& args) {
-    OutputTile output;
-    output.d     = args.d;
-    output.ldd   = args.ldd;
-    output.m     = args.m;
-    output.n     = args.n;
-    output.alpha = args.alpha;
-#if GEMM_HAS_C
-    output.c     = args.c;
-    output.ldc   = args.ldc;
-    output.beta  = args.beta;
-#endif
-    return output;
-}
-#endif

@@ -10,6 +10,13 @@
 #include "mma_atom.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
+#if GEMM_WORKSPACE
+#include "workspace.cuh"
+#endif
+#if GEMM_PACK_A || GEMM_PACK_B
+#include "pack.cuh"
+#endif
+#include "output_tile.cuh"
 #include "rasterization.cuh"
 #include "shared_layout.cuh"
 #include "global_to_shared.cuh"
@@ -56,8 +63,16 @@ gemm(const GemmArgs args) {
     const unsigned sB = sA + kStages * kStageBytesA;            // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+#if GEMM_PACK_A
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k_block * kBlockK, args.k);
+#else
     CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k_block * kBlockK, args.k);
+#endif
+#if GEMM_PACK_B
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k_block * kBlockK, args.k);
+#else
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k_block * kBlockK, args.k);
+#endif
 
     unsigned lane_offset_a[kChunksA];                           // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];

@@ -2,7 +2,7 @@
 // Second entry of a split-K kernel: D = alpha * (sum of the splits' partial sums, in split order) + beta * C.
 extern "C" __global__ void __launch_bounds__(kReduceThreads)
 gemm_reduce(const GemmArgs args) {
-    const long long pitch   = workspace_pitch(args.n);
+    const long long pitch   = slab_pitch(args.n);
     const long long slab    = args.m * pitch;
     const long long quads   = slab / 4;                         // of four columns, the last one of a row padded
     const long long step    = static_cast<long long>(gridDim.x) * kReduceThreads;
@@ -12,7 +12,7 @@ gemm_reduce(const GemmArgs args) {
         float sum[4] = {};
         #pragma unroll
         for (int split = 0; split < kSplitK; ++split) {
-            const float4 part = *reinterpret_cast<const float4*>(args.workspace + split * slab + quad * 4);
+            const float4 part = *reinterpret_cast<const float4*>(slabs(args) + split * slab + quad * 4);
             sum[0] += part.x;
             sum[1] += part.y;
             sum[2] += part.z;

@@ -18,6 +18,12 @@ enum class SharedLayout : std::uint8_t { swizzle, padding };
 /// Where the epilogue's stores come from: rearranged through shared memory into rows, or straight from the fragments.
 enum class EpilogueStore : std::uint8_t { shared, registers };
 
+/// Operands copied into the workspace first, their rows padded to 16 bytes, because they are too little aligned for
+/// 16-byte cp.async: a bit each.
+enum class Pack : std::uint8_t { none, a, b, ab };
+[[nodiscard]] constexpr bool packs_a(Pack pack) { return pack == Pack::a || pack == Pack::ab; }
+[[nodiscard]] constexpr bool packs_b(Pack pack) { return pack == Pack::b || pack == Pack::ab; }
+
 /// Half-precision GEMM on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register double buffering.
 struct MmaMultistageConfig {
     TileShape block{128, 128, 32};
@@ -31,7 +37,8 @@ struct MmaMultistageConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;                      ///< strip width in tiles; 1 where the rasterization has none
     EpilogueStore epilogue = EpilogueStore::shared;
-    int split_k = 1;
+    int split_k = 1;                    ///< blocks that share the K of one tile; their sums meet in the workspace
+    Pack pack = Pack::none;
 
     friend bool operator==(const MmaMultistageConfig&, const MmaMultistageConfig&) = default;
 };

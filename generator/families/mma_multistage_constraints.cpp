@@ -115,6 +115,21 @@ void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arc
                                       arch.registers_per_sm));
 }
 
+void check_packing(Reasons& reasons, std::string_view name, bool packed, int alignment, std::int64_t rows, std::int64_t columns) {
+    if (!packed) return;
+    if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
+    const std::int64_t vectors = rows * ((columns + 7) / 8);
+    if (vectors > std::numeric_limits<std::int32_t>::max())
+        reasons.push_back(fmt::format("pack: {} has {} vectors of 8 elements, more than {}", name, vectors, std::numeric_limits<std::int32_t>::max()));
+}
+
+void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
+    const bool a_rows_m = is_k_major(Operand::a, spec.layout);
+    const bool b_rows_n = is_k_major(Operand::b, spec.layout);
+    check_packing(reasons, "A", packs_a(c.pack), spec.align_a, a_rows_m ? spec.m : spec.k, a_rows_m ? spec.k : spec.m);
+    check_packing(reasons, "B", packs_b(c.pack), spec.align_b, b_rows_n ? spec.n : spec.k, b_rows_n ? spec.k : spec.n);
+}
+
 void check_grid(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     if (c.block.m <= 0 || c.block.n <= 0 || c.split_k <= 0) return;
     const std::int64_t blocks = block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n);
@@ -150,6 +165,7 @@ Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& conf
     check_epilogue(reasons, c, g);
     check_rasterization(reasons, c);
     check_resources(reasons, g, arch);
+    check_packing(reasons, spec, c);
     check_grid(reasons, spec, c);
     return reasons;
 }

@@ -45,7 +45,20 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config, 
     return blocks * (splits - 1) < 4 * kFewBlocks && blocks < kFewBlocks && spec.k / splits >= kShortestSplit;
 }
 
+/// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
+std::vector<Pack> packings(const GemmSpec& spec) {
+    std::vector<Pack> options{Pack::none};
+    for (const int below : {16, 4}) {
+        const bool a = spec.align_a < below;
+        const bool b = spec.align_b < below;
+        const Pack pack = a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
+        if (std::find(options.begin(), options.end(), pack) == options.end()) options.push_back(pack);
+    }
+    return options;
+}
+
 void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Tile& tile) {
+    const std::vector<Pack> packs = packings(spec);
     for (const int block_k : kBlockKs) {
         MmaMultistageConfig config = config_of(tile, block_k);
         for (const int stages : kStageCounts) {
@@ -53,7 +66,10 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
             for (const int splits : kSplits) {
                 if (!splitting_may_pay(spec, config, splits)) continue;
                 config.split_k = splits;
-                candidates.push_back({config});
+                for (const Pack pack : packs) {
+                    config.pack = pack;
+                    candidates.push_back({config});
+                }
             }
         }
     }
@@ -69,8 +85,9 @@ constexpr double kSharedBytesPerCycle = 128;
 constexpr double kL2BytesPerCycleSm = 40;
 constexpr double kStepLatencyCycles = 70;    // ldmatrix and mma of one k-step, dependent, with one warp a scheduler
 constexpr double kBlockLatencyCycles = 60;   // barrier and wait of one k-block
-constexpr double kNarrowCopyCycles = 4;      // an extra narrow cp.async of one warp
-constexpr double kRealignCycles = 14;        // shifting one 16-byte vector, a warp
+constexpr double kNarrowCopyCycles = 3;      // an extra narrow cp.async of one warp
+constexpr double kPackUs = 1.5;              // an entry of its own, on top of its bytes
+constexpr double kRealignCycles = 36;        // shifting one 16-byte vector, a warp
 constexpr double kStoreBytesPerCycle = 24;   // epilogue, an SM
 
 double copy_overhead_cycles(const OperandGeometry& operand) {
@@ -99,6 +116,15 @@ double dram_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(spec.k);
     const double c = spec.c ? m * n * bytes(*spec.c) : 0;
     return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + c;
+}
+
+/// Reading and writing an operand once more.
+double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu) {
+    const auto bytes_of = [](std::int64_t rows, std::int64_t columns) { return 2.0 * 2.0 * static_cast<double>(rows) * static_cast<double>(columns); };
+    double us = 0;
+    if (packs_a(pack)) us += kPackUs + bytes_of(spec.m, spec.k) / gpu.dram_bytes_per_second * 1e6;
+    if (packs_b(pack)) us += kPackUs + bytes_of(spec.n, spec.k) / gpu.dram_bytes_per_second * 1e6;
+    return us;
 }
 
 }  // namespace
@@ -141,7 +167,7 @@ CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& confi
     cost.l2_us = operand_bytes / (kL2BytesPerCycleSm * gpu.sm_count * hz) * 1e6;
     const double slab_bytes = c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (dram_bytes(spec) + slab_bytes) / gpu.dram_bytes_per_second * 1e6;
-    cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
+    cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0) + pack_us(spec, c.pack, gpu);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

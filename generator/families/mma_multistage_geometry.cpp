@@ -58,8 +58,8 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     g.accumulator_registers = g.tiles_m * g.tiles_n * registers_c;
     const int fragment = (config.warp.m + config.warp.n) * config.mma.k / 64;
     g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
-    g.a = operand_geometry(is_k_major(Operand::a, signature.layout), signature.align_a, config.block.m, config, g.threads);
-    g.b = operand_geometry(is_k_major(Operand::b, signature.layout), signature.align_b, config.block.n, config, g.threads);
+    g.a = operand_geometry(is_k_major(Operand::a, signature.layout), packs_a(config.pack) ? kChunkBytes : signature.align_a, config.block.m, config, g.threads);
+    g.b = operand_geometry(is_k_major(Operand::b, signature.layout), packs_b(config.pack) ? kChunkBytes : signature.align_b, config.block.n, config, g.threads);
     for (const OperandGeometry* operand : {&g.a, &g.b})
         if (!operand->async) g.staging_registers += 8 * operand->passes;
     g.vector_d = output_vector(signature, config);

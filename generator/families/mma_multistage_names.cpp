@@ -44,6 +44,10 @@ std::string rasterization_token(const MmaMultistageConfig& config) {
     return {};
 }
 
+constexpr std::array<std::string_view, 4> kPackNames{"none", "a", "b", "ab"};   // by Pack's value
+
+std::string_view name_of(Pack pack) { return kPackNames[static_cast<std::size_t>(pack)]; }
+
 std::string shared_token(const MmaMultistageGeometry& g, SharedLayout layout) {
     if (layout == SharedLayout::padding) return "pad8";
     const int a = swizzle_span(g.a.pitch_bytes);
@@ -120,6 +124,12 @@ bool read_epilogue(Reader& reader, MmaMultistageConfig& config) {
     return false;
 }
 
+bool read_pack(Reader& reader, MmaMultistageConfig& config) {
+    for (const Pack pack : {Pack::none, Pack::ab, Pack::a, Pack::b})        // "ab" before its first letter
+        if (reader.take(name_of(pack))) return config.pack = pack, true;
+    return false;
+}
+
 bool read_flag(Reader& reader, bool& flag) {
     if (reader.take("1") || reader.take("true")) return flag = true, true;
     if (reader.take("0") || reader.take("false")) return flag = false, true;
@@ -131,7 +141,7 @@ struct NameToken {
     std::string_view expected;
     bool (*read)(Reader&, MmaMultistageConfig&);
 };
-constexpr std::array<NameToken, 10> kNameTokens{{
+constexpr std::array<NameToken, 11> kNameTokens{{
     {"block<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("block") && read_shape(r, c.block); }},
     {"warp<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("warp") && read_shape_2d(r, c.warp); }},
     {"mma<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("mma") && read_shape(r, c.mma); }},
@@ -142,6 +152,7 @@ constexpr std::array<NameToken, 10> kNameTokens{{
     {"raster-row, raster-column, group<N>m, group<N>n or zigzag<N>m", read_rasterization},
     {"epi-smem or epi-reg", [](Reader& r, MmaMultistageConfig& c) { return r.take("epi-") && read_epilogue(r, c); }},
     {"split<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("split") && r.take_number(c.split_k); }},
+    {"pack-none, pack-a, pack-b or pack-ab", [](Reader& r, MmaMultistageConfig& c) { return r.take("pack-") && read_pack(r, c); }},
 }};
 
 std::optional<std::string_view> next_token(std::string_view& rest) {
@@ -171,7 +182,7 @@ bool read_shared_value(Reader& reader, MmaMultistageConfig& config) {
     return false;
 }
 
-constexpr std::array<Parameter, 12> kParameters{{
+constexpr std::array<Parameter, 13> kParameters{{
     {"block", "<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return read_shape(r, c.block); }},
     {"warp", "<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return read_shape_2d(r, c.warp); }},
     {"mma", "<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return read_shape(r, c.mma); }},
@@ -184,6 +195,7 @@ constexpr std::array<Parameter, 12> kParameters{{
     {"group", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.group); }},
     {"epilogue", "smem or reg", read_epilogue},
     {"split_k", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.split_k); }},
+    {"pack", "none, a, b or ab", read_pack},
 }};
 
 std::string unknown_parameter(std::string_view name) {
@@ -210,10 +222,10 @@ void settle_group(MmaMultistageConfig& config, const ParameterMap& given) {
 std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
     const MmaMultistageConfig& c = config_of(config);
     const MmaMultistageGeometry g = geometry(signature, c);
-    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}", c.block.m, c.block.n,
+    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}_pack-{}", c.block.m, c.block.n,
                        c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a, g.a.k_major ? 'n' : 't',
                        c.ldmatrix_b, g.b.k_major ? 'n' : 't', c.stages, shared_token(g, c.shared_layout), c.double_buffer ? 1 : 0,
-                       rasterization_token(c), c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k);
+                       rasterization_token(c), c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k, name_of(c.pack));
 }
 
 KernelConfig parse_mma_multistage_config_name(std::string_view name) {
@@ -243,7 +255,8 @@ ParameterMap mma_multistage_parameters(const KernelConfig& config) {
             {"rasterization", std::string(name_of(c.rasterization))},
             {"group", std::to_string(c.group)},
             {"epilogue", c.epilogue == EpilogueStore::shared ? "smem" : "reg"},
-            {"split_k", std::to_string(c.split_k)}};
+            {"split_k", std::to_string(c.split_k)},
+            {"pack", std::string(name_of(c.pack))}};
 }
 
 KernelConfig mma_multistage_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {

@@ -10,6 +10,10 @@ namespace jitgemm {
 namespace {
 
 constexpr int kReduceThreads = 256;
+constexpr int kPackThreads = 256;
+constexpr int kPackRows = 8;                    // of an operand a packing block moves, in runs of kPackColumns
+constexpr int kPackColumns = 1024;
+constexpr std::int64_t kBoundary = 256;         // of the parts of a workspace, bytes
 constexpr int kReduceColumns = 1024;            // of D a reduction block takes at a time: four a thread
 
 const MmaMultistageConfig& config_of(const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family); }
@@ -40,7 +44,10 @@ Macros tile_macros(const MmaMultistageConfig& c) {
             {"GEMM_RASTERIZATION", rasterization_code(c.rasterization)},
             {"GEMM_GROUP", c.group},
             {"GEMM_EPILOGUE_SHARED", c.epilogue == EpilogueStore::shared},
-            {"GEMM_SPLIT_K", c.split_k}};
+            {"GEMM_SPLIT_K", c.split_k},
+            {"GEMM_PACK_A", packs_a(c.pack)},
+            {"GEMM_PACK_B", packs_b(c.pack)},
+            {"GEMM_WORKSPACE", c.split_k > 1 || c.pack != Pack::none}};
 }
 
 void add_copy_macros(Macros& macros, const MmaMultistageGeometry& g) {
@@ -67,8 +74,9 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     macros["GEMM_TYPE_C"] = type_code(s.c);
     macros["GEMM_TYPE_D"] = type_code(s.d);
     macros["GEMM_ACCUMULATOR_F16"] = s.accumulator == DataType::f16;
-    macros["GEMM_ALIGN_A"] = s.align_a;
-    macros["GEMM_ALIGN_B"] = s.align_b;
+    macros["GEMM_ALIGN_A"] = packs_a(c.pack) ? 16 : s.align_a;
+    macros["GEMM_ALIGN_B"] = packs_b(c.pack) ? 16 : s.align_b;
+    macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"] != 0 || c.pack != Pack::none;
     macros["GEMM_VECTOR_D"] = g.vector_d;
     macros["GEMM_HAS_C"] = s.c.has_value();
     macros["GEMM_READ_C"] = read_c;
@@ -114,9 +122,10 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant("kLdmatrixB", c.ldmatrix_b, "and of B");
     if (strips) text += constant("kGroup", c.group, rasterization_comment(c.rasterization));
     if (split) text += constant("kSplitK", c.split_k, "blocks that share the K of one tile");
-    if (g.a.async) text += constant("kAlignA", s.align_a, "bytes A is aligned to: what a thread copies at once");
-    if (g.b.async) text += constant("kAlignB", s.align_b, "bytes B is aligned to");
+    if (g.a.async) text += constant("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
+    if (g.b.async) text += constant("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
     if (c.epilogue == EpilogueStore::shared) text += constant("kVectorD", g.vector_d, "elements of D a thread stores at once");
+    if (c.pack != Pack::none) text += constant("kPackThreads", kPackThreads, "threads of a block that packs an operand");
     if (split) text += constant("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
     text += alias("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
@@ -153,7 +162,7 @@ std::vector<KernelArgument> argument_list(const GemmSignature& s, const MmaMulti
     std::vector<KernelArgument> list{{Role::a, Kind::pointer}, {Role::b, Kind::pointer}};
     if (s.c) list.push_back({Role::c, Kind::pointer});
     list.push_back({Role::d, Kind::pointer});
-    if (c.split_k > 1) list.push_back({Role::workspace, Kind::pointer});
+    if (c.split_k > 1 || c.pack != Pack::none) list.push_back({Role::workspace, Kind::pointer});
     for (const Role extent : {Role::m, Role::n, Role::k}) list.push_back({extent, Kind::i32});
     list.push_back({Role::lda, Kind::i64});
     list.push_back({Role::ldb, Kind::i64});
@@ -184,6 +193,32 @@ std::int64_t block_of_tile(const MmaMultistageConfig& c, std::int64_t tm, std::i
     }
 }
 
+KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vector<KernelArgument>& arguments) {
+    KernelEntry entry;
+    entry.function = std::move(function);
+    entry.threads = kPackThreads;
+    entry.grid = {kPackRows, kPackColumns, 1, matrix};
+    entry.arguments = arguments;
+    return entry;
+}
+
+KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments) {
+    KernelEntry entry;
+    entry.function = "gemm_reduce";
+    entry.threads = kReduceThreads;
+    entry.grid = {1, kReduceColumns, 1};
+    entry.arguments = arguments;
+    return entry;
+}
+
+/// Of an operand with `mn` by `k` elements, its rows padded to whole vectors.
+std::int64_t packed_bytes(bool k_major, std::int64_t mn, std::int64_t k) {
+    const std::int64_t rows = k_major ? mn : k;
+    const std::int64_t columns = k_major ? k : mn;
+    const std::int64_t used = rows * ((columns + 7) / 8 * 8) * 2;
+    return (used + kBoundary - 1) / kBoundary * kBoundary;
+}
+
 }  // namespace
 
 RenderInput mma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
@@ -207,18 +242,21 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
     gemm.shared_bytes = g.shared_bytes;
     gemm.grid = {c.block.m, c.block.n, c.split_k};
     gemm.arguments = argument_list(signature, c);
-    if (c.split_k == 1) return {gemm};
-    KernelEntry reduce;
-    reduce.function = "gemm_reduce";
-    reduce.threads = kReduceThreads;
-    reduce.grid = {1, kReduceColumns, 1};
-    reduce.arguments = gemm.arguments;
-    return {gemm, reduce};
+    std::vector<KernelEntry> entries;
+    if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
+    if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
+    entries.push_back(gemm);
+    if (c.split_k > 1) entries.push_back(reduce_entry(gemm.arguments));
+    return entries;
 }
 
 std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    const int splits = config_of(config).split_k;
-    return splits == 1 ? 0 : splits * spec.m * ((spec.n + 3) / 4 * 4) * 4;
+    const MmaMultistageConfig& c = config_of(config);
+    std::int64_t workspace = 0;
+    if (packs_a(c.pack)) workspace += packed_bytes(is_k_major(Operand::a, spec.layout), spec.m, spec.k);
+    if (packs_b(c.pack)) workspace += packed_bytes(is_k_major(Operand::b, spec.layout), spec.n, spec.k);
+    if (c.split_k > 1) workspace += c.split_k * spec.m * ((spec.n + 3) / 4 * 4) * 4;
+    return workspace;
 }
 
 ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row, std::int64_t column) {

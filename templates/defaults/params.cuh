@@ -45,6 +45,12 @@
 #ifndef GEMM_SPLIT_K
 #define GEMM_SPLIT_K 1
 #endif
+#ifndef GEMM_PACK_A
+#define GEMM_PACK_A 0
+#endif
+#ifndef GEMM_PACK_B
+#define GEMM_PACK_B 0
+#endif
 #ifndef GEMM_TYPE_AB
 #define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none
 #endif
@@ -63,6 +69,7 @@
 #ifndef GEMM_B_K_MAJOR
 #define GEMM_B_K_MAJOR 1
 #endif
+// Of what the main kernel copies: 16 for a packed operand.
 #ifndef GEMM_ALIGN_A
 #define GEMM_ALIGN_A 16
 #endif
@@ -110,8 +117,11 @@
 #ifndef GEMM_REALIGN_MN_MAJOR
 #define GEMM_REALIGN_MN_MAJOR ((!GEMM_A_ASYNC && !GEMM_A_K_MAJOR) || (!GEMM_B_ASYNC && !GEMM_B_K_MAJOR))
 #endif
+#ifndef GEMM_WORKSPACE
+#define GEMM_WORKSPACE (GEMM_SPLIT_K > 1 || GEMM_PACK_A || GEMM_PACK_B)
+#endif
 #ifndef GEMM_KEEP_FIRST
-#define GEMM_KEEP_FIRST GEMM_REALIGN_K_MAJOR
+#define GEMM_KEEP_FIRST (GEMM_REALIGN_K_MAJOR || GEMM_PACK_A || GEMM_PACK_B)
 #endif
 #ifndef GEMM_STORE_BITS
 #define GEMM_STORE_BITS (GEMM_TYPE_D != 2)
@@ -151,6 +161,7 @@ constexpr int kAlignB    = GEMM_ALIGN_B;
 constexpr int kVectorD   = GEMM_VECTOR_D;
 
 constexpr int kReduceThreads = 256;
+constexpr int kPackThreads   = 256;
 
 using Bits = unsigned short;
 #if GEMM_ACCUMULATOR_F16
