@@ -1,9 +1,7 @@
-#include "generator/generate.hpp"
-#include "generator/heuristics.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/generation.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/sizes.hpp"
-#include "runtime/cli/target.hpp"
 #include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/kernel_cache.hpp"
@@ -97,13 +95,8 @@ struct Lookup {
 };
 
 Lookup lookup_of(const ProblemOptions& problem, Output& output) {
-    const GemmSpec spec = resolved(problem.problem().spec);
-    const Target target = choose_target(problem);
-    if (target.assumed) output.note(fmt::format("jitgemm: looking for {}", describe(target)));
-    const Options options = problem.options();
-    const KernelConfig config = choose_config(spec, target.gpu, problem.selection());
-    const KernelSource source = generate(spec, config, *target.gpu.arch, templates_of(options));
-    return {compile_request(source), compiler_of(options, newest_major_of_machine())->nvrtc_version()};
+    const GeneratedKernel kernel = generate_kernel(problem, output);
+    return {compile_request(kernel.source), compiler_of(problem.options(), newest_major_of_machine())->nvrtc_version()};
 }
 
 int explain(const ProblemOptions& problem, Output& output) {

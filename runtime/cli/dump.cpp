@@ -1,13 +1,11 @@
 #include "generator/generate.hpp"
-#include "generator/heuristics.hpp"
 #include "generator/nearest_name.hpp"
 #include "runtime/cli/disassembler.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/generation.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/cli/target.hpp"
-#include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/verb.hpp"
 
 #include <fmt/format.h>
@@ -34,8 +32,7 @@ struct DumpOptions {
 
 /// A generated kernel in one of its forms.
 struct Dump {
-    GemmSpec spec;          ///< resolved
-    KernelSource source;
+    GeneratedKernel kernel;
     std::string bytes;      ///< text, or a cubin
     std::optional<CompiledKernel> compiled;
 };
@@ -52,34 +49,25 @@ void check_usage(const DumpOptions& options, const Output& output) {
     }
 }
 
-KernelSource generate_source(const DumpOptions& options, const GemmSpec& spec, Output& output) {
-    const Target target = choose_target(options.problem);
-    if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
-    const KernelConfig config = choose_config(spec, target.gpu, options.problem.selection());
-    return generate(spec, config, *target.gpu.arch, templates_of(options.problem.options()));
-}
-
 /// "sm_90a" → "compute_90a", which makes NVRTC stop at PTX.
 std::string virtual_arch(std::string_view arch) { return fmt::format("compute_{}", arch.substr(arch.find('_') + 1)); }
 
-CompiledKernel compile(const DumpOptions& options, const Dump& dumped, const std::string& text) {
-    const Options settings = options.problem.options();
-    CompileRequest request = compile_request(dumped.source);
-    if (options.emit == "ptx") request.arch = virtual_arch(request.arch);
-    const std::shared_ptr<Compiler> compiler = compiler_of(settings, 0);
-    KernelCache cache = cache_of(settings);
-    return cache.get_or_compile(request, *compiler, text).kernel;
+CompileRequest request_for(const KernelSource& source, const std::string& emit) {
+    CompileRequest request = compile_request(source);
+    if (emit == "ptx") request.arch = virtual_arch(request.arch);
+    return request;
 }
 
 Dump make_dump(const DumpOptions& options, Output& output) {
-    Dump dumped;
-    dumped.spec = resolved(options.problem.problem().spec);
-    dumped.source = generate_source(options, dumped.spec, output);
-    dumped.bytes = dump(dumped.source, dumped.spec);
-    if (options.with_main) dumped.bytes += host_main(dumped.source, dumped.spec);
-    if (options.emit == "cu") return dumped;
-    dumped.compiled = compile(options, dumped, dumped.bytes);
-    dumped.bytes = options.emit == "sass" ? disassemble(dumped.compiled->binary, options.problem.options()) : dumped.compiled->binary;
+    Dump dumped{generate_kernel(options.problem, output), {}, std::nullopt};
+    const auto& [spec, source] = dumped.kernel;
+    if (options.emit == "cu") {
+        dumped.bytes = dump(source, spec) + (options.with_main ? host_main(source, spec) : "");
+        return dumped;
+    }
+    const Options settings = options.problem.options();
+    dumped.compiled = compile_kernel(dumped.kernel, request_for(source, options.emit), settings);
+    dumped.bytes = options.emit == "sass" ? disassemble(dumped.compiled->binary, settings) : dumped.compiled->binary;
     return dumped;
 }
 
@@ -94,10 +82,10 @@ Json compiled_json(const CompiledKernel& compiled) {
 
 Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {
     Json entries = Json::array();
-    for (const KernelEntry& entry : dumped.source.entries) entries.push_back(to_json(entry));
-    Json json{{"kernel", dumped.source.name},
-              {"arch", dumped.source.arch->name},
-              {"spec", to_json(dumped.spec)},
+    for (const KernelEntry& entry : dumped.kernel.source.entries) entries.push_back(to_json(entry));
+    Json json{{"kernel", dumped.kernel.source.name},
+              {"arch", dumped.kernel.source.arch->name},
+              {"spec", to_json(dumped.kernel.spec)},
               {"emit", options.emit},
               {"entries", entries},
               {"compiled", dumped.compiled ? compiled_json(*dumped.compiled) : Json()}};

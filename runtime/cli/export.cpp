@@ -1,0 +1,62 @@
+#include "runtime/export.hpp"
+
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/generation.hpp"
+#include "runtime/cli/json_fields.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/verb.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace jitgemm::cli {
+namespace {
+
+struct ExportVerbOptions {
+    ProblemOptions problem;
+    std::string directory;
+    ExportOptions exporting;
+};
+
+std::vector<std::string> files_in(const std::string& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+int run_export(const ExportVerbOptions& options, Output& output) {
+    if (options.directory.empty()) throw UsageError("-o DIR is missing: the folder to write into");
+    const GeneratedKernel kernel = generate_kernel(options.problem, output);
+    const CompiledKernel compiled = compile_kernel(kernel, compile_request(kernel.source), options.problem.options());
+    export_kernel(kernel.source, kernel.spec, compiled, options.directory, options.exporting);
+
+    const std::vector<std::string> files = files_in(options.directory);
+    output.text(fmt::format("{}\nwritten to {}: {}\n", kernel.source.name, options.directory, fmt::join(files, ", ")));
+    output.document({{"kernel", kernel.source.name},
+                     {"arch", kernel.source.arch->name},
+                     {"spec", to_json(kernel.spec)},
+                     {"directory", options.directory},
+                     {"files", files}});
+    return kExitFine;
+}
+
+}  // namespace
+
+Action declare_export(CLI::App& app) {
+    auto options = std::make_shared<ExportVerbOptions>();
+    options->problem.declare_problem(app);
+    options->problem.declare_selection(app);
+    options->problem.declare_target(app);
+    app.add_option("-o,--output", options->directory, "Folder to write: cubin, launcher in C, header, meta.json")->type_name("DIR");
+    app.add_option("--name", options->exporting.name, "What files and functions are called (default gemm_TYPE_LAYOUT)")->type_name("NAME");
+    app.add_flag("--force", options->exporting.force, "Write into a folder that holds something already");
+    return [options](Output& output) { return run_export(*options, output); };
+}
+
+}  // namespace jitgemm::cli

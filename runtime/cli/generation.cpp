@@ -1,0 +1,27 @@
+#include "runtime/cli/generation.hpp"
+
+#include "generator/heuristics.hpp"
+#include "runtime/cli/target.hpp"
+#include "runtime/cli/toolbox.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm::cli {
+
+GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output) {
+    GeneratedKernel kernel;
+    kernel.spec = resolved(problem.problem().spec);
+    const Target target = choose_target(problem);
+    if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
+    const KernelConfig config = choose_config(kernel.spec, target.gpu, problem.selection());
+    kernel.source = generate(kernel.spec, config, *target.gpu.arch, templates_of(problem.options()));
+    return kernel;
+}
+
+CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request, const Options& options) {
+    const std::shared_ptr<Compiler> compiler = compiler_of(options, newest_major_of_machine());
+    KernelCache cache = cache_of(options);
+    return cache.get_or_compile(request, *compiler, dump(kernel.source, kernel.spec)).kernel;
+}
+
+}  // namespace jitgemm::cli

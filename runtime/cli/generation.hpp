@@ -1,0 +1,24 @@
+#pragma once
+
+#include "generator/generate.hpp"
+#include "runtime/cli/output.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/compiler.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+/// A kernel generated for the problem of the options, with or without a GPU here.
+struct GeneratedKernel {
+    GemmSpec spec;          ///< resolved
+    KernelSource source;
+};
+
+/// The heuristic's (or the forced) choice, rendered; says on stderr when the architecture had to be assumed.
+[[nodiscard]] GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output);
+
+/// From the cache, else compiled by an NVRTC whose binaries this machine's driver (if any) takes.
+[[nodiscard]] CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request, const Options& options);
+
+}  // namespace jitgemm::cli
