@@ -16,7 +16,7 @@ enum class Protocol : std::uint8_t { steady, cold };
 struct TimingOptions {
     Protocol protocol = Protocol::steady;
     int rounds = 15;
-    double minimum_graph_us = 300;  ///< steady: a graph replay lasts at least this long
+    double minimum_graph_us = 300;              ///< steady: a graph replay lasts at least this long
     std::int64_t rotating_bytes = 256LL << 20;  ///< steady: copies of all operands, at least (and at least 4 × L2)
     std::uint64_t seed = 7;
     float alpha = 1.0F;

@@ -72,7 +72,7 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
 }
 
 ErrorBound error_bound(const GemmSpec& spec) {
-    const double steps = 2 * std::sqrt(static_cast<double>(spec.k)) + 8;
+    const double steps = std::sqrt(static_cast<double>(spec.k)) / 2 + 16;
     const int fraction = fraction_bits(spec.d);
     if (fraction < 0) return {steps * summing_unit(spec), 0.0, 0.5};  // an integer D is rounded to the nearest
     // The rounding to D applies to the sum as computed, which is off by the first term already.

@@ -35,7 +35,7 @@ struct ErrorBound {
     double output_floor = 0;
 };
 
-/// sum_unit = (2·sqrt(K) + 8) · u, with u the error of one step as a part of what is summed:
+/// sum_unit = (sqrt(K) / 2 + 16) · u, with u the error of one step as a part of what is summed:
 ///
 ///   f32 accumulators   2^-23: tensor cores cut the aligned products and the sum toward zero instead of rounding
 ///                      (measured: 25 fraction bits of the largest term are kept, then 24 significant bits of the
@@ -44,12 +44,12 @@ struct ErrorBound {
 ///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum.
 ///
 /// The bound of Higham (Accuracy and Stability of Numerical Algorithms, section 3.1), gamma_K = K·u / (1 - K·u), holds
-/// for any inputs and is what (2·sqrt(K) + 8) exceeds up to K = 16. Beyond, gamma_K would hide whole missing products:
-/// it assumes that every partial sum is as large as Σ|a·b|. Of K products of standard normal numbers partial sums are
-/// of the order sqrt(K) while Σ|a·b| is 0.64·K, so even errors all of one sign (cut, not rounded) add up to 0.1 ·
-/// sqrt(K) · u · Σ|a·b| typically and to less than 0.5 times that in a six-sigma element; rounding errors stay far
-/// below (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019: sqrt(K) · u). The rest is one rounding to D: half a unit
-/// of its last place, or half of its smallest step.
+/// for any inputs; sqrt(K) / 2 + 16 exceeds it up to K = 16. Beyond, gamma_K would hide whole missing products: it
+/// assumes that every partial sum is as large as Σ|a·b|. Of K products of standard normal numbers partial sums are of
+/// the order sqrt(K) while Σ|a·b| is 0.64·K, so even errors all of one sign (cut, not rounded) stay near
+/// 0.1 · sqrt(K) · u · Σ|a·b| and below twice that in a six-sigma element (verification_rules_test.cpp simulates them);
+/// errors of rounding stay far below (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019).
+/// The rest is one rounding to D: half a unit of its last place, or half of its smallest step.
 [[nodiscard]] ErrorBound error_bound(const GemmSpec& resolved_spec);
 
 /// |got − expected| over its bound, above 1 is wrong; with `exact`, 0 for the once-rounded result (zeros of either
