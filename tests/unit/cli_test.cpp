@@ -1,0 +1,230 @@
+#ifdef JITGEMM_TOOL
+
+#include "tests/catch.hpp"
+#include "tests/support/tool.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const std::vector<std::string> kVerbs{"run",          "dump",      "list",      "bench",        "export",      "doctor",
+                                      "cache ls",     "cache info", "cache why", "cache verify", "cache clear"};
+
+/// Wrong usage: exit 2, nothing on stdout, every phrase on stderr; with --json a document that says the same.
+void check_refused(const std::string& arguments, const std::vector<std::string>& phrases) {
+    const Tool tool;
+    const ToolResult result = tool.run(arguments);
+    INFO(arguments << "\n" << result.out << "\n" << result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    for (const std::string& phrase : phrases) CHECK_THAT(result.err, ContainsSubstring(phrase));
+
+    const nlohmann::json document = tool.json(arguments, 2);
+    CHECK(document.at("exit_code") == 2);
+    CHECK(document.at("error").at("message").get<std::string>().size() > 0);
+}
+
+}  // namespace
+
+TEST_CASE("the tool: version, help of the tool and of each verb") {
+    const Tool tool;
+    const ToolResult version = tool.run("--version");
+    CHECK(version.exit_code == 0);
+    CHECK_THAT(version.out, ContainsSubstring("jitgemm 0."));
+    CHECK(version.err.empty());
+
+    const ToolResult help = tool.run("--help");
+    CHECK(help.exit_code == 0);
+    for (const std::string& verb : kVerbs) {
+        CHECK_THAT(help.out, ContainsSubstring(verb.substr(0, verb.find(' '))));
+        const ToolResult of_verb = tool.run(verb + " --help");
+        INFO(verb << "\n" << of_verb.err);
+        CHECK(of_verb.exit_code == 0);
+        CHECK_THAT(of_verb.out, ContainsSubstring("--json"));
+        CHECK(of_verb.err.empty());
+    }
+    CHECK(tool.run("help list").out == tool.run("list --help").out);
+}
+
+TEST_CASE("the tool: wrong usage exits with 2 and names the nearest word") {
+    check_refused("", {"no verb"});
+    check_refused("lst", {"'lst'", "did you mean 'list'"});
+    check_refused("cache lss", {"'lss'", "did you mean 'ls'"});
+    check_refused("list bf16 tn 64 64 64 --arhc sm_80", {"--arhc", "did you mean '--arch'"});
+    check_refused("list bf16 tn 64 64 64 --limt=3", {"--limt", "did you mean '--limit'"});
+    check_refused("dump bf16 tn 64 64 64 --emit ptxx", {"'ptxx'", "did you mean 'ptx'"});
+    check_refused("dump bf16 tn 64 64 64 64", {"64"});
+    check_refused("dump bf16 tn 64 64 64 --emit ptx --main", {"--main"});
+    check_refused("list --m 64 --k 64", {"--n is missing"});
+    check_refused("list bf16 tn 64 64 64 --m 32", {"--m"});
+    check_refused("export bf16 tn 64 64 64 --arch sm_80", {"-o"});
+    check_refused("run bf16 tn 64 64 64 --protocol stedy", {"did you mean 'steady'"});
+    check_refused("run bf16 tn 64 64 64 --rounds 0", {"--rounds"});
+}
+
+TEST_CASE("the tool: unsound problems are refused with every reason") {
+    check_refused("dump bf16 tn -1 64 64 --arch sm_80", {"m is -1", "negative"});
+    check_refused("dump --m -1 --n -2 --k 64 --arch sm_80", {"m is -1", "n is -2"});
+    check_refused("dump --m 99999999999999999999 --n 64 --k x --arch sm_80", {"--m", "too large", "--k", "whole number"});
+    check_refused("dump bf16 tn 3000000000 3000000000 3000000000 --arch sm_80", {"m is 3000000000", "k is 3000000000"});
+    check_refused("dump bf16 tn 64 64 64 --lda 63 --ldd 10 --arch sm_80", {"lda is 63", "ldd is 10"});
+    check_refused("dump bf17 tn 64 64 64 --arch sm_80", {"'bf17'", "did you mean 'bf16'"});
+    check_refused("dump --m 64 --n 64 --k 64 --type bf61 --arch sm_80", {"--type is 'bf61'", "did you mean 'bf16'"});
+    check_refused("dump bf16 nnn 64 64 64 --arch sm_80", {"'nnn'", "did you mean 'nn'"});
+    check_refused("dump --m 64 --n 64 --k 64 --layout tm --d-layout r --arch sm_80", {"--layout is 'tm'", "--d-layout is 'r'"});
+    check_refused("dump bf16 tn 64 64 64 --acc-type f16 --arch sm_80", {"accumulator is f16", "bf16"});
+    check_refused("dump bf16 tn 64 64 64 --align-a 3 --arch sm_80", {"align_a is 3"});
+    check_refused("dump bf16 tn 64 64 64 --alpha nan --arch sm_80", {"--alpha", "finite"});
+    check_refused("dump bf16 tn 64 64 64 --arch sm_9a", {"sm_9a", "sm_90a"});
+    check_refused("dump bf16 tn 64 64 64 --gpu h20o", {"h20o", "h200"});
+    check_refused("dump bf16 tn 64 64 64 --gpu h200 --arch sm_80", {"--gpu h200"});
+}
+
+TEST_CASE("the tool: unknown kernels, families and parameters, and kernels that do not fit") {
+    const Tool tool;
+    const nlohmann::json listed = tool.json("list bf16 tn 4096 4096 4096 --arch sm_80 --limit 1", 0);
+    const auto name = listed.at("candidates").at(0).at("kernel").get<std::string>();
+
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --kernel mma_multistag_tn", {"mma_multistag"});
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --family mma_multistag", {"mma_multistage"});
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --param stagess=4", {"stagess", "stages"});
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --param stages", {"stages"});
+    check_refused("dump f16 tn 4096 4096 4096 --arch sm_80 --kernel " + name, {name, "another problem"});
+
+    const std::string too_deep = tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --param block=256x128x64,stages=4 --limit 1", 0)
+                                     .at("candidates").at(0).at("kernel").get<std::string>();
+    check_refused("dump bf16 tn 4096 4096 4096 --arch sm_86 --kernel " + too_deep, {"shared"});
+}
+
+TEST_CASE("the tool: list shows candidates in the heuristic's order and, asked why, the rejected with reasons") {
+    const Tool tool;
+    const nlohmann::json list = tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --why --limit 0", 0);
+    const auto& candidates = list.at("candidates");
+    REQUIRE(candidates.size() > 1);
+    CHECK(candidates.size() == list.at("accepted_count").get<std::size_t>());
+    for (std::size_t i = 1; i < candidates.size(); ++i) {
+        CHECK(candidates[i - 1].at("predicted_microseconds").get<double>() <= candidates[i].at("predicted_microseconds").get<double>());
+    }
+    REQUIRE(!list.at("rejected").empty());
+    for (const auto& rejected : list.at("rejected")) CHECK(!rejected.at("reasons").empty());
+    CHECK(list.at("gpu").at("arch") == "sm_90a");
+
+    const ToolResult text = tool.run("list bf16 tn 4096 4096 4096 --gpu h200 --limit 2");
+    CHECK(text.exit_code == 0);
+    CHECK_THAT(text.out, ContainsSubstring(candidates[1].at("kernel").get<std::string>()));
+    CHECK_THAT(text.out, !ContainsSubstring(candidates[2].at("kernel").get<std::string>()));
+    CHECK(text.err.empty());
+}
+
+TEST_CASE("the tool: list of a type that no family serves says why") {
+    const Tool tool;
+    const nlohmann::json list = tool.json("list e4m3 tn 1024 1024 1024 --gpu h200", 1);
+    CHECK(list.at("candidates").empty());
+    CHECK(!list.at("unsupported").empty());
+}
+
+TEST_CASE("the tool: dump writes the same file to stdout, to -o and into JSON") {
+    const Tool tool;
+    const std::string problem = "dump bf16 tn 1000 777 333 --arch sm_80";
+    const ToolResult printed = tool.run(problem);
+    CHECK(printed.exit_code == 0);
+    CHECK(printed.err.empty());
+    CHECK_THAT(printed.out, ContainsSubstring("extern \"C\" __global__"));
+
+    const std::string file = tool.folder() / "kernel.cu";
+    const ToolResult written = tool.run(problem + " -o '" + file + "'");
+    CHECK(written.exit_code == 0);
+    CHECK(written.out.empty());
+    CHECK(text_in(file) == printed.out);
+
+    const nlohmann::json document = tool.json(problem, 0);
+    CHECK(document.at("text") == printed.out);
+    CHECK(document.at("spec").at("m") == 1000);
+    CHECK(document.at("entries").size() == 1);
+    CHECK(tool.run(problem + " -o '" + (tool.folder() / "no/such/kernel.cu") + "'").exit_code == 1);
+}
+
+TEST_CASE("the tool: a kernel's name names its types and layout, so nothing else need be said") {
+    const Tool tool;
+    const std::string problem = "f16 nt 512 512 512 --acc-type f16 --arch sm_80";
+    const auto name = tool.json("list " + problem + " --limit 1", 0).at("candidates").at(0).at("kernel").get<std::string>();
+    const nlohmann::json dumped = tool.json("dump --m 512 --n 512 --k 512 --arch sm_80 --kernel " + name, 0);
+    CHECK(dumped.at("kernel") == name);
+    CHECK(dumped.at("spec").at("acc_type") == "f16");
+}
+
+TEST_CASE("the tool: C is read when beta or its type asks for it, and has D's type by default") {
+    const Tool tool;
+    const auto spec_of = [&](const std::string& options) {
+        return tool.json("dump bf16 tn 64 64 64 --arch sm_80 " + options, 0).at("spec");
+    };
+    CHECK(spec_of("").at("c_type").is_null());
+    CHECK(spec_of("--beta 0").at("c_type").is_null());
+    CHECK(spec_of("--beta -0.5").at("c_type") == "bf16");
+    CHECK(spec_of("--beta 1 --d-type f32").at("c_type") == "f32");
+    CHECK(spec_of("--c-type f16").at("c_type") == "f16");
+}
+
+TEST_CASE("the tool: without GPU, --arch or --gpu it says on stderr what it assumes") {
+    const Tool tool;
+    const ToolResult result = tool.run("dump bf16 tn 64 64 64", "CUDA_VISIBLE_DEVICES=-1");
+    CHECK(result.exit_code == 0);
+    CHECK_THAT(result.err, ContainsSubstring("sm_80"));
+}
+
+TEST_CASE("the tool: without a GPU run and bench say so and exit with 1") {
+    const Tool tool;
+    for (const std::string verb : {"run", "bench"}) {
+        const ToolResult result = tool.run(verb + " bf16 tn 64 64 64", "CUDA_VISIBLE_DEVICES=-1");
+        CHECK(result.exit_code == 1);
+        CHECK(result.out.empty());
+        CHECK_THAT(result.err, ContainsSubstring("jitgemm doctor"));
+        CHECK(tool.json(verb + " bf16 tn 64 64 64", 1, "CUDA_VISIBLE_DEVICES=-1").at("error").at("kind") == "cuda");
+    }
+}
+
+TEST_CASE("the tool: a shape file with bad lines is refused with file and line of each") {
+    const Tool tool;
+    const std::string file = tool.folder() / "shapes.txt";
+    put_text(file, "# types\nbf16 tn 64 64 64\n\nbf16 tx 64 64 64\ne4m3 tn 64 64 64  # fine\nbf16 tn 64 64\nbf16 tn 64 -1 64\n");
+    const ToolResult result = tool.run("bench --shapes '" + file + "'");
+    INFO(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, ContainsSubstring(file + ":4: ") && ContainsSubstring(file + ":6: ") && ContainsSubstring(file + ":7: "));
+    CHECK_THAT(result.err, !ContainsSubstring(file + ":5: "));
+    check_refused("bench --shapes /no/such/file", {"/no/such/file"});
+    check_refused("bench --shapes '" + file + "' --m 3", {"--m"});
+    check_refused("bench", {"--m is missing"});
+}
+
+TEST_CASE("the tool: doctor reports every check and fails where one that is required does") {
+    const Tool tool;
+    const nlohmann::json report = tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1");
+    CHECK(report.at("ok") == false);
+    CHECK(report.at("checks").size() >= 7);
+    CHECK(report.at("gpus").empty());
+    const ToolResult text = tool.run("doctor", "CUDA_VISIBLE_DEVICES=-1");
+    CHECK(text.exit_code == 1);
+    CHECK_THAT(text.out, ContainsSubstring("MISSING") && ContainsSubstring("generate"));
+}
+
+TEST_CASE("the tool: doctor without NVRTC says what was looked for and which wheel would do") {
+    const Tool tool;
+    const ToolResult text = tool.run("doctor", "JITGEMM_NVRTC=/no/such/libnvrtc.so");
+    CHECK(text.exit_code == 1);
+    CHECK_THAT(text.out, ContainsSubstring("/no/such/libnvrtc.so") && ContainsSubstring("nvidia-cuda-nvrtc"));
+}
+
+TEST_CASE("the tool: Ctrl-C exits with 130, even while nothing moves") {
+    const Tool tool;
+    const std::string pipe = tool.folder() / "shapes";
+    const std::string script = "mkfifo '" + pipe + "'; '" JITGEMM_TOOL "' bench --shapes '" + pipe +
+                               "' 2>/dev/null & pid=$!; sleep 0.5; kill -INT $pid; wait $pid; test $? = 130";
+    CHECK(std::system(script.c_str()) == 0);
+}
+
+#endif
