@@ -108,16 +108,20 @@ private:
         constexpr std::string_view kPrefix = "align";
         const auto numbers = split(token.starts_with(kPrefix) ? token.substr(kPrefix.size()) : std::string_view(), '.');
         if (numbers.size() != 3) fail_alignment(token);
-        signature.align_a = alignment(token, numbers[0]);
-        signature.align_b = alignment(token, numbers[1]);
-        signature.align_d = alignment(token, numbers[2]);
+        signature.align_a = alignment(token, numbers[0], signature.a);
+        signature.align_b = alignment(token, numbers[1], signature.b);
+        signature.align_d = alignment(token, numbers[2], signature.d);
     }
 
-    int alignment(std::string_view token, std::string_view number) const {
+    int alignment(std::string_view token, std::string_view number, DataType type) const {
         unsigned value = 0;
         const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
         const bool whole = error == std::errc() && end == number.data() + number.size();
         if (!whole || !std::has_single_bit(value) || value > 16 || number.front() == '0') fail_alignment(token);
+        if (static_cast<int>(value) < bytes(type)) {
+            fail(name_, fmt::format("'{}': {} is less than the {} bytes of a {} element", token, value, bytes(type),
+                                    to_string(type)));
+        }
         return static_cast<int>(value);
     }
 

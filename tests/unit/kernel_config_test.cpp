@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kName =
     "mma_multistage_tn_a-bf16_b-bf16_c-none_d-bf16t_acc-f32_block128x256x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_"
     "sw64_db1_"
-    "group8m_epi-smem_split1_align16.16.16";
+    "group8m_epi-smem_split1_pack-none_align16.16.16";
 
 KernelId example() {
     MmaMultistageConfig config;
@@ -59,6 +59,7 @@ MmaMultistageConfig random_config(std::mt19937& random) {
     c.group = strips ? pick(random, {2, 4, 8, 16}) : 1;
     c.epilogue = pick(random, {EpilogueStore::shared, EpilogueStore::registers});
     c.split_k = pick(random, {1, 2, 4, 8, 16});
+    c.pack = pick(random, {Pack::none, Pack::a, Pack::b, Pack::ab});
     return c;
 }
 
@@ -165,13 +166,22 @@ TEST_CASE("every malformed token of a kernel name is named, with what was expect
     CHECK_THAT(refused(with_token("group8m", "group8")), ContainsSubstring("'group8'"));
     CHECK_THAT(refused(with_token("epi-smem", "epi-shared")), ContainsSubstring("'epi-shared'"));
     CHECK_THAT(refused(with_token("split1", "split")), ContainsSubstring("'split'"));
-    CHECK_THAT(refused(with_token("split1", "split1_more")), ContainsSubstring("'more'"));
+    CHECK_THAT(refused(with_token("pack-none", "pack-c")), ContainsSubstring("'pack-c'"));
+    CHECK_THAT(refused(with_token("pack-none", "pack-none_more")), ContainsSubstring("'more'"));
     for (const char* const wrong : {"align16.16", "align16.16.16.16", "align16.16.3", "align0.16.16", "align32.16.16",
                                     "align16.16.x", "align16..16", "align08.16.16", "16.16.16", "align-2.16.16"}) {
         CHECK_THAT(
             refused(with_token("align16.16.16", wrong)),
             ContainsSubstring(std::string("'") + wrong + "': expected align<A>.<B>.<D>, each 1, 2, 4, 8 or 16 bytes"));
     }
+}
+
+TEST_CASE("an alignment below one element is refused") {
+    CHECK_THROWS_WITH(parse_kernel_name(with_token("align16.16.16", "align1.16.16")),
+                      ContainsSubstring("'align1.16.16': 1 is less than the 2 bytes of a bf16 element"));
+    std::string f32 = with_token("d-bf16t", "d-f32t");
+    f32.replace(f32.find("align16.16.16"), 13, "align16.16.2");
+    CHECK_THROWS_WITH(parse_kernel_name(f32), ContainsSubstring("2 is less than the 4 bytes of a f32 element"));
 }
 
 TEST_CASE("a kernel name cut off at any token is refused") {
