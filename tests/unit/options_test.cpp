@@ -1,0 +1,86 @@
+#include "runtime/jitgemm.hpp"
+#include "tests/catch.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+using jitgemm::Options;
+
+namespace {
+
+/// The variables jitgemm reads, cleared for a test and put back after it.
+class Environment {
+public:
+    Environment() {
+        for (const char* name : {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_NVRTC", "JITGEMM_WHEELS", "JITGEMM_TEMPLATES",
+                                 "JITGEMM_LOG", "XDG_CACHE_HOME", "HOME", "CUDA_PATH", "CUDA_HOME"}) {
+            const char* value = std::getenv(name);
+            if (value != nullptr) saved_[name] = value;
+            else saved_[name] = std::nullopt;
+            ::unsetenv(name);
+        }
+    }
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+    ~Environment() {
+        for (const auto& [name, value] : saved_) {
+            if (value) ::setenv(name.c_str(), value->c_str(), 1);
+            else ::unsetenv(name.c_str());
+        }
+    }
+    void set(const char* name, const char* value) const { ::setenv(name, value, 1); }
+
+private:
+    std::map<std::string, std::optional<std::string>> saved_;
+};
+
+}  // namespace
+
+TEST_CASE("the cache lies in JITGEMM_CACHE_DIR, else XDG_CACHE_HOME, else the home folder") {
+    const Environment environment;
+    CHECK(Options::from_environment().cache_directory.empty());
+    environment.set("HOME", "/home/ada");
+    CHECK(Options::from_environment().cache_directory == "/home/ada/.cache/jitgemm");
+    environment.set("XDG_CACHE_HOME", "relative/is/ignored");
+    CHECK(Options::from_environment().cache_directory == "/home/ada/.cache/jitgemm");
+    environment.set("XDG_CACHE_HOME", "/var/xdg");
+    CHECK(Options::from_environment().cache_directory == "/var/xdg/jitgemm");
+    environment.set("JITGEMM_CACHE_DIR", "/var/own");
+    CHECK(Options::from_environment().cache_directory == "/var/own");
+}
+
+TEST_CASE("an empty JITGEMM_CACHE_DIR turns the cache off") {
+    const Environment environment;
+    environment.set("HOME", "/home/ada");
+    environment.set("JITGEMM_CACHE_DIR", "");
+    CHECK(Options::from_environment().cache_directory.empty());
+}
+
+TEST_CASE("a relative cache folder does not move with the working directory") {
+    const Environment environment;
+    environment.set("JITGEMM_CACHE_DIR", "some/cache");
+    CHECK(Options::from_environment().cache_directory == (std::filesystem::current_path() / "some/cache").string());
+}
+
+TEST_CASE("the other settings") {
+    const Environment environment;
+    CHECK(Options::from_environment().log_level == "warning");
+    CHECK(Options::from_environment().device == "cuda");
+    environment.set("JITGEMM_CACHE_READONLY", "/opt/cache");
+    environment.set("JITGEMM_NVRTC", "/opt/libnvrtc.so.13");
+    environment.set("JITGEMM_WHEELS", "/opt/wheels");
+    environment.set("JITGEMM_TEMPLATES", "/opt/templates");
+    environment.set("JITGEMM_LOG", "debug");
+    environment.set("CUDA_HOME", "/opt/cuda-home");
+    Options options = Options::from_environment();
+    CHECK(options.readonly_cache_directory == "/opt/cache");
+    CHECK(options.nvrtc_library == "/opt/libnvrtc.so.13");
+    CHECK(options.wheel_directory == "/opt/wheels");
+    CHECK(options.template_directory == "/opt/templates");
+    CHECK(options.log_level == "debug");
+    CHECK(options.cuda_path == "/opt/cuda-home");
+    environment.set("CUDA_PATH", "/opt/cuda-path");
+    CHECK(Options::from_environment().cuda_path == "/opt/cuda-path");
+}
