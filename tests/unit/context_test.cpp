@@ -1,0 +1,224 @@
+#include "runtime/context.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/support/fake_compiler.hpp"
+#include "tests/support/fake_device.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace jitgemm;
+using jitgemm::testing::FakeCompiler;
+using jitgemm::testing::FakeDevice;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::uint64_t kA = 0x100000000;
+constexpr std::uint64_t kB = 0x200000000;
+constexpr std::uint64_t kD = 0x400000000;
+
+// A context without CUDA: no cache on disk, nothing is compiled or launched.
+struct Bench {
+    explicit Bench(const Options& options = {}) : context(options, device, compiler) {}
+
+    std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+    std::shared_ptr<FakeCompiler> compiler = std::make_shared<FakeCompiler>();
+    Context::Impl context;
+};
+
+GemmSpec square(std::int64_t extent) { return {.m = extent, .n = extent, .k = extent}; }
+
+Options forcing(const std::string& kernel) {
+    Options options;
+    options.kernel = kernel;
+    return options;
+}
+
+// Lets `count` callers pass together; false when the others did not come within the time.
+class Meeting {
+public:
+    explicit Meeting(int count) : missing_(count) {}
+    bool arrive() {
+        std::unique_lock lock(mutex_);
+        --missing_;
+        arrived_.notify_all();
+        return arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return missing_ <= 0; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    int missing_;
+};
+
+}  // namespace
+
+TEST_CASE("a repeated request is the same kernel, compiled and loaded once") {
+    Bench bench;
+    const GemmKernel first = bench.context.kernel(square(512));
+    const GemmKernel second = bench.context.kernel(square(512));
+    CHECK(&first.state() == &second.state());
+    CHECK(bench.compiler->compiles == 1);
+    CHECK(bench.device->loads == static_cast<int>(first.state().entries.size()));
+}
+
+TEST_CASE("a kernel's facts come from its config and its compile") {
+    Bench bench;
+    bench.compiler->report.registers = 200;
+    bench.compiler->report.stack_bytes = 8;
+    bench.compiler->report.warnings = {"a warning of ptxas"};
+    const GemmKernel kernel = bench.context.kernel(square(512));
+    const KernelInfo& info = kernel.info();
+    const KernelEntry& entry = kernel.state().source->entries.front();
+    CHECK(info.name == kernel_name(kernel.state().id));
+    CHECK(info.arch == "sm_90a");
+    CHECK(info.registers == 200);
+    CHECK(info.stack_bytes == 8);
+    CHECK(info.spill_bytes == 0);
+    CHECK(info.threads == entry.threads);
+    CHECK(info.shared_bytes == entry.shared_bytes);
+    CHECK(info.blocks == block_count(entry.grid, 512, 512));
+    CHECK(info.cache == CacheSource::compiled);
+    CHECK(info.warnings == std::vector<std::string>{"a warning of ptxas"});
+    CHECK(kernel.spec() == resolved(square(512)));
+    CHECK(kernel.source() == dump(*kernel.state().source, kernel.spec()));
+}
+
+TEST_CASE("a config that spills is flagged") {
+    Bench bench;
+    bench.compiler->report.spill_store_bytes = 24;
+    bench.compiler->report.spill_load_bytes = 40;
+    const GemmKernel kernel = bench.context.kernel(square(512));
+    CHECK(kernel.info().spill_bytes == 64);
+    REQUIRE(kernel.info().warnings.size() == 1);
+    CHECK_THAT(kernel.info().warnings.front(), ContainsSubstring("24 bytes of stores, 40 bytes of loads"));
+}
+
+TEST_CASE("shapes that share a config share one binary") {
+    const std::string name = Bench().context.kernel(square(512)).info().name;
+    Bench bench(forcing(name));
+    const GemmKernel small = bench.context.kernel(square(512));
+    const GemmKernel large = bench.context.kernel(square(1024));
+    CHECK(bench.compiler->compiles == 1);
+    CHECK(bench.device->loads == static_cast<int>(small.state().entries.size()));
+    CHECK(small.info().cache == CacheSource::compiled);
+    CHECK(large.info().cache == CacheSource::memory);
+    CHECK(small.state().source == large.state().source);
+    CHECK(large.info().blocks > small.info().blocks);
+    CHECK_THAT(large.source(), ContainsSubstring("m=1024"));
+}
+
+TEST_CASE("threads that ask for one kernel at once compile it once") {
+    Bench bench;
+    std::vector<std::thread> threads;
+    std::vector<const GemmKernel::State*> states(8);
+    for (std::size_t t = 0; t < states.size(); ++t) {
+        threads.emplace_back([&, t] { states[t] = &bench.context.kernel(square(512)).state(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(bench.compiler->compiles == 1);
+    CHECK(std::set(states.begin(), states.end()).size() == 1);
+}
+
+TEST_CASE("different kernels compile side by side") {
+    Bench bench;
+    Meeting inside_the_compiler(2);
+    std::atomic<int> met = 0;
+    bench.compiler->on_compile = [&](const CompileRequest&) { met += inside_the_compiler.arrive() ? 1 : 0; };
+    std::thread other([&] { static_cast<void>(bench.context.kernel({.m = 512, .n = 512, .k = 512, .layout = GemmLayout::nn})); });
+    static_cast<void>(bench.context.kernel(square(512)));
+    other.join();
+    CHECK(met == 2);
+}
+
+TEST_CASE("a failed compile is tried again on the next request") {
+    Bench bench;
+    bench.compiler->on_compile = [](const CompileRequest&) { throw CompileError("refused", "the log"); };
+    CHECK_THROWS_AS(bench.context.kernel(square(512)), CompileError);
+    bench.compiler->on_compile = nullptr;
+    CHECK_NOTHROW(bench.context.kernel(square(512)));
+    CHECK(bench.compiler->compiles == 2);
+}
+
+TEST_CASE("a kernel outlives its context") {
+    auto bench = std::make_optional<Bench>();
+    const std::shared_ptr<FakeDevice> device = bench->device;
+    const GemmKernel kernel = bench->context.kernel(square(512));
+    bench.reset();
+    kernel.launch({.a = kA, .b = kB, .d = kD});
+    CHECK(device->launch_count == static_cast<int>(kernel.state().entries.size()));
+}
+
+TEST_CASE("a column-major D is the transposed problem to the kernel") {
+    Bench bench;
+    const GemmKernel kernel = bench.context.kernel({.m = 512, .n = 256, .k = 128, .d_order = Order::column});
+    CHECK(kernel.spec().m == 512);
+    CHECK(kernel.state().operands_traded);
+    CHECK(kernel.state().row_major == with_row_major_d(kernel.spec()));
+    CHECK(kernel.state().row_major.m == 256);
+    CHECK(kernel.info().blocks == block_count(kernel.state().source->entries.front().grid, 256, 512));
+}
+
+TEST_CASE("unsound specs and selections are refused with their reasons") {
+    Bench bench;
+    CHECK_THROWS_AS(bench.context.kernel({.m = -1, .n = 64, .k = 64}), SpecError);
+    CHECK_THROWS_AS(Bench(forcing("no_such_kernel")).context.kernel(square(512)), ConfigError);
+    Options options;
+    options.template_directory = "/no/such/folder";
+    CHECK_THROWS_AS(Bench(options), RenderError);
+}
+
+TEST_CASE("an edited dump is compiled in place of the generated text") {
+    Bench bench;
+    const std::string text = bench.context.kernel(square(512)).source();
+    const GemmKernel edited = bench.context.build(parse_dump(text + "// an idea\n"));
+    CHECK(bench.compiler->compiles == 2);
+    CHECK_THAT(edited.source(), ContainsSubstring("// an idea"));
+    CHECK(edited.spec() == resolved(square(512)));
+
+    const GemmKernel unchanged = bench.context.build(parse_dump(text));
+    CHECK(bench.compiler->compiles == 2);
+    CHECK(unchanged.source() == text);
+}
+
+TEST_CASE("a dump whose banner contradicts itself is refused") {
+    Bench bench;
+    ParsedDump parsed = parse_dump(bench.context.kernel(square(512)).source());
+    parsed.spec.layout = GemmLayout::tt;
+    CHECK_THROWS_WITH(bench.context.build(parsed), ContainsSubstring("contradicts itself"));
+}
+
+TEST_CASE("a repeated request takes less than a microsecond, a launch little more than its driver call") {
+#ifndef NDEBUG
+    SKIP_TEST("timings are held against optimised builds only");
+#else
+    Bench bench;
+    bench.device->record = false;
+    const GemmSpec spec = square(512);
+    const GemmKernel kernel = bench.context.kernel(spec);
+    const auto best_of = [](const auto& action) {
+        double best = 1e9;
+        for (int round = 0; round < 20; ++round) {
+            const auto begin = std::chrono::steady_clock::now();
+            for (int i = 0; i < 2000; ++i) action();
+            best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 2000);
+        }
+        return best;
+    };
+    const double request_us = best_of([&] { static_cast<void>(bench.context.kernel(spec)); });
+    const double launch_us = best_of([&] { kernel.launch({.a = kA, .b = kB, .d = kD}); });
+    INFO("request " << request_us << " us, launch " << launch_us << " us");
+    CHECK(request_us < 1.0);
+    CHECK(launch_us < 0.5);
+    std::cout << "repeated request " << request_us << " us, launch without its driver call " << launch_us << " us\n";
+#endif
+}

@@ -1,0 +1,268 @@
+#include "runtime/export.hpp"
+
+#include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
+#include "runtime/export_launcher.hpp"
+#include "runtime/file_system.hpp"
+#include "runtime/launch.hpp"
+#include "tests/catch.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t kA = 0x100000000;
+constexpr std::uint64_t kB = 0x200000000;
+constexpr std::uint64_t kC = 0x300000000;
+constexpr std::uint64_t kD = 0x400000000;
+constexpr std::uint64_t kWorkspace = 0x500000000;
+
+struct TemporaryFolder {
+    fs::path path = fs::temp_directory_path() / ("jitgemm-export-test-" + unique_suffix());
+    TemporaryFolder() { fs::create_directories(path); }
+    ~TemporaryFolder() { remove_tree(path); }
+};
+
+std::string text_of(const fs::path& path) { return read_file(path).value_or("no such file"); }
+
+std::set<std::string> names_in(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+    return names;
+}
+
+struct Exported {
+    GemmSpec spec;
+    KernelConfig config;
+    KernelSource source;
+    CompiledKernel compiled;
+};
+
+Exported exported(const GemmSpec& asked, const ParameterMap& parameters = {}) {
+    Exported kernel;
+    kernel.spec = resolved(asked);
+    kernel.config = with_parameters(choose_config(asked, find_gpu("h200")), parameters);
+    kernel.source = generate(asked, kernel.config, find_arch("sm_90a"));
+    kernel.compiled.arch = "sm_90a";
+    kernel.compiled.binary = "the cubin";
+    kernel.compiled.report.registers = 128;
+    return kernel;
+}
+
+void write(const Exported& kernel, const fs::path& folder, const ExportOptions& options = {}) {
+    export_kernel(kernel.source, kernel.spec, kernel.compiled, folder, options);
+}
+
+// ---- the launcher against a driver that writes down what it is asked -------------------------------------------------
+
+constexpr const char* kFakeCudaHeader = R"(
+#include <stddef.h>
+typedef enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 } CUresult;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 } CUfunction_attribute;
+CUresult cuModuleLoad(CUmodule *, const char *);
+CUresult cuModuleLoadData(CUmodule *, const void *);
+CUresult cuModuleUnload(CUmodule);
+CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+)";
+
+constexpr const char* kMain = R"(
+#include "taken.h"
+#include <stdio.h>
+CUresult cuModuleLoad(CUmodule *m, const char *path) { printf("load %s\n", path); *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleLoadData(CUmodule *m, const void *image) { printf("load %s\n", (const char *)image); *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleUnload(CUmodule m) { (void)m; printf("unload\n"); return CUDA_SUCCESS; }
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) { (void)m; *f = (CUfunction)name; return CUDA_SUCCESS; }
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) { (void)a; printf("grant %s %d\n", (const char *)f, v); return CUDA_SUCCESS; }
+CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz, unsigned shared,
+                        CUstream s, void **parameters, void **extra) {
+    int i;
+    (void)s; (void)extra;
+    printf("%s %u %u %u %u ", (const char *)f, x * y * z, threads, ty * tz, shared);
+    for (i = 0; i < ARGUMENT_BYTES; ++i) printf("%02x", ((unsigned char *)parameters[0])[i]);
+    printf("\n");
+    return CUDA_SUCCESS;
+}
+int main(void) {
+    taken_kernel kernel;
+    taken_problem problem = taken_exported_problem();
+    if (taken_load(&kernel, "taken.cubin") != CUDA_SUCCESS) return 1;
+    problem.a = 0x100000000; problem.b = 0x200000000; problem.d = 0x400000000;
+    problem.alpha = 2;
+#if HAS_C
+    problem.c = 0x300000000; problem.beta = 0.5f;
+#endif
+#if HAS_WORKSPACE
+    problem.workspace = 0x500000000;
+#endif
+    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    problem.alpha = 0;
+    problem.a = 0;
+    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    problem.alpha = 2;
+    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    problem.a = 0x100000001;
+    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    problem.a = 0x100000000;
+    problem.ldd -= 1;
+    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    problem.m = 0;
+    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    return taken_unload(&kernel);
+}
+)";
+
+// What the command printed, and its exit status.
+std::pair<std::string, int> run(const std::string& command) {
+    std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string output;
+    std::array<char, 4096> chunk{};
+    while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe)) output.append(chunk.data(), got);
+    return {output, pclose(pipe)};
+}
+
+bool has_c_compiler() { return std::system("command -v cc >/dev/null 2>&1") == 0; }
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+    std::string text;
+    for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+    return text;
+}
+
+// What the fake driver must write for one launch, from jitgemm's own way to launch.
+std::string expected_launch(const Exported& kernel, float alpha) {
+    const bool traded = kernel.spec.d_order == Order::column;
+    const GemmSpec row_major = with_row_major_d(kernel.spec);
+    GemmArguments arguments{.a = traded ? kB : kA, .b = traded ? kA : kB, .d = kD, .alpha = alpha};
+    if (alpha == 0) (traded ? arguments.b : arguments.a) = nullptr;
+    if (kernel.spec.c) {
+        arguments.c = kC;
+        arguments.beta = 0.5F;
+    }
+    arguments.workspace = kWorkspace;
+    std::string text;
+    for (const KernelEntry& entry : kernel.source.entries) {
+        const PackedArguments packed = pack_arguments(entry.arguments, row_major, arguments);
+        text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major.m, row_major.n), entry.threads,
+                            entry.shared_bytes, hexadecimal(packed.span()));
+    }
+    return text;
+}
+
+std::string expected_grants(const Exported& kernel) {
+    std::string text;
+    for (const KernelEntry& entry : kernel.source.entries) {
+        if (entry.shared_bytes > 48 * 1024) text += fmt::format("grant {} {}\n", entry.function, entry.shared_bytes);
+    }
+    return text;
+}
+
+void check_launcher(const Exported& kernel) {
+    const TemporaryFolder folder;
+    write(kernel, folder.path, {.name = "taken", .force = false});
+    write_new_file(folder.path / "cuda.h", kFakeCudaHeader);
+    write_new_file(folder.path / "main.c", kMain);
+    const bool has_workspace = kernel.source.entries.size() > 1;
+    const std::string in_folder = "cd " + folder.path.string() + " && ";
+    const auto [messages, status] = run(in_folder + fmt::format("cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -DARGUMENT_BYTES={} -DHAS_C={} "
+                                                                "-DHAS_WORKSPACE={} taken.c main.c -o main",
+                                                                argument_struct_bytes(kernel.source.entries.front().arguments),
+                                                                kernel.spec.c ? 1 : 0, has_workspace ? 1 : 0));
+    INFO(messages);
+    REQUIRE(status == 0);
+    const auto [output, result] = run(in_folder + "./main");
+    CHECK(result == 0);
+    CHECK(output == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n" + expected_launch(kernel, 0) +
+                        "0\n1\n1\n1\n0\nunload\n");
+}
+
+}  // namespace
+
+TEST_CASE("an export holds the cubin, the launcher, the source and the facts") {
+    const TemporaryFolder folder;
+    const Exported kernel = exported({.m = 1000, .n = 777, .k = 999});
+    write(kernel, folder.path / "deep" / "out/");
+    const fs::path out = folder.path / "deep" / "out";
+    CHECK(names_in(out) == std::set<std::string>{"gemm_bf16_tn.cubin", "gemm_bf16_tn.h", "gemm_bf16_tn.c", "gemm_bf16_tn.cu", "meta.json"});
+    CHECK(names_in(out.parent_path()) == std::set<std::string>{"out"});     // no temporary folder is left
+    CHECK(text_of(out / "gemm_bf16_tn.cubin") == "the cubin");
+    CHECK(text_of(out / "gemm_bf16_tn.cu") == dump(kernel.source, kernel.spec));
+    CHECK(text_of(out / "gemm_bf16_tn.h").find('@') == std::string::npos);
+    CHECK(text_of(out / "gemm_bf16_tn.c").find('@') == std::string::npos);
+
+    const auto meta = nlohmann::json::parse(text_of(out / "meta.json"));
+    CHECK(meta.at("kernel") == kernel.source.name);
+    CHECK(parse_gemm_spec(meta.at("spec").get<std::string>()) == kernel.spec);
+    CHECK(meta.at("registers") == 128);
+    CHECK(meta.at("entries").at(0).at("threads") == kernel.source.entries.front().threads);
+    CHECK(meta.at("entries").at(0).at("arguments").size() == kernel.source.entries.front().arguments.size());
+}
+
+TEST_CASE("an export spares what is there") {
+    const TemporaryFolder folder;
+    const Exported kernel = exported({.m = 512, .n = 512, .k = 512});
+    write(kernel, folder.path);     // there, but empty
+    CHECK_THROWS_WITH(write(kernel, folder.path), ContainsSubstring("not empty"));
+
+    write_new_file(folder.path / "notes.txt", "mine");
+    Exported newer = kernel;
+    newer.compiled.binary = "a newer cubin";
+    write(newer, folder.path, {.name = "", .force = true});
+    CHECK(text_of(folder.path / "gemm_bf16_tn.cubin") == "a newer cubin");
+    CHECK(text_of(folder.path / "notes.txt") == "mine");
+    CHECK_THROWS_WITH(write(kernel, folder.path / "notes.txt"), ContainsSubstring("not a folder"));
+}
+
+TEST_CASE("an export is named as C allows") {
+    const TemporaryFolder folder;
+    const Exported kernel = exported({.m = 512, .n = 512, .k = 512});
+    for (const char* name : {"my-gemm", "2fast", "a b", "../x"}) {
+        CHECK_THROWS_WITH(write(kernel, folder.path / "out", {.name = name, .force = false}), ContainsSubstring("no name for C"));
+    }
+    CHECK_FALSE(fs::exists(folder.path / "out"));
+}
+
+TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for") {
+    if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
+    SECTION("plain") { check_launcher(exported({.m = 1000, .n = 776, .k = 1000})); }
+    SECTION("with C") {
+        check_launcher(exported({.m = 1000, .n = 776, .k = 1000, .a = DataType::f16, .b = DataType::f16, .c = DataType::f32, .d = DataType::f32}));
+    }
+    SECTION("column-major D") {
+        check_launcher(exported({.m = 1000, .n = 776, .k = 1000, .c = DataType::bf16, .layout = GemmLayout::nn, .d_order = Order::column}));
+    }
+    SECTION("split K") { check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}})); }
+}
+
+TEST_CASE("the launcher compiles with the real cuda.h") {
+    const char* const include = "/usr/local/cuda/include";
+    if (!fs::exists(fs::path(include) / "cuda.h")) SKIP_TEST("no CUDA toolkit in /usr/local/cuda");
+    if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
+    const TemporaryFolder folder;
+    write(exported({.m = 512, .n = 512, .k = 512}), folder.path / "out");
+    const auto [messages, status] = run(fmt::format("cd {}/out && cc -std=c99 -Wall -Wextra -Werror -isystem {} -c gemm_bf16_tn.c && "
+                                                    "c++ -Wall -Wextra -Werror -isystem {} -x c++ -c gemm_bf16_tn.c",
+                                                    folder.path.string(), include, include));
+    INFO(messages);
+    CHECK(status == 0);
+}
