@@ -9,7 +9,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kMegabyte = 1024 * 1024;
+constexpr std::int64_t kMegabyte = std::int64_t{1} << 20U;
 
 struct GpuRow {
     std::string_view name;

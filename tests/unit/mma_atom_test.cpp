@@ -1,6 +1,9 @@
 #include "generator/layout/mma_atom.hpp"
 #include "tests/catch.hpp"
 
+#include <fmt/format.h>
+
+#include <cctype>
 #include <set>
 #include <string>
 
@@ -86,15 +89,12 @@ TEST_CASE("names say what the fields say") {
     };
     std::set<std::string_view> names;
     for (const MmaAtom& atom : mma_atom_table()) {
-        const std::string shape = "m" + std::to_string(atom.shape.m) + "n" + std::to_string(atom.shape.n) + "k" +
-                                  std::to_string(atom.shape.k);
-        const std::string d(to_string(atom.accumulator));
-        const std::string types =
-            d + "." + std::string(to_string(atom.a)) + "." + std::string(to_string(atom.b)) + "." + d;
-        CHECK(atom.ptx_name == "mma.sync.aligned." + shape + ".row.col." + types);
-        const std::string cute_tail = "_" + std::to_string(atom.shape.m) + "x" + std::to_string(atom.shape.n) + "x" +
-                                      std::to_string(atom.shape.k) + "_" + upper(atom.accumulator) + upper(atom.a) +
-                                      upper(atom.b) + upper(atom.accumulator) + "_TN";
+        const auto [m, n, k] = atom.shape;
+        const std::string_view d = to_string(atom.accumulator);
+        CHECK(atom.ptx_name == fmt::format("mma.sync.aligned.m{}n{}k{}.row.col.{}.{}.{}.{}", m, n, k, d,
+                                           to_string(atom.a), to_string(atom.b), d));
+        const std::string cute_tail = fmt::format("_{}x{}x{}_{}{}{}{}_TN", m, n, k, upper(atom.accumulator),
+                                                  upper(atom.a), upper(atom.b), upper(atom.accumulator));
         CHECK(atom.cute_name.substr(4) == cute_tail);
         if (!atom.cute_alias.empty()) CHECK(atom.cute_alias.substr(4) == cute_tail);
         CHECK(names.insert(atom.ptx_name).second);
