@@ -55,7 +55,8 @@ CacheMeta meta_of(const CompiledKernel& kernel, const KeyFields& key) {
 
 void check_key(const CacheMeta& meta, const KeyFields& wanted) {
     if (meta.key == wanted) return;
-    throw DamagedEntry(fmt::format("meta.json is another kernel's: {} differ", fmt::join(differing_fields(meta.key, wanted), ", ")));
+    throw DamagedEntry(
+        fmt::format("meta.json is another kernel's: {} differ", fmt::join(differing_fields(meta.key, wanted), ", ")));
 }
 
 /// kernel.cu is a banner that may differ between shapes, then the body that was compiled.
@@ -70,12 +71,15 @@ void verify_source(const std::string& directory, const KeyFields& key) {
 
 std::string entry_prefix(const std::string& kernel_name) {
     std::string prefix = kernel_name.substr(0, kMostNameLetters);
-    std::replace_if(prefix.begin(), prefix.end(), [](char letter) { return !has_place_in_a_name(letter); }, '_');
+    std::replace_if(
+        prefix.begin(), prefix.end(), [](char letter) { return !has_place_in_a_name(letter); }, '_');
     if (prefix.empty() || prefix.front() == '.') prefix.insert(0, "_");
     return prefix + "-";
 }
 
-std::string entry_name(const std::string& kernel_name, const KeyFields& key) { return entry_prefix(kernel_name) + key_hash(key); }
+std::string entry_name(const std::string& kernel_name, const KeyFields& key) {
+    return entry_prefix(kernel_name) + key_hash(key);
+}
 
 bool is_entry_name(std::string_view text) {
     if (text.size() < kKeyDigits + 2 || text[text.size() - kKeyDigits - 1] != '-') return false;
@@ -117,7 +121,8 @@ std::optional<CompiledKernel> load_entry(const std::string& directory, const Key
     return read_entry_binary(directory, meta);
 }
 
-void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key, const std::string& kernel_cu) {
+void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key,
+                 const std::string& kernel_cu) {
     if (::mkdir(directory.c_str(), 0700) != 0) throw_system_error("cannot make", directory);
     write_new_file(directory + kSourceFile, kernel_cu);
     write_new_file(directory + "/" + binary_file_name(kernel.arch), kernel.binary);
@@ -128,7 +133,8 @@ void write_entry(const std::string& directory, const CompiledKernel& kernel, con
 void verify_entry(const std::string& directory) {
     const CacheMeta meta = read_entry_meta(directory);
     const std::string name = std::filesystem::path(directory).filename().string();
-    if (key_hash(meta.key) != key_in_entry_name(name)) throw DamagedEntry("meta.json is another kernel's: the folder's key differs");
+    if (key_hash(meta.key) != key_in_entry_name(name))
+        throw DamagedEntry("meta.json is another kernel's: the folder's key differs");
     static_cast<void>(read_entry_binary(directory, meta));
     verify_source(directory, meta.key);
 }

@@ -29,11 +29,13 @@ public:
 /// The binary that belongs to `meta`. Throws DamagedEntry.
 [[nodiscard]] CompiledKernel read_entry_binary(const std::string& directory, const CacheMeta& meta);
 
-/// The kernel of an entry that must have this key; nothing when there is no entry. Reads two files. Throws DamagedEntry.
+/// The kernel of an entry that must have this key; nothing when there is no entry. Reads two files. Throws
+/// DamagedEntry.
 [[nodiscard]] std::optional<CompiledKernel> load_entry(const std::string& directory, const KeyFields& wanted);
 
 /// Makes the folder with all files of an entry, each synced. Throws std::system_error.
-void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key, const std::string& kernel_cu);
+void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key,
+                 const std::string& kernel_cu);
 
 /// Checks everything that can be checked without a request, kernel.cu too. Throws DamagedEntry.
 void verify_entry(const std::string& directory);

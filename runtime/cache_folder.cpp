@@ -45,14 +45,16 @@ bool is_ours(const std::string& name) {
            is_record(name);
 }
 
-/// Takes all rights from others. A folder that holds other things (a home, /tmp) keeps its mode: closing it would break them.
+/// Takes all rights from others. A folder that holds other things (a home, /tmp) keeps its mode: closing it would break
+/// them.
 void make_private(const std::string& root) {
     if ((mode_of(root) & (S_IRWXG | S_IRWXO)) == 0) return;
     const std::vector<std::string> names = names_in(root);
     if (std::all_of(names.begin(), names.end(), is_ours)) {
         if (::chmod(root.c_str(), S_IRWXU) != 0) throw_system_error("cannot make private", root);
     } else if (others_may_write(root)) {
-        throw Error(fmt::format("others may write to {}, which holds more than jitgemm's cache; choose a folder of its own", root));
+        throw Error(fmt::format(
+            "others may write to {}, which holds more than jitgemm's cache; choose a folder of its own", root));
     }
 }
 
@@ -64,7 +66,8 @@ void rename_or_throw(const std::string& from, const std::string& to) {
 
 std::vector<std::string> entries_in(const std::string& root) {
     std::vector<std::string> names = names_in(root);
-    std::erase_if(names, [&](const std::string& name) { return !is_entry_name(name) || !S_ISDIR(mode_of(root + "/" + name)); });
+    std::erase_if(
+        names, [&](const std::string& name) { return !is_entry_name(name) || !S_ISDIR(mode_of(root + "/" + name)); });
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -98,7 +101,8 @@ void CacheFolder::publish(const std::string& temporary, const std::string& entry
     const std::string final_path = path(entry);
     if (::rename(temporary.c_str(), final_path.c_str()) != 0) {
         // Only someone who got no lock can have put one there meanwhile; ours is as good.
-        if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) throw_system_error("cannot rename to", final_path);
+        if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+            throw_system_error("cannot rename to", final_path);
         drop(entry);
         rename_or_throw(temporary, final_path);
     }
@@ -122,7 +126,7 @@ int CacheFolder::remove_all_leftovers() const {
     using namespace std::chrono_literals;
     int removed = 0;
     for (const std::string& name : names_in(root_ + "/tmp")) {
-        if (!lock(name.substr(0, name.find('-')), 0ms)) continue;   // its writer is alive
+        if (!lock(name.substr(0, name.find('-')), 0ms)) continue;  // its writer is alive
         remove_tree(root_ + "/tmp/" + name);
         ++removed;
     }
@@ -152,7 +156,9 @@ std::string CacheFolder::keep_failed_source(const std::string& entry, const std:
     }
 }
 
-std::vector<std::string> CacheFolder::entries() const { return readable() ? entries_in(root_) : std::vector<std::string>{}; }
+std::vector<std::string> CacheFolder::entries() const {
+    return readable() ? entries_in(root_) : std::vector<std::string>{};
+}
 
 void CacheFolder::report(const std::string& reason) {
     if (reported_.exchange(true)) return;

@@ -69,7 +69,8 @@ bool drop_or_log(const CacheFolder& folder, const std::string& entry) {
 
 std::vector<CacheEntry> KernelCache::entries(bool verify) const {
     std::vector<CacheEntry> list;
-    for (const std::string& name : impl_->folder.entries()) list.push_back(describe(impl_->folder.path(name), name, verify));
+    for (const std::string& name : impl_->folder.entries())
+        list.push_back(describe(impl_->folder.path(name), name, verify));
     return list;
 }
 

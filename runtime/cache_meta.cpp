@@ -11,7 +11,9 @@ namespace {
 using nlohmann::json;
 
 /// NVRTC's log quotes source lines, which may hold any bytes: those that are no UTF-8 are replaced.
-std::string text_of(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const json& value, int indent) {
+    return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
 
 std::string checksum(const json& fields) { return hash_hex(text_of(fields, -1)); }
 

@@ -11,13 +11,13 @@ namespace jitgemm {
 struct CacheMeta {
     std::string name;
     KeyFields key;
-    std::string binary_file;        ///< "kernel.cubin" or "kernel.ptx"
+    std::string binary_file;  ///< "kernel.cubin" or "kernel.ptx"
     std::size_t binary_bytes = 0;
     std::string binary_hash;
     PtxasReport report;
     std::string log;
     double compile_ms = 0;
-    std::string library_version;    ///< the jitgemm that wrote it; for people, not compared
+    std::string library_version;  ///< the jitgemm that wrote it; for people, not compared
 };
 
 /// The JSON text, with a checksum of its own over all other fields.

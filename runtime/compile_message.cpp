@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <sstream>
 #include <string_view>
 
@@ -27,7 +27,8 @@ std::vector<int> error_lines(const std::string& log, std::string_view marker) {
     for (const std::string& line : lines_of(log)) {
         const std::size_t at = line.find(marker);
         if (at == std::string::npos || line.find("error") == std::string::npos) continue;
-        const int number = std::atoi(line.c_str() + at + marker.size());
+        int number = 0;
+        std::from_chars(line.data() + at + marker.size(), line.data() + line.size(), number);
         const bool known = std::find(numbers.begin(), numbers.end(), number) != numbers.end();
         if (number > 0 && !known && numbers.size() < kMostQuotes) numbers.push_back(number);
     }
@@ -54,9 +55,10 @@ std::string quotes(const std::string& title, const std::string& text, const std:
 
 }  // namespace
 
-std::string compile_message(const CompileRequest& request, const std::vector<std::string>& options, const std::string& log,
-                            const std::string& ptx, int nvrtc_version) {
-    std::string message = fmt::format("NVRTC {} refused kernel {}:\n{}", nvrtc_version_text(nvrtc_version), request.name, log);
+std::string compile_message(const CompileRequest& request, const std::vector<std::string>& options,
+                            const std::string& log, const std::string& ptx, int nvrtc_version) {
+    std::string message =
+        fmt::format("NVRTC {} refused kernel {}:\n{}", nvrtc_version_text(nvrtc_version), request.name, log);
     while (message.ends_with('\n')) message.pop_back();
     message += '\n' + quotes("source", request.body, error_lines(log, "kernel.cu("));
     message += quotes("generated PTX", ptx, error_lines(log, "ptx input, line "));

@@ -39,11 +39,14 @@ void require_arch(const Nvrtc& nvrtc, const std::string& arch) {
     const int wanted = compute_capability_of(arch);
     if (supported.empty() || std::find(supported.begin(), supported.end(), wanted) != supported.end()) return;
     const int first = first_nvrtc_of_arch(wanted);
-    const std::string cure = first > nvrtc.version() ? fmt::format("; it needs NVRTC {} or newer, as in the PyPI wheel {}",
-                                                                   nvrtc_version_text(first), nvrtc_wheel(first / 10))
-                                                     : std::string{};
-    throw CompileError(fmt::format("NVRTC {} ({}) does not know {}: its architectures are {}{}",
-                                   nvrtc_version_text(nvrtc.version()), nvrtc.path(), arch, fmt::join(supported, " "), cure), {});
+    const std::string cure = first > nvrtc.version()
+                                 ? fmt::format("; it needs NVRTC {} or newer, as in the PyPI wheel {}",
+                                               nvrtc_version_text(first), nvrtc_wheel(first / 10))
+                                 : std::string{};
+    throw CompileError(
+        fmt::format("NVRTC {} ({}) does not know {}: its architectures are {}{}", nvrtc_version_text(nvrtc.version()),
+                    nvrtc.path(), arch, fmt::join(supported, " "), cure),
+        {});
 }
 
 class NvrtcCompiler final : public Compiler {
@@ -66,7 +69,8 @@ public:
         const std::vector<std::string> options = nvrtc_options(request, nvrtc->version());
         NvrtcOutput output = nvrtc->compile(request.body, "kernel.cu", options);
         if (!output.ok) {
-            throw CompileError(compile_message(request, options, output.log, output.code, nvrtc->version()), output.log);
+            throw CompileError(compile_message(request, options, output.log, output.code, nvrtc->version()),
+                               output.log);
         }
         log().debug("compiled {} in {:.0f} ms", request.name, output.milliseconds);
         return {.name = request.name,
@@ -114,14 +118,16 @@ private:
 }  // namespace
 
 CompileRequest compile_request(const KernelSource& source) {
-    // --minimal leaves out textures, surfaces and runtime functions, which no kernel here uses, and saves 4 ms a compile.
+    // --minimal leaves out textures, surfaces and runtime functions, which no kernel here uses, and saves 4 ms a
+    // compile.
     return {.name = source.name,
             .body = source.body,
             .arch = std::string(source.arch->name),
             .options = {"--std=c++17", "--minimal", "--ptxas-options=-v"}};
 }
 
-std::shared_ptr<Compiler> make_nvrtc_compiler(const Options& options, int newest_major, const std::string& record_directory) {
+std::shared_ptr<Compiler> make_nvrtc_compiler(const Options& options, int newest_major,
+                                              const std::string& record_directory) {
     return std::make_shared<NvrtcCompiler>(options, newest_major, record_directory);
 }
 

@@ -13,13 +13,15 @@ public:
     DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
     ~DynamicLibrary();
 
-    /// Tries the candidates in order (paths, or sonames for the system's search). `tried` receives one line each: path and dlerror.
-    [[nodiscard]] static DynamicLibrary open_first(const std::vector<std::string>& candidates, std::vector<std::string>& tried);
+    /// Tries the candidates in order (paths, or sonames for the system's search). `tried` receives one line each: path
+    /// and dlerror.
+    [[nodiscard]] static DynamicLibrary open_first(const std::vector<std::string>& candidates,
+                                                   std::vector<std::string>& tried);
 
     [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
-    [[nodiscard]] const std::string& path() const { return path_; }          ///< absolute path of what was loaded
-    [[nodiscard]] void* symbol(const char* name) const;                      ///< null when absent
-    void keep_loaded() const;   ///< never unloaded from now on, not even when the object goes
+    [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute path of what was loaded
+    [[nodiscard]] void* symbol(const char* name) const;              ///< null when absent
+    void keep_loaded() const;  ///< never unloaded from now on, not even when the object goes
 
 private:
     void* handle_ = nullptr;

@@ -12,7 +12,8 @@ namespace jitgemm {
 /// The file is removed on release, so that no folder fills with lock files.
 class FileLock {
 public:
-    /// Waits at most `patience` for the holder. Nothing when it did not let go or the file cannot be made (errno says why).
+    /// Waits at most `patience` for the holder. Nothing when it did not let go or the file cannot be made (errno says
+    /// why).
     [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience);
 
     FileLock(FileLock&& other) noexcept = default;

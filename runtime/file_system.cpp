@@ -37,7 +37,7 @@ std::string read_all(int file, std::size_t size, const std::string& path) {
         const ssize_t got = ::read(file, text.data() + filled, size - filled);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw_system_error("cannot read", path);
-        if (got == 0) break;    // shrank meanwhile; the caller's checksum will tell
+        if (got == 0) break;  // shrank meanwhile; the caller's checksum will tell
         filled += static_cast<std::size_t>(got);
     }
     text.resize(filled);

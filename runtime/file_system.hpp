@@ -9,10 +9,12 @@
 
 namespace jitgemm {
 
-/// The whole file, or nothing when there is none. Throws std::system_error naming the path when it is there but cannot be read.
+/// The whole file, or nothing when there is none. Throws std::system_error naming the path when it is there but cannot
+/// be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::string& path);
 
-/// Creates the file (it must not exist), writes and syncs it. Throws std::system_error naming the path; leaves nothing then.
+/// Creates the file (it must not exist), writes and syncs it. Throws std::system_error naming the path; leaves nothing
+/// then.
 void write_new_file(const std::string& path, std::string_view data, mode_t mode = 0600);
 
 /// Writes beside `path`, syncs and renames over it: readers see the old file or the new one, never a part.
@@ -38,7 +40,8 @@ struct FileStamp {
 };
 [[nodiscard]] std::optional<FileStamp> file_stamp(const std::string& path);
 
-/// Why the folder at `path` cannot be trusted by this user (not a folder, someone else's); empty when it can be, or is not there.
+/// Why the folder at `path` cannot be trusted by this user (not a folder, someone else's); empty when it can be, or is
+/// not there.
 [[nodiscard]] std::string distrust(const std::string& path);
 
 }  // namespace jitgemm

@@ -154,7 +154,7 @@ CompiledKernel KernelCache::Impl::compile(const CacheLookup& lookup, Compiler& c
     try {
         return compiler.compile(lookup.request);
     } catch (const CompileError& error) {
-        if (error.log().empty() || !writable) throw;    // nothing was compiled, or nowhere to keep it
+        if (error.log().empty() || !writable) throw;  // nothing was compiled, or nowhere to keep it
         // The body alone, so that the line numbers of the log hold.
         const std::string file = folder.keep_failed_source(lookup.entry, lookup.request.body);
         if (file.empty()) throw;
@@ -184,7 +184,8 @@ KernelCache::KernelCache(std::string root, std::string readonly_root)
 
 KernelCache::~KernelCache() = default;
 
-KernelCache::Result KernelCache::get_or_compile(const CompileRequest& request, Compiler& compiler, const std::string& kernel_cu) {
+KernelCache::Result KernelCache::get_or_compile(const CompileRequest& request, Compiler& compiler,
+                                                const std::string& kernel_cu) {
     KeyFields fields = key_fields(request, compiler.nvrtc_version());
     const std::string key = key_hash(fields);
     const CacheLookup lookup{request, kernel_cu, std::move(fields), key, entry_prefix(request.name) + key};

@@ -18,7 +18,7 @@ struct CacheLookup {
     const std::string& kernel_cu;
     KeyFields fields;
     std::string key;
-    std::string entry;              ///< name of the entry's folder
+    std::string entry;  ///< name of the entry's folder
 };
 
 struct KernelCache::Impl {

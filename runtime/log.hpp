@@ -6,8 +6,8 @@
 
 namespace jitgemm {
 
-/// The library's own logger, on stderr: "jitgemm: warning: ...". It is not in spdlog's registry, so that a program which uses spdlog
-/// itself keeps its settings. Its level is that of the process, "warning" at first.
+/// The library's own logger, on stderr: "jitgemm: warning: ...". It is not in spdlog's registry, so that a program
+/// which uses spdlog itself keeps its settings. Its level is that of the process, "warning" at first.
 [[nodiscard]] spdlog::logger& log();
 
 /// "trace", "debug", "info", "warning", "error" or "off". Throws Error naming these for any other.

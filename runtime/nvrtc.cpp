@@ -17,19 +17,20 @@ namespace jitgemm {
 namespace {
 
 struct NvrtcApi {
-#define JITGEMM_NVRTC_FUNCTIONS(X)                                                                          \
-    X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs)           \
-    X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram)                                     \
-    X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)                                                         \
-    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+#define JITGEMM_NVRTC_FUNCTIONS(X)                                                                                   \
+    X(nvrtcVersion)                                                                                                  \
+    X(nvrtcGetErrorString)                                                                                           \
+    X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram) X(nvrtcDestroyProgram)              \
+        X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) \
+            X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 #define JITGEMM_DECLARE(name) decltype(&::name) name = nullptr;
     JITGEMM_NVRTC_FUNCTIONS(JITGEMM_DECLARE)
 #undef JITGEMM_DECLARE
 
     /// The name of the first function the library lacks, or null.
     const char* fill(const DynamicLibrary& library) {
-#define JITGEMM_FIND(name)                                                       \
-    name = reinterpret_cast<decltype(&::name)>(library.symbol(#name));           \
+#define JITGEMM_FIND(name)                                             \
+    name = reinterpret_cast<decltype(&::name)>(library.symbol(#name)); \
     if (name == nullptr) return #name;
         JITGEMM_NVRTC_FUNCTIONS(JITGEMM_FIND)
 #undef JITGEMM_FIND
@@ -100,9 +101,10 @@ public:
         const Program program(api_, source, file_name);
         const nvrtcResult result = program.compile(options);
         NvrtcOutput output{.ok = result == NVRTC_SUCCESS, .code = program.cubin(), .log = program.log()};
-        if (output.code.empty()) output.code = program.ptx();   // asked for compute_*, or ptxas refused it
+        if (output.code.empty()) output.code = program.ptx();  // asked for compute_*, or ptxas refused it
         if (!output.ok && output.log.empty()) output.log = api_.nvrtcGetErrorString(result);
-        output.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        output.milliseconds =
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
         return output;
     }
 
@@ -119,8 +121,13 @@ std::string unfit(int version, int newest_major) {
                            nvrtc_version_text(kOldestNvrtc));
     }
     if (newest_major == 0 || version / 10 <= newest_major) return {};
-    return fmt::format("is NVRTC {}, too new: the driver loads binaries of CUDA {} at most", nvrtc_version_text(version),
-                       newest_major);
+    return fmt::format("is NVRTC {}, too new: the driver loads binaries of CUDA {} at most",
+                       nvrtc_version_text(version), newest_major);
+}
+
+/// Several names may lead to one library: it is told once.
+void note(std::vector<std::string>& tried, const std::string& line) {
+    if (std::find(tried.begin(), tried.end(), line) == tried.end()) tried.push_back(line);
 }
 
 /// The library as an Nvrtc, or nothing and a line in `tried`.
@@ -128,7 +135,7 @@ std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vec
     library.keep_loaded();
     NvrtcApi api;
     if (const char* missing = api.fill(library)) {
-        tried.push_back(fmt::format("{}: has no function {}", library.path(), missing));
+        note(tried, fmt::format("{}: has no function {}", library.path(), missing));
         return nullptr;
     }
     int major = 0;
@@ -136,7 +143,7 @@ std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vec
     api.nvrtcVersion(&major, &minor);
     const int version = 10 * major + minor;
     if (const std::string reason = unfit(version, newest_major); !reason.empty()) {
-        tried.push_back(library.path() + ": " + reason);
+        note(tried, library.path() + ": " + reason);
         return nullptr;
     }
     return std::make_shared<LoadedNvrtc>(std::move(library), api, version);
@@ -145,10 +152,13 @@ std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vec
 [[noreturn]] void throw_missing(const std::vector<std::string>& tried, int newest_major) {
     const std::string wheel = nvrtc_wheel(newest_major);
     const std::string pin = newest_major > 12 ? fmt::format("'{}=={}.*'", wheel, newest_major) : wheel;
-    const std::string limit = newest_major == 0 ? "" : fmt::format(" that this driver can take (CUDA {} at most)", newest_major);
-    throw CompileError(fmt::format("found no NVRTC{}; looked for:\n  {}\n"
-                                   "The PyPI wheel {} would do: pip install --target DIR {}, then set JITGEMM_WHEELS=DIR",
-                                   limit, fmt::join(tried, "\n  "), wheel, pin), {});
+    const std::string limit =
+        newest_major == 0 ? "" : fmt::format(" that this driver can take (CUDA {} at most)", newest_major);
+    throw CompileError(
+        fmt::format("found no NVRTC{}; looked for:\n  {}\n"
+                    "The PyPI wheel {} would do: pip install --target DIR {}, then set JITGEMM_WHEELS=DIR",
+                    limit, fmt::join(tried, "\n  "), wheel, pin),
+        {});
 }
 
 }  // namespace

@@ -25,14 +25,16 @@ constexpr std::array<OptionRow, 5> kNewOptions{{
     {"--fdevice-time-trace", 128},
 }};
 
-/// NVRTC keeps a cache of its own beside the driver's, from 12.9 on. Ours makes it useless, and compile times are to be true.
+/// NVRTC keeps a cache of its own beside the driver's, from 12.9 on. Ours makes it useless, and compile times are to be
+/// true.
 constexpr const char* kNoCache = "--no-cache";
 
 void require(const std::string& option, int nvrtc_version) {
     const int first = first_nvrtc_of_option(option);
     if (first <= nvrtc_version) return;
     throw CompileError(fmt::format("option {} needs NVRTC {}, this is {}", option, nvrtc_version_text(first),
-                                   nvrtc_version_text(nvrtc_version)), {});
+                                   nvrtc_version_text(nvrtc_version)),
+                       {});
 }
 
 }  // namespace

@@ -30,8 +30,9 @@ int version_in(const nlohmann::json& record, const std::string& fingerprint) {
     return now == then ? record.at("nvrtc_version").get<int>() : 0;
 }
 
-nlohmann::json make_record(int version, const std::string& library, const FileStamp& stamp, const std::string& fingerprint) {
-    return {{"format", kRecordFormat}, {"fingerprint", fingerprint},   {"library", library},
+nlohmann::json make_record(int version, const std::string& library, const FileStamp& stamp,
+                           const std::string& fingerprint) {
+    return {{"format", kRecordFormat}, {"fingerprint", fingerprint}, {"library", library},
             {"size", stamp.size},      {"mtime_ns", stamp.mtime_ns}, {"nvrtc_version", version}};
 }
 

@@ -5,8 +5,9 @@
 
 namespace jitgemm {
 
-/// Remembers on disk which NVRTC version a search finds, so that a cache hit need not load the library (100 MB, 5 to 10 ms).
-/// Keyed by path, size and time of the library found and of every candidate before and after it (search_fingerprint).
+/// Remembers on disk which NVRTC version a search finds, so that a cache hit need not load the library (100 MB, 5 to 10
+/// ms). Keyed by path, size and time of the library found and of every candidate before and after it
+/// (search_fingerprint).
 class NvrtcRecord {
 public:
     /// An empty directory remembers nothing.

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <system_error>
 
 namespace jitgemm {
@@ -19,8 +21,8 @@ namespace fs = std::filesystem;
 constexpr int kNewestKnownMajor = 13;
 constexpr int kOldestMajor = kOldestNvrtc / 10;
 
-/// Sonames in order of preference. The unversioned one only exists where a development package is installed; what it leads to is
-/// known after loading.
+/// Sonames in order of preference. The unversioned one only exists where a development package is installed; what it
+/// leads to is known after loading.
 std::vector<std::string> library_names(int newest_major) {
     std::vector<std::string> names;
     for (int major = newest_major == 0 ? kNewestKnownMajor : newest_major; major >= kOldestMajor; --major) {
@@ -57,8 +59,10 @@ std::vector<std::string> installed_toolkits() {
 void add_wheels(std::vector<std::string>& list, const std::string& folder, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         const std::string major = name.substr(name.rfind('.') + 1);
-        if (major == "12") list.push_back(folder + "/nvidia/cuda_nvrtc/lib/" + name);
-        else if (major != "so") list.push_back(fmt::format("{}/nvidia/cu{}/lib/{}", folder, major, name));
+        if (major == "12")
+            list.push_back(folder + "/nvidia/cuda_nvrtc/lib/" + name);
+        else if (major != "so")
+            list.push_back(fmt::format("{}/nvidia/cu{}/lib/{}", folder, major, name));
     }
 }
 
@@ -75,6 +79,15 @@ std::string system_search_path() {
     }
     dlclose(self);
     return path;
+}
+
+/// Each candidate once, at its first place (CUDA_PATH is often /usr/local/cuda).
+std::vector<std::string> without_repeats(const std::vector<std::string>& list) {
+    std::vector<std::string> unique;
+    for (const std::string& candidate : list) {
+        if (std::find(unique.begin(), unique.end(), candidate) == unique.end()) unique.push_back(candidate);
+    }
+    return unique;
 }
 
 std::string stamp_text(const std::string& path) {
@@ -98,7 +111,7 @@ std::vector<std::string> nvrtc_search_list(const Options& options, int newest_ma
     list.insert(list.end(), names.begin(), names.end());
     for (const std::string& toolkit : installed_toolkits()) add_toolkit(list, toolkit, names);
     if (!options.wheel_directory.empty()) add_wheels(list, options.wheel_directory, names);
-    return list;
+    return without_repeats(list);
 }
 
 std::string search_fingerprint(const std::vector<std::string>& candidates, int newest_major) {

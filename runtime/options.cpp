@@ -32,7 +32,8 @@ std::string absolute_path(const std::string& path) {
     return error ? path : absolute.lexically_normal().string();
 }
 
-/// JITGEMM_CACHE_DIR set to nothing turns the cache off. XDG_CACHE_HOME must be absolute (XDG base directory specification).
+/// JITGEMM_CACHE_DIR set to nothing turns the cache off. XDG_CACHE_HOME must be absolute (XDG base directory
+/// specification).
 std::string cache_directory() {
     if (const std::optional<std::string> own = variable("JITGEMM_CACHE_DIR")) return absolute_path(*own);
     const std::string xdg = first_of({"XDG_CACHE_HOME"});

@@ -10,9 +10,9 @@
 #include <algorithm>
 
 using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
 using testing::TemporaryFolder;
 using testing::text_in;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -23,7 +23,8 @@ CompileRequest request(const std::string& body, const std::string& arch = "sm_90
     return made;
 }
 
-const std::string kFill = "extern \"C\" __global__ void fill(float* x, float value) {\n    x[threadIdx.x] = value;\n}\n";
+const std::string kFill =
+    "extern \"C\" __global__ void fill(float* x, float value) {\n    x[threadIdx.x] = value;\n}\n";
 
 std::shared_ptr<Compiler> compiler(const std::string& records = {}) {
     return make_nvrtc_compiler(Options::from_environment(), 0, records);
@@ -44,7 +45,9 @@ TEST_CASE("a kernel is compiled with what ptxas reports of it") {
     const CompiledKernel kernel = compiler()->compile(request(kFill));
     CHECK(kernel.name == "test_kernel");
     CHECK(kernel.arch == "sm_90a");
-    CHECK(kernel.binary.starts_with("\x7f" "ELF"));
+    CHECK(
+        kernel.binary.starts_with("\x7f"
+                                  "ELF"));
     CHECK(kernel.report.registers > 0);
     CHECK(kernel.report.spill_store_bytes == 0);
     CHECK(kernel.report.warnings.empty());
@@ -54,14 +57,15 @@ TEST_CASE("a kernel is compiled with what ptxas reports of it") {
 }
 
 TEST_CASE("spills are seen") {
-    const std::string body = "extern \"C\" __global__ void __launch_bounds__(1024, 2) k(float* x) {\n"
-                             "    float r[64];\n"
-                             "    #pragma unroll\n"
-                             "    for (int i = 0; i < 64; ++i) r[i] = x[i * 1024 + threadIdx.x];\n"
-                             "    __syncthreads();\n"
-                             "    #pragma unroll\n"
-                             "    for (int i = 0; i < 64; ++i) x[i * 1024 + threadIdx.x] = r[63 - i] * r[i];\n"
-                             "}\n";
+    const std::string body =
+        "extern \"C\" __global__ void __launch_bounds__(1024, 2) k(float* x) {\n"
+        "    float r[64];\n"
+        "    #pragma unroll\n"
+        "    for (int i = 0; i < 64; ++i) r[i] = x[i * 1024 + threadIdx.x];\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll\n"
+        "    for (int i = 0; i < 64; ++i) x[i * 1024 + threadIdx.x] = r[63 - i] * r[i];\n"
+        "}\n";
     const PtxasReport report = compiler()->compile(request(body)).report;
     CHECK(report.registers <= 32);
     CHECK(report.spill_store_bytes > 0);
@@ -70,7 +74,8 @@ TEST_CASE("spills are seen") {
 }
 
 TEST_CASE("warnings of the front end are kept") {
-    const CompiledKernel kernel = compiler()->compile(request("extern \"C\" __global__ void k() {\n    int unused = 3;\n}\n"));
+    const CompiledKernel kernel =
+        compiler()->compile(request("extern \"C\" __global__ void k() {\n    int unused = 3;\n}\n"));
     REQUIRE(kernel.report.warnings.size() == 1);
     CHECK_THAT(kernel.report.warnings.front(), ContainsSubstring("kernel.cu(2)"));
 }
@@ -88,7 +93,8 @@ TEST_CASE("a refused kernel shows name, log, source lines and options") {
 }
 
 TEST_CASE("what ptxas refuses is quoted as PTX") {
-    const std::string message = refusal(request("extern \"C\" __global__ void k() {\n    asm volatile(\"bogus.f32 1;\");\n}\n"));
+    const std::string message =
+        refusal(request("extern \"C\" __global__ void k() {\n    asm volatile(\"bogus.f32 1;\");\n}\n"));
     CHECK_THAT(message, ContainsSubstring("generated PTX, line "));
     CHECK_THAT(message, ContainsSubstring("bogus.f32"));
 }

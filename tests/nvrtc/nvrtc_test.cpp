@@ -43,16 +43,21 @@ TEST_CASE("a library too new for the driver is named, with the wheel that would 
         static_cast<void>(Nvrtc::load(only_this_library(), newest));
         FAIL("loaded");
     } catch (const CompileError& error) {
-        CHECK_THAT(error.what(), ContainsSubstring(nvrtc()->path() + ": is NVRTC " + nvrtc_version_text(nvrtc()->version()) +
-                                                   ", too new: the driver loads binaries of CUDA " + std::to_string(newest) + " at most"));
+        CHECK_THAT(
+            error.what(),
+            ContainsSubstring(nvrtc()->path() + ": is NVRTC " + nvrtc_version_text(nvrtc()->version()) +
+                              ", too new: the driver loads binaries of CUDA " + std::to_string(newest) + " at most"));
         CHECK_THAT(error.what(), ContainsSubstring(nvrtc_wheel(newest)));
     }
 }
 
 TEST_CASE("sm_* gives a cubin, compute_* PTX, and the log tells what ptxas did") {
-    const NvrtcOutput cubin = nvrtc()->compile(kKernel, "kernel.cu", {"--gpu-architecture=sm_90a", "--ptxas-options=-v"});
+    const NvrtcOutput cubin =
+        nvrtc()->compile(kKernel, "kernel.cu", {"--gpu-architecture=sm_90a", "--ptxas-options=-v"});
     REQUIRE(cubin.ok);
-    CHECK(cubin.code.starts_with("\x7f" "ELF"));
+    CHECK(
+        cubin.code.starts_with("\x7f"
+                               "ELF"));
     CHECK_THAT(cubin.log, ContainsSubstring("registers"));
     CHECK(cubin.milliseconds > 0);
     const NvrtcOutput ptx = nvrtc()->compile(kKernel, "kernel.cu", {"--gpu-architecture=compute_80"});

@@ -29,20 +29,28 @@ public:
                 .arch = request.arch,
                 .binary = binary_of(request),
                 .log = "ptxas info    : Used 40 registers",
-                .report = {.registers = 40, .spill_store_bytes = 8, .spill_load_bytes = 4, .stack_bytes = 16,
-                           .static_shared_bytes = 32, .warnings = {"a warning"}},
+                .report = {.registers = 40,
+                           .spill_store_bytes = 8,
+                           .spill_load_bytes = 4,
+                           .stack_bytes = 16,
+                           .static_shared_bytes = 32,
+                           .warnings = {"a warning"}},
                 .compile_ms = 12.5,
                 .nvrtc_version = version_};
     }
 
     static std::string binary_of(const CompileRequest& request) {
-        return std::string("\x7f" "ELF\0", 5) + request.arch + request.body + std::string(1000, 'b');
+        return std::string(
+                   "\x7f"
+                   "ELF\0",
+                   5) +
+               request.arch + request.body + std::string(1000, 'b');
     }
     [[nodiscard]] int compiles() const { return compiles_; }
     void set_version(int version) { version_ = version; }
     void set_newest_major(int major) { newest_major_ = major; }
 
-    std::string tally_file;                 ///< gets one byte a compile
+    std::string tally_file;  ///< gets one byte a compile
     std::function<void()> before_result;
 
 private:
@@ -57,7 +65,8 @@ private:
     std::atomic<int> compiles_ = 0;
 };
 
-inline CompileRequest request_of(const std::string& name, const std::string& body = "extern \"C\" __global__ void k() {}") {
+inline CompileRequest request_of(const std::string& name,
+                                 const std::string& body = "extern \"C\" __global__ void k() {}") {
     return {.name = name, .body = body, .arch = "sm_90a", .options = {"--std=c++17", "--ptxas-options=-v"}};
 }
 

@@ -9,7 +9,8 @@ using jitgemm::DynamicLibrary;
 
 TEST_CASE("the first library that loads is taken; what was tried before it is told") {
     std::vector<std::string> tried;
-    const DynamicLibrary library = DynamicLibrary::open_first({"/nonexistent/libone.so", "libnone-such.so.7", "libm.so.6"}, tried);
+    const DynamicLibrary library =
+        DynamicLibrary::open_first({"/nonexistent/libone.so", "libnone-such.so.7", "libm.so.6"}, tried);
     REQUIRE(library);
     REQUIRE(tried.size() == 2);
     CHECK(tried[0].starts_with("/nonexistent/libone.so: "));

@@ -43,7 +43,8 @@ TEST_CASE("a new file must be new, and a failed write leaves none") {
     CHECK(mode_of(folder / "file") == 0600);
     CHECK_THROWS_AS(write_new_file(folder / "file", "other"), std::system_error);
     CHECK(text_in(folder / "file") == "text");
-    CHECK_THROWS_WITH(write_new_file(folder / "none/file", "x"), Catch::Matchers::ContainsSubstring(folder / "none/file"));
+    CHECK_THROWS_WITH(write_new_file(folder / "none/file", "x"),
+                      Catch::Matchers::ContainsSubstring(folder / "none/file"));
 }
 
 TEST_CASE("an atomic write replaces, or leaves the old file and nothing beside it") {

@@ -12,7 +12,8 @@
 #include <csignal>
 #include <filesystem>
 
-/// \file Folders the cache cannot use. Root may do anything to any folder, so these tests use obstacles that stop root as well.
+/// \file Folders the cache cannot use. Root may do anything to any folder, so these tests use obstacles that stop root
+/// as well.
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
@@ -93,7 +94,7 @@ TEST_CASE("an unwritable cache folder") {
 
 TEST_CASE("someone else's cache folder is neither read nor written") {
     TemporaryFolder folder;
-    std::string root = "/usr";      // for anyone but root that is someone else's
+    std::string root = "/usr";  // for anyone but root that is someone else's
     if (::geteuid() == 0) {
         root = folder / "cache";
         CountingCompiler compiler;
@@ -155,7 +156,7 @@ TEST_CASE("a full disk leaves no half entry") {
     const std::string root = folder / "cache";
     const int status = in_child([&] {
         std::signal(SIGXFSZ, SIG_IGN);
-        const rlimit limit{600, 600};       // kernel.cu fits, the binary does not
+        const rlimit limit{600, 600};  // kernel.cu fits, the binary does not
         ::setrlimit(RLIMIT_FSIZE, &limit);
         CapturedLog log;
         CountingCompiler compiler;

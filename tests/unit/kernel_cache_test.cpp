@@ -111,7 +111,10 @@ TEST_CASE("a damaged entry is rebuilt") {
     SECTION("truncated cubin") { fs::resize_file(cubin, 100); }
     SECTION("empty cubin") { fs::resize_file(cubin, 0); }
     SECTION("no cubin") { fs::remove(cubin); }
-    SECTION("a folder in place of the cubin") { fs::remove(cubin); fs::create_directory(cubin); }
+    SECTION("a folder in place of the cubin") {
+        fs::remove(cubin);
+        fs::create_directory(cubin);
+    }
     SECTION("truncated meta.json") { fs::resize_file(meta, fs::file_size(meta) / 2); }
     SECTION("empty meta.json") { fs::resize_file(meta, 0); }
     SECTION("no meta.json") { fs::remove(meta); }
@@ -123,8 +126,14 @@ TEST_CASE("a damaged entry is rebuilt") {
         text.replace(at, 15, "\"registers\": 41");
         put_text(meta, text);
     }
-    SECTION("a file in place of the entry") { fs::remove_all(directory); put_text(directory, "x"); }
-    SECTION("an empty folder in place of the entry") { fs::remove_all(directory); fs::create_directory(directory); }
+    SECTION("a file in place of the entry") {
+        fs::remove_all(directory);
+        put_text(directory, "x");
+    }
+    SECTION("an empty folder in place of the entry") {
+        fs::remove_all(directory);
+        fs::create_directory(directory);
+    }
 
     const KernelCache::Result rebuilt = f.get();
     CHECK(rebuilt.source == CacheSource::compiled);
@@ -148,7 +157,10 @@ TEST_CASE("swapped files are noticed") {
 
     SECTION("cubin") { take("/kernel.cubin"); }
     SECTION("meta.json") { take("/meta.json"); }
-    SECTION("both, consistent with each other") { take("/kernel.cubin"); take("/meta.json"); }
+    SECTION("both, consistent with each other") {
+        take("/kernel.cubin");
+        take("/meta.json");
+    }
     CHECK(cache.entries(true).front().state != "ok");
     const KernelCache::Result rebuilt = f.get();
     CHECK(rebuilt.source == CacheSource::compiled);
@@ -361,5 +373,5 @@ TEST_CASE("a hit takes well under a millisecond") {
     const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
     std::cout << "cache hit: " << time.count() / kRounds << " us\n";
     CHECK(f.compiler.compiles() == 1);
-    CHECK(time.count() / kRounds < 10'000);     // generous: sanitizers, busy machines
+    CHECK(time.count() / kRounds < 10'000);  // generous: sanitizers, busy machines
 }

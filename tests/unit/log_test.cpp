@@ -22,7 +22,8 @@ TEST_CASE("the log says what its level lets through") {
 }
 
 TEST_CASE("an unknown log level names the known ones") {
-    CHECK_THROWS_WITH(set_log_level("loud"), "unknown log level 'loud': known are trace, debug, info, warning, error, off");
+    CHECK_THROWS_WITH(set_log_level("loud"),
+                      "unknown log level 'loud': known are trace, debug, info, warning, error, off");
 }
 
 TEST_CASE("the logger is not in spdlog's registry") { CHECK(spdlog::get("jitgemm") == nullptr); }

@@ -57,7 +57,7 @@ TEST_CASE("without a folder nothing is remembered, and an unusable one does no h
 TEST_CASE("a cache hit does not load NVRTC") {
     const TemporaryFolder folder;
     Options options;
-    options.nvrtc_library = folder / "libnvrtc.so.13";      // no library: an attempt to load it would fail
+    options.nvrtc_library = folder / "libnvrtc.so.13";  // no library: an attempt to load it would fail
     put_text(options.nvrtc_library, "not an ELF file");
     NvrtcRecord(folder / "cache", nvrtc_search_list(options, 0), 0).write(130, options.nvrtc_library);
     const CompileRequest request = request_of("kernel_a");
@@ -87,5 +87,6 @@ TEST_CASE("with no NVRTC at all the cache serves, and a miss says what is missin
                       Catch::Matchers::ContainsSubstring(options.nvrtc_library));
     CHECK_THROWS_AS(make_nvrtc_compiler(options, 12, folder / "cache")->compile(request), CompileError);
     KernelCache limited(folder / "cache", {});
-    CHECK_THROWS_AS(limited.get_or_compile(request, *make_nvrtc_compiler(options, 12, folder / "cache"), {}), CompileError);
+    CHECK_THROWS_AS(limited.get_or_compile(request, *make_nvrtc_compiler(options, 12, folder / "cache"), {}),
+                    CompileError);
 }

@@ -12,9 +12,12 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-std::ptrdiff_t place_of(const std::vector<std::string>& list, const std::string& text) { return std::find(list.begin(), list.end(), text) - list.begin(); }
+std::ptrdiff_t place_of(const std::vector<std::string>& list, const std::string& text) {
+    return std::find(list.begin(), list.end(), text) - list.begin();
+}
 bool names(const std::vector<std::string>& list, const std::string& text) {
-    return std::any_of(list.begin(), list.end(), [&](const std::string& line) { return line.find(text) != std::string::npos; });
+    return std::any_of(list.begin(), list.end(),
+                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
 std::string failure(const std::vector<std::string>& candidates, int newest_major) {
@@ -34,9 +37,12 @@ TEST_CASE("the search goes from the setting of the toolkit over the system to th
     options.cuda_path = "/opt/cuda";
     options.wheel_directory = "/opt/wheels";
     const std::vector<std::string> list = nvrtc_search_list(options, 0);
-    const std::vector<std::string> order{"/opt/cuda/lib64/libnvrtc.so.13",      "/opt/cuda/lib64/libnvrtc.so.12",
-                                         "libnvrtc.so.13",                      "libnvrtc.so.12",
-                                         "/usr/local/cuda/lib64/libnvrtc.so.13", "/opt/wheels/nvidia/cu13/lib/libnvrtc.so.13",
+    const std::vector<std::string> order{"/opt/cuda/lib64/libnvrtc.so.13",
+                                         "/opt/cuda/lib64/libnvrtc.so.12",
+                                         "libnvrtc.so.13",
+                                         "libnvrtc.so.12",
+                                         "/usr/local/cuda/lib64/libnvrtc.so.13",
+                                         "/opt/wheels/nvidia/cu13/lib/libnvrtc.so.13",
                                          "/opt/wheels/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"};
     for (std::size_t i = 1; i < order.size(); ++i) CHECK(place_of(list, order[i - 1]) < place_of(list, order[i]));
     CHECK(place_of(list, order.back()) < std::ssize(list));
@@ -85,7 +91,8 @@ TEST_CASE("the fingerprint changes with all that decides a search") {
     CHECK(search_fingerprint({candidates[0], candidates[1]}, 13) != before);
     SECTION("a library changed") { testing::put_text(folder / "second.so", "22"); }
     SECTION("a library was touched") {
-        std::filesystem::last_write_time(folder / "second.so", std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+        std::filesystem::last_write_time(folder / "second.so",
+                                         std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
     }
     SECTION("an earlier candidate appeared") { testing::put_text(folder / "first.so", "1"); }
     SECTION("a library is gone") { std::filesystem::remove(folder / "second.so"); }

@@ -14,11 +14,14 @@ namespace {
 class Environment {
 public:
     Environment() {
-        for (const char* name : {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_NVRTC", "JITGEMM_WHEELS", "JITGEMM_TEMPLATES",
-                                 "JITGEMM_LOG", "XDG_CACHE_HOME", "HOME", "CUDA_PATH", "CUDA_HOME"}) {
+        for (const char* name :
+             {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_NVRTC", "JITGEMM_WHEELS", "JITGEMM_TEMPLATES",
+              "JITGEMM_LOG", "XDG_CACHE_HOME", "HOME", "CUDA_PATH", "CUDA_HOME"}) {
             const char* value = std::getenv(name);
-            if (value != nullptr) saved_[name] = value;
-            else saved_[name] = std::nullopt;
+            if (value != nullptr)
+                saved_[name] = value;
+            else
+                saved_[name] = std::nullopt;
             ::unsetenv(name);
         }
     }
@@ -26,8 +29,10 @@ public:
     Environment& operator=(const Environment&) = delete;
     ~Environment() {
         for (const auto& [name, value] : saved_) {
-            if (value) ::setenv(name.c_str(), value->c_str(), 1);
-            else ::unsetenv(name.c_str());
+            if (value)
+                ::setenv(name.c_str(), value->c_str(), 1);
+            else
+                ::unsetenv(name.c_str());
         }
     }
     void set(const char* name, const char* value) const { ::setenv(name, value, 1); }

@@ -43,7 +43,8 @@ TEST_CASE("the ptxas log of NVRTC 13.0") {
     CHECK(report.stack_bytes == 160);
     CHECK(report.static_shared_bytes == 4096);
     CHECK(report.warnings ==
-          std::vector<std::string>{"kernel.cu(4): warning #177-D: variable \"unused\" was declared but never referenced"});
+          std::vector<std::string>{
+              "kernel.cu(4): warning #177-D: variable \"unused\" was declared but never referenced"});
 }
 
 TEST_CASE("the ptxas log of NVRTC 12.4") {
@@ -57,16 +58,19 @@ TEST_CASE("the ptxas log of NVRTC 12.4") {
 }
 
 TEST_CASE("spills of several functions add up") {
-    const PtxasReport report = parse_ptxas_log("  0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n"
-                                               "  0 bytes stack frame, 16 bytes spill stores, 2 bytes spill loads\n");
+    const PtxasReport report = parse_ptxas_log(
+        "  0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n"
+        "  0 bytes stack frame, 16 bytes spill stores, 2 bytes spill loads\n");
     CHECK(report.spill_store_bytes == 24);
     CHECK(report.spill_load_bytes == 6);
 }
 
 TEST_CASE("advisories and warnings of ptxas are kept") {
-    const char* const advisory = "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized "
-                                 "due to insufficient register resources for the wgmma pipeline in the function 'k'";
-    const char* const warning = "ptxas warning : Value of threads per SM for entry k is out of range. .minnctapersm will be ignored";
+    const char* const advisory =
+        "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized "
+        "due to insufficient register resources for the wgmma pipeline in the function 'k'";
+    const char* const warning =
+        "ptxas warning : Value of threads per SM for entry k is out of range. .minnctapersm will be ignored";
     const PtxasReport report = parse_ptxas_log(std::string(advisory) + "\n" + warning + "\r\n");
     CHECK(report.warnings == std::vector<std::string>{advisory, warning});
 }
