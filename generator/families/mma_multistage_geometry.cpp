@@ -63,7 +63,7 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     for (const OperandGeometry* operand : {&g.a, &g.b})
         if (!operand->async) g.staging_registers += 8 * operand->passes;
     g.vector_d = output_vector(signature, config);
-    g.pipeline_bytes = config.stages * (g.a.stage_bytes + g.b.stage_bytes);
+    g.pipeline_bytes = static_cast<std::int64_t>(config.stages) * (g.a.stage_bytes + g.b.stage_bytes);
     g.epilogue_bytes = epilogue_bytes(signature, config, g.threads / 32);
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
     return g;
@@ -73,7 +73,7 @@ int resident_blocks(const MmaMultistageGeometry& g, const Arch& arch) {
     if (g.threads == 0) return 0;
     const int registers = (std::min(g.registers(), arch.max_registers_per_thread) + 7) / 8 * 8;
     const int by_registers = arch.registers_per_sm / (registers * g.threads);
-    const int by_shared = arch.shared_bytes_per_sm / (g.shared_bytes + arch.shared_reserved_per_block);
+    const int by_shared = static_cast<int>(arch.shared_bytes_per_sm / (g.shared_bytes + arch.shared_reserved_per_block));
     const int by_threads = arch.max_threads_per_sm / g.threads;
     return std::min({by_registers, by_shared, by_threads, arch.max_blocks_per_sm});
 }

@@ -4,6 +4,8 @@
 #include "generator/families/mma_multistage.hpp"
 #include "generator/kernel_config.hpp"
 
+#include <cstdint>
+
 namespace jitgemm {
 
 /// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
@@ -29,9 +31,9 @@ struct MmaMultistageGeometry {
     int staging_registers = 0;                          ///< a thread's vectors on their way through registers
     OperandGeometry a, b;
     int vector_d = 0;                                   ///< elements the epilogue stores at once
-    int pipeline_bytes = 0;
-    int epilogue_bytes = 0;
-    int shared_bytes = 0;                               ///< the larger of both
+    std::int64_t pipeline_bytes = 0;
+    std::int64_t epilogue_bytes = 0;
+    std::int64_t shared_bytes = 0;                      ///< the larger of both
 
     /// Estimate within a few registers of what ptxas takes.
     [[nodiscard]] int registers() const;

@@ -57,6 +57,8 @@ std::string shared_token(const MmaMultistageGeometry& g, SharedLayout layout) {
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
+constexpr int kLargestNumber = 4096;        // of any parameter: what follows from them must not overflow
+
 /// A cursor over the text of a name or a value; every take_* either consumes or leaves it where it was.
 class Reader {
 public:
@@ -70,7 +72,7 @@ public:
     bool take_number(int& value) {
         int number = 0;
         const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-        if (error != std::errc{} || number < 0) return false;
+        if (error != std::errc{} || number < 0 || number > kLargestNumber) return false;
         rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
         value = number;
         return true;

@@ -239,7 +239,7 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
     KernelEntry gemm;
     gemm.function = "gemm";
     gemm.threads = g.threads;
-    gemm.shared_bytes = g.shared_bytes;
+    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.grid = {c.block.m, c.block.n, c.split_k};
     gemm.arguments = argument_list(signature, c);
     std::vector<KernelEntry> entries;

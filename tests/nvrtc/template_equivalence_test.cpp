@@ -1,0 +1,167 @@
+/// The renderer may not change what a template means: nvcc on the template with -D and nvcc on the dump give the same code.
+
+#include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
+#include "runtime/cli/subprocess.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <cstdlib>
+#include <map>
+
+namespace {
+
+using namespace jitgemm;
+using jitgemm::testing::put_text;
+using jitgemm::testing::TemporaryFolder;
+using jitgemm::testing::text_in;
+
+constexpr const char* kArchName = "sm_80";
+
+bool has_nvcc() {
+    static const bool found = cli::run_program({"nvcc", "--version"}).has_value();
+    return found;
+}
+
+void compile(std::vector<std::string> words) {
+    const auto result = cli::run_program(words);
+    REQUIRE(result);
+    REQUIRE(result->exit_code == 0);
+}
+
+/// Contents of every section whose name starts with ".text." in an ELF64 file, by name.
+std::map<std::string, std::string> text_sections(const std::string& elf) {
+    const auto number = [&](std::size_t offset, int bytes) {
+        std::uint64_t value = 0;
+        for (int i = bytes - 1; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(elf.at(offset + static_cast<std::size_t>(i)));
+        return static_cast<std::size_t>(value);
+    };
+    const std::size_t table = number(0x28, 8);
+    const std::size_t size = number(0x3A, 2);
+    const std::size_t names = number(table + number(0x3E, 2) * size + 0x18, 8);
+    std::map<std::string, std::string> sections;
+    for (std::size_t i = 0; i < number(0x3C, 2); ++i) {
+        const std::size_t header = table + i * size;
+        const std::string name = elf.c_str() + names + number(header, 4);
+        if (name.rfind(".text.", 0) == 0) sections[name] = elf.substr(number(header + 0x18, 8), number(header + 0x20, 8));
+    }
+    return sections;
+}
+
+std::vector<std::string> macro_flags(const GemmSpec& spec, const KernelConfig& config) {
+    std::vector<std::string> flags;
+    for (const auto& [name, value] : family_of(config).render_input(signature(spec), config).macros)
+        flags.push_back("-D" + name + "=" + std::to_string(value));
+    return flags;
+}
+
+/// Compiles both ways; `kind` is "-ptx" or "-cubin". Returns the two files' contents.
+std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const KernelConfig& config, const std::string& kind) {
+    TemporaryFolder folder;
+    const KernelSource source = generate(spec, config, find_arch(kArchName));
+    put_text(folder / "dump.cu", dump(source, spec));
+    const std::vector<std::string> common{"nvcc", std::string("-arch=") + kArchName, "-std=c++17", kind};
+    std::vector<std::string> of_dump = common;
+    of_dump.insert(of_dump.end(), {"-o", folder / "dump.out", folder / "dump.cu"});
+    compile(of_dump);
+    std::vector<std::string> of_template = common;
+    for (std::string& flag : macro_flags(spec, config)) of_template.push_back(std::move(flag));
+    const std::string templates = std::string(JITGEMM_SOURCE_DIR) + "/templates";
+    of_template.insert(of_template.end(), {"-I", templates + "/defaults", "-o", folder / "template.out",
+                                           templates + "/" + std::string(family_of(config).template_file)});
+    compile(of_template);
+    return {text_in(folder / "dump.out"), text_in(folder / "template.out")};
+}
+
+/// PTX without its comments, which name nothing but the compiler anyway.
+std::string code_of(const std::string& ptx) {
+    std::string code;
+    for (std::size_t begin = 0; begin < ptx.size();) {
+        const std::size_t end = std::min(ptx.find('\n', begin), ptx.size());
+        const std::string line = ptx.substr(begin, end - begin);
+        if (line.rfind("//", 0) != 0 && line.find(".loc") == std::string::npos) code += line + '\n';
+        begin = end + 1;
+    }
+    return code;
+}
+
+struct Case {
+    const char* name;
+    GemmSpec spec;
+    ParameterMap parameters;
+};
+
+GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmSpec spec;
+    spec.m = m;
+    spec.n = n;
+    spec.k = k;
+    spec.layout = layout;
+    return resolved(spec);
+}
+
+GemmSpec with_c(GemmSpec spec, DataType c, DataType d) {
+    spec.c = c;
+    spec.d = d;
+    spec.ldc = spec.ldd = 0;
+    spec.align_c = spec.align_d = 0;
+    return resolved(spec);
+}
+
+GemmSpec f16(GemmSpec spec, DataType accumulator) {
+    spec.a = spec.b = spec.d = DataType::f16;
+    spec.accumulator = accumulator;
+    return spec;
+}
+
+std::vector<Case> cases() {
+    const ParameterMap small{{"block", "64x64x32"}, {"warp", "32x32"}};
+    const auto plus = [&](ParameterMap more) {
+        more.insert(small.begin(), small.end());
+        return more;
+    };
+    using enum GemmLayout;
+    return {{"tn", spec_of(tn, 512, 512, 512), small},
+            {"nn, zig-zag, stores from registers", spec_of(nn, 512, 512, 512), plus({{"rasterization", "zigzag"}, {"epilogue", "reg"}})},
+            {"nt, padding, no double buffer", spec_of(nt, 512, 512, 512), plus({{"shared", "padding"}, {"double_buffer", "0"}})},
+            {"tt, row, narrow ldmatrix", spec_of(tt, 512, 512, 512), plus({{"rasterization", "row"}, {"ldsm_a", "1"}, {"ldsm_b", "2"}})},
+            {"odd pitches", spec_of(tn, 511, 513, 515), small},
+            {"odd pitches, M/N-major", spec_of(nt, 511, 513, 515), plus({{"rasterization", "column"}})},
+            {"packed", spec_of(tn, 511, 513, 515), plus({{"pack", "ab"}})},
+            {"packed and split", spec_of(tt, 511, 512, 515), plus({{"pack", "a"}, {"split_k", "3"}})},
+            {"8-byte alignment", spec_of(tn, 500, 500, 500), small},
+            {"4-byte alignment", spec_of(nn, 510, 510, 510), plus({{"rasterization", "grouped_n"}})},
+            {"C in bf16", with_c(spec_of(tn, 512, 512, 512), DataType::bf16, DataType::bf16), small},
+            {"C in f32, D in f16, from registers", with_c(spec_of(tn, 512, 511, 512), DataType::f32, DataType::f16), plus({{"epilogue", "reg"}})},
+            {"D in f32", with_c(spec_of(tn, 512, 512, 512), DataType::f32, DataType::f32), small},
+            {"split with C", with_c(spec_of(tn, 512, 512, 512), DataType::f16, DataType::bf16), plus({{"split_k", "2"}})},
+            {"f16 sums", f16(spec_of(tn, 512, 512, 512), DataType::f16), small},
+            {"f16, k8 instruction", f16(spec_of(nt, 512, 512, 512), DataType::f32), plus({{"mma", "16x8x8"}, {"stages", "2"}})},
+            {"f16 sums, k8 instruction", f16(spec_of(tn, 512, 512, 512), DataType::f16), plus({{"mma", "16x8x8"}, {"ldsm_b", "1"}})}};
+}
+
+}  // namespace
+
+TEST_CASE("template and dump compile to the same PTX over a sample of the space") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
+    for (const Case& one : cases()) {
+        INFO(one.name);
+        const KernelConfig config = with_parameters({MmaMultistageConfig{}}, one.parameters);
+        const auto [of_dump, of_template] = compile_both(one.spec, config, "-ptx");
+        REQUIRE(code_of(of_dump).size() > 1000);
+        CHECK(code_of(of_dump) == code_of(of_template));
+    }
+}
+
+TEST_CASE("template and dump assemble to the same .text") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
+    const std::vector<Case> all = cases();
+    for (const std::size_t i : {std::size_t{0}, std::size_t{7}}) {
+        INFO(all[i].name);
+        const KernelConfig config = with_parameters({MmaMultistageConfig{}}, all[i].parameters);
+        const auto [of_dump, of_template] = compile_both(all[i].spec, config, "-cubin");
+        const auto sections = text_sections(of_dump);
+        REQUIRE(sections.count(".text.gemm") == 1);
+        CHECK(sections == text_sections(of_template));
+    }
+}

@@ -1,0 +1,136 @@
+#include "generator/error.hpp"
+#include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
+#include "tests/catch.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+const Arch& kArch = find_arch("sm_80");
+
+GemmSpec problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmSpec spec;
+    spec.m = m;
+    spec.n = n;
+    spec.k = k;
+    return spec;
+}
+
+KernelSource source_of(const GemmSpec& spec, const MmaMultistageConfig& config = {}) { return generate(spec, {config}, kArch); }
+
+/// Compares with tests/golden/<name>, or rewrites it when JITGEMM_UPDATE_GOLDEN is set.
+void check_golden(const std::string& name, const std::string& text) {
+    const std::string path = std::string(JITGEMM_SOURCE_DIR) + "/tests/golden/" + name;
+    if (std::getenv("JITGEMM_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+    std::ostringstream golden;
+    golden << std::ifstream(path).rdbuf();
+    CHECK(golden.str() == text);
+}
+
+}  // namespace
+
+TEST_CASE("one config makes one body, whatever the shape") {
+    CHECK(source_of(problem(1000, 776, 512)).body == source_of(problem(64, 8, 4096)).body);
+    CHECK(source_of(problem(1000, 776, 512)).name == source_of(problem(64, 8, 4096)).name);
+    CHECK(source_of(problem(1000, 777, 512)).body != source_of(problem(1000, 776, 512)).body);      // D's alignment differs
+}
+
+TEST_CASE("a dump is free of macros, includes and template leftovers") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+        GemmSpec spec = problem(1001, 333, 777);
+        spec.layout = layout;
+        spec.c = DataType::f32;
+        for (const Pack pack : {Pack::none, Pack::ab}) {
+            MmaMultistageConfig config;
+            config.warp = {32, 32, 32};
+            config.pack = pack;
+            const std::string text = dump(source_of(spec, config), spec);
+            CHECK(text.find("GEMM_") == std::string::npos);
+            CHECK(text.find("#include") == std::string::npos);
+            CHECK(text.find("#if") == std::string::npos);
+            CHECK(text.find("extern \"C\" __global__") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("the banner reads back") {
+    GemmSpec spec = problem(1000, 777, 555);
+    spec.lda = 560;
+    spec.c = DataType::f32;
+    spec.d_order = Order::column;
+    const KernelSource source = source_of(spec, std::get<MmaMultistageConfig>(choose_config(spec, find_gpu("a100")).family));
+    const ParsedDump parsed = parse_dump(dump(source, spec));
+    CHECK(parsed.spec == resolved(spec));
+    CHECK(kernel_name(parsed.id) == source.name);
+    CHECK(parsed.arch == &kArch);
+    CHECK(parsed.body == source.body);
+    CHECK_THROWS_WITH(parse_dump("int main() {}"), ContainsSubstring("end of banner"));
+    std::string damaged = dump(source, spec);
+    damaged.replace(damaged.find("//   kernel   "), 14, "//   kernal   ");
+    CHECK_THROWS_WITH(parse_dump(damaged), ContainsSubstring("kernel"));
+}
+
+TEST_CASE("launch geometry follows the tiles") {
+    MmaMultistageConfig config;
+    config.block = {128, 256, 64};
+    config.warp = {64, 64, 64};
+    config.stages = 3;
+    const KernelSource source = source_of(problem(1000, 1000, 512), config);
+    REQUIRE(source.entries.size() == 1);
+    CHECK(source.entries[0].threads == 256);
+    CHECK(source.entries[0].shared_bytes == 3 * (128 + 256) * 64 * 2);
+    CHECK(block_count(source.entries[0].grid, 1000, 1000) == 8 * 4);
+    config.stages = 2;
+    config.split_k = 4;
+    config.pack = Pack::a;
+    const KernelSource split = generate(problem(1000, 1000, 511), {config}, kArch);
+    REQUIRE(split.entries.size() == 3);
+    CHECK(split.entries[0].function == "gemm_pack_a");
+    CHECK(split.entries[1].function == "gemm");
+    CHECK(split.entries[2].function == "gemm_reduce");
+}
+
+TEST_CASE("configs that don't fit are refused with all reasons") {
+    MmaMultistageConfig config;
+    config.stages = 1;
+    config.warp = {24, 64, 32};
+    CHECK_THROWS_WITH(source_of(problem(64, 64, 64), config), ContainsSubstring("stages = 1") && ContainsSubstring("warp_tile.m = 24"));
+}
+
+TEST_CASE("golden dumps") {
+    SECTION("the plain case") {
+        MmaMultistageConfig config;
+        config.block = {128, 256, 32};
+        check_golden("bf16_tn.cu", dump(source_of(problem(4096, 4096, 4096), config), problem(4096, 4096, 4096)));
+    }
+    SECTION("odd pitches through registers, C in f32") {
+        GemmSpec spec = problem(1001, 333, 777);
+        spec.layout = GemmLayout::nn;
+        spec.c = DataType::f32;
+        MmaMultistageConfig config;
+        config.warp = {64, 32, 32};
+        config.stages = 3;
+        config.rasterization = Rasterization::zigzag;
+        config.epilogue = EpilogueStore::registers;
+        check_golden("bf16_nn_odd_with_c.cu", dump(source_of(spec, config), spec));
+    }
+    SECTION("f16 accumulators, packed, split along K") {
+        GemmSpec spec = problem(127, 130, 4099);
+        spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;
+        spec.layout = GemmLayout::tt;
+        MmaMultistageConfig config;
+        config.block = {64, 64, 64};
+        config.warp = {32, 32, 64};
+        config.split_k = 4;
+        config.pack = Pack::a;
+        config.shared_layout = SharedLayout::padding;
+        config.double_buffer = false;
+        check_golden("f16_tt_split_pack.cu", dump(source_of(spec, config), spec));
+    }
+}

@@ -1,0 +1,104 @@
+#include "generator/error.hpp"
+#include "generator/heuristics.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace {
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+GemmSpec square(std::int64_t size) {
+    GemmSpec spec;
+    spec.m = spec.n = spec.k = size;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("candidates come in order of predicted time, and the choice is their head") {
+    for (const std::int64_t size : {64, 1000, 4096}) {
+        const CandidateList list = list_candidates(square(size), find_gpu("h200"));
+        REQUIRE(list.accepted.size() > 20);
+        CHECK(std::is_sorted(list.accepted.begin(), list.accepted.end(),
+                             [](const Candidate& left, const Candidate& right) { return left.cost.total_us < right.cost.total_us; }));
+        CHECK(choose_config(square(size), find_gpu("h200")) == list.accepted.front().config);
+        for (const RejectedCandidate& rejected : list.rejected) CHECK_FALSE(rejected.reasons.empty());
+    }
+}
+
+TEST_CASE("predictions keep to the physics") {
+    for (const Candidate& candidate : list_candidates(square(4096), find_gpu("h200")).accepted) {
+        const double peak_us = 2.0 * 4096 * 4096 * 4096 / (2729.0 * 132 * find_gpu("h200").clock_mhz * 1e6) * 1e6;
+        REQUIRE(candidate.cost.total_us > peak_us);
+        REQUIRE(candidate.cost.blocks_per_sm >= 1);
+    }
+}
+
+TEST_CASE("few tiles and a deep K are split, a large problem is not") {
+    GemmSpec deep = square(128);
+    deep.k = 65536;
+    CHECK(std::get<MmaMultistageConfig>(choose_config(deep, find_gpu("h200")).family).split_k > 1);
+    CHECK(std::get<MmaMultistageConfig>(choose_config(square(4096), find_gpu("h200")).family).split_k == 1);
+}
+
+TEST_CASE("large operands of odd pitch are packed") {
+    GemmSpec odd = square(4097);
+    CHECK(std::get<MmaMultistageConfig>(choose_config(odd, find_gpu("h200")).family).pack == Pack::ab);
+    CHECK(std::get<MmaMultistageConfig>(choose_config(square(4096), find_gpu("h200")).family).pack == Pack::none);
+}
+
+TEST_CASE("the selection fixes parameters, family and kernel") {
+    Selection selection;
+    selection.parameters = {{"stages", "7"}, {"block", "64x64x32"}, {"warp", "32x32"}};
+    const CandidateList list = list_candidates(square(1024), find_gpu("h200"), selection);
+    REQUIRE_FALSE(list.accepted.empty());
+    for (const Candidate& candidate : list.accepted) CHECK(std::get<MmaMultistageConfig>(candidate.config.family).stages == 7);
+
+    selection = {};
+    selection.family = "mma_multistag";
+    CHECK_THROWS_WITH(list_candidates(square(1024), find_gpu("h200"), selection), ContainsSubstring("did you mean 'mma_multistage'"));
+
+    selection = {};
+    const KernelConfig second = list_candidates(square(1024), find_gpu("h200")).accepted[1].config;
+    selection.kernel = kernel_name({signature(square(1024)), second});
+    CHECK(choose_config(square(1024), find_gpu("h200"), selection) == second);
+    GemmSpec other = square(1024);
+    other.layout = GemmLayout::nn;
+    CHECK_THROWS_WITH(choose_config(other, find_gpu("h200"), selection), ContainsSubstring("for another problem"));
+}
+
+TEST_CASE("a forced kernel that does not fit names every reason") {
+    Selection selection;
+    MmaMultistageConfig wrong;
+    wrong.block = {256, 256, 64};
+    wrong.warp = {64, 64, 64};
+    wrong.stages = 8;
+    wrong.split_k = 100;
+    selection.kernel = kernel_name({signature(square(1024)), {wrong}});
+    try {
+        static_cast<void>(choose_config(square(1024), find_gpu("a100"), selection));
+        FAIL("accepted");
+    } catch (const ConfigError& error) {
+        CHECK(error.reasons().size() >= 3);
+        CHECK_THAT(error.what(), ContainsSubstring("split_k = 100") && ContainsSubstring("bytes of shared memory"));
+    }
+}
+
+TEST_CASE("types without a family are refused with the reason") {
+    GemmSpec spec = gemm_spec_of_type(DataType::s8);
+    spec.m = spec.n = spec.k = 256;
+    CHECK_THROWS_AS(choose_config(spec, find_gpu("h200")), ConfigError);
+    CHECK_THAT(list_candidates(spec, find_gpu("h200")).unsupported.front(), ContainsSubstring("s8"));
+}
+
+TEST_CASE("a choice takes well under a millisecond") {
+    static_cast<void>(choose_config(square(777), find_gpu("h200")));
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i) static_cast<void>(choose_config(square(1000 + i), find_gpu("h200")));
+    const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 20;
+    INFO("one choice: " << us << " us");
+    CHECK(us < 5000);      // generous: sanitizers and loaded machines; a release build takes a few hundred
+}

@@ -1,0 +1,247 @@
+#include "generator/families/family.hpp"
+#include "generator/families/mma_multistage_constraints.hpp"
+#include "generator/families/mma_multistage_cost.hpp"
+#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage_names.hpp"
+#include "generator/families/mma_multistage_render.hpp"
+#include "generator/heuristics.hpp"
+#include "generator/layout/copy_atom.hpp"
+#include "generator/layout/swizzle.hpp"
+#include "tests/catch.hpp"
+
+#include <array>
+#include <set>
+#include <tuple>
+
+namespace {
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+
+GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, std::int64_t k = 1024) {
+    GemmSpec spec;
+    spec.m = m;
+    spec.n = n;
+    spec.k = k;
+    spec.layout = layout;
+    return resolved(spec);
+}
+
+std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn)) {
+    std::string text;
+    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch("sm_90a"))) text += reason + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("the default config fits, and its name reads back") {
+    const MmaMultistageConfig config;
+    CHECK(violations_of(config).empty());
+    const std::string name = mma_multistage_config_name(signature(spec_of(GemmLayout::tn)), {config});
+    CHECK(name == "block128x128x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_sw64_db1_group8m_epi-smem_split1_pack-none");
+    CHECK(parse_mma_multistage_config_name(name) == KernelConfig{config});
+}
+
+TEST_CASE("every candidate's name reads back, for every layout") {
+    for (const GemmLayout layout : kLayouts) {
+        const GemmSpec spec = spec_of(layout, 777, 333, 4097);
+        for (const KernelConfig& config : mma_multistage_candidates(spec, find_arch("sm_80"))) {
+            const std::string name = mma_multistage_config_name(signature(spec), config);
+            REQUIRE(parse_mma_multistage_config_name(name) == config);
+        }
+    }
+}
+
+TEST_CASE("parameters set what they name and read back") {
+    const KernelConfig config{MmaMultistageConfig{}};
+    const KernelConfig changed = mma_multistage_with_parameters(
+        config, {{"block", "64x256x64"}, {"warp", "32x64"}, {"stages", "3"}, {"shared", "padding"}, {"rasterization", "row"},
+                 {"double_buffer", "false"}, {"epilogue", "reg"}, {"split_k", "2"}, {"ldsm_b", "2"}, {"pack", "ab"}});
+    const auto& c = std::get<MmaMultistageConfig>(changed.family);
+    CHECK(c.block == TileShape{64, 256, 64});
+    CHECK(c.warp == TileShape{32, 64, 64});
+    CHECK(c.stages == 3);
+    CHECK(c.shared_layout == SharedLayout::padding);
+    CHECK(c.rasterization == Rasterization::row);
+    CHECK(c.group == 1);
+    CHECK_FALSE(c.double_buffer);
+    CHECK(c.epilogue == EpilogueStore::registers);
+    CHECK(c.split_k == 2);
+    CHECK(c.ldmatrix_b == 2);
+    CHECK(c.pack == Pack::ab);
+    CHECK(mma_multistage_with_parameters(config, mma_multistage_parameters(changed)) == changed);
+    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stagez", "3"}}), ContainsSubstring("did you mean 'stages'"));
+    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stages", "three"}}), ContainsSubstring("'three' is not a number"));
+}
+
+TEST_CASE("every rule gives its reason with its numbers") {
+    MmaMultistageConfig c;
+    SECTION("block and warp tiles") {
+        c.warp = {48, 64, 32};
+        CHECK_THAT(violations_of(c), ContainsSubstring("block_tile.m = 128 is not a positive multiple of warp_tile.m = 48"));
+    }
+    SECTION("zero tiles") {
+        c.block = {0, 128, 32};
+        CHECK_THAT(violations_of(c), ContainsSubstring("block_tile.m = 0"));
+    }
+    SECTION("the instruction") {
+        c.mma = {16, 16, 16};
+        CHECK_THAT(violations_of(c), ContainsSubstring("no mma.sync of shape 16x16x16"));
+    }
+    SECTION("stages") {
+        c.stages = 9;
+        CHECK_THAT(violations_of(c), ContainsSubstring("stages = 9 is outside 2 to 8"));
+    }
+    SECTION("shared memory") {
+        c.block = {256, 256, 64};
+        c.warp = {64, 64, 64};
+        c.stages = 8;
+        CHECK_THAT(violations_of(c), ContainsSubstring("524288 bytes of shared memory") && ContainsSubstring("sm_90a has 232448"));
+    }
+    SECTION("registers") {
+        c.warp = {128, 128, 32};
+        CHECK_THAT(violations_of(c), ContainsSubstring("registers a thread (512 accumulators"));
+    }
+    SECTION("warps") {
+        c.block = {256, 256, 32};
+        c.warp = {32, 32, 32};
+        CHECK_THAT(violations_of(c), ContainsSubstring("8 x 8 = 64 warps a block, outside 1 to 16"));
+    }
+    SECTION("double buffering") {
+        c.block.k = c.warp.k = 16;
+        CHECK_THAT(violations_of(c), ContainsSubstring("16 / 16 = 1"));
+    }
+    SECTION("rows of shared memory that threads don't divide into") {
+        c.block = {128, 192, 32};
+        c.warp = {64, 96, 32};
+        CHECK_THAT(violations_of(c, spec_of(GemmLayout::tt)), ContainsSubstring("B: 128 threads don't divide into rows of 24 vectors"));
+    }
+    SECTION("groups") {
+        c.rasterization = Rasterization::row;
+        CHECK_THAT(violations_of(c), ContainsSubstring("group = 8"));
+    }
+    SECTION("split-K") {
+        c.split_k = 65;
+        CHECK_THAT(violations_of(c), ContainsSubstring("split_k = 65 is outside 1 to 64"));
+    }
+    SECTION("packing what is aligned") {
+        c.pack = Pack::b;
+        CHECK_THAT(violations_of(c), ContainsSubstring("pack: B is aligned to 16 bytes already"));
+    }
+    SECTION("the epilogue's vectors") {
+        c.block = {128, 8, 32};
+        c.warp = {32, 8, 32};
+        GemmSpec f32 = spec_of(GemmLayout::tn);
+        CHECK(violations_of(c, f32).find("epilogue") == std::string::npos);
+        c.mma = {16, 8, 16};
+        c.block.n = c.warp.n = 4;
+        CHECK_THAT(violations_of(c, f32), ContainsSubstring("warp_tile.n = 4 is not a positive multiple of mma_shape.n = 8"));
+    }
+    SECTION("all reasons at once") {
+        c.stages = 1;
+        c.split_k = 0;
+        c.warp.m = 33;
+        CHECK_THAT(violations_of(c), ContainsSubstring("stages = 1") && ContainsSubstring("split_k = 0") && ContainsSubstring("warp_tile.m = 33"));
+    }
+}
+
+TEST_CASE("an ldmatrix that does not divide the matrices is refused with both counts") {
+    MmaMultistageConfig c;
+    c.mma = {16, 8, 8};
+    c.block = {64, 8, 32};
+    c.warp = {16, 8, 32};
+    c.ldmatrix_a = 2;
+    c.ldmatrix_b = 2;
+    CHECK_THAT(violations_of(c), ContainsSubstring("1") && ContainsSubstring("x2"));
+    c.ldmatrix_b = 1;
+    CHECK(violations_of(c).empty());
+}
+
+TEST_CASE("types and architectures no config serves") {
+    GemmSpec spec = gemm_spec_of_type(DataType::e4m3);
+    spec.m = spec.n = spec.k = 64;
+    CHECK_THAT(mma_multistage_unsupported(resolved(spec), find_arch("sm_90a")).front(), ContainsSubstring("not e4m3 by e4m3"));
+    CHECK(mma_multistage_unsupported(spec_of(GemmLayout::tn), find_arch("sm_80")).empty());
+}
+
+TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 bytes") {
+    MmaMultistageConfig c;
+    for (const auto& [ld, bytes, async] : {std::tuple{1024, 16, true}, std::tuple{1028, 8, true}, std::tuple{1026, 4, true}, std::tuple{1025, 16, false}}) {
+        GemmSpec spec;
+        spec.m = spec.n = 512;
+        spec.k = 1024;
+        spec.lda = ld;
+        const MmaMultistageGeometry g = geometry(signature(spec), c);
+        CHECK(g.a.vector_bytes == bytes);
+        CHECK(g.a.async == async);
+        CHECK(g.b.vector_bytes == 16);
+        MmaMultistageConfig packed = c;
+        packed.pack = Pack::a;
+        CHECK(geometry(signature(spec), packed).a.async);
+        CHECK(geometry(signature(spec), packed).a.vector_bytes == 16);
+    }
+}
+
+TEST_CASE("every element of D has one owner, and an owner at most one element") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 300, 200, 64);
+    for (const Rasterization rasterization : {Rasterization::row, Rasterization::column, Rasterization::grouped_m, Rasterization::grouped_n,
+                                              Rasterization::zigzag}) {
+        MmaMultistageConfig c;
+        c.block = {64, 32, 32};
+        c.warp = {32, 16, 32};
+        c.rasterization = rasterization;
+        c.group = rasterization == Rasterization::row || rasterization == Rasterization::column ? 1 : 3;
+        const std::int64_t blocks = block_count({64, 32, 1}, 300, 200);
+        std::set<std::tuple<std::int64_t, int, int, int>> owners;
+        for (std::int64_t row = 0; row < spec.m; ++row)
+            for (std::int64_t column = 0; column < spec.n; ++column) {
+                const ElementOwner owner = mma_multistage_owner(spec, {c}, row, column);
+                REQUIRE(owner.block < blocks);
+                REQUIRE(owner.warp < 4);
+                REQUIRE(owner.lane < 32);
+                REQUIRE(owner.accumulator_register < 2 * 2 * 4);
+                REQUIRE(owners.emplace(owner.block, owner.warp, owner.lane, owner.accumulator_register).second);
+            }
+    }
+}
+
+TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divide into its copies") {
+    for (const GemmLayout layout : kLayouts) {
+        const GemmSpec spec = spec_of(layout, 4096, 4096, 4096);
+        for (const Candidate& candidate : list_candidates(spec, find_gpu("h200")).accepted) {
+            const auto& c = std::get<MmaMultistageConfig>(candidate.config.family);
+            const MmaMultistageGeometry g = geometry(signature(spec), c);
+            const MmaAtom& atom = *find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+            const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
+            for (const auto& [operand, shape, x] : {std::tuple{Operand::a, g.a, c.ldmatrix_a}, std::tuple{Operand::b, g.b, c.ldmatrix_b}}) {
+                LdmatrixChoice choice = choose_ldmatrix(operand, c.mma, repetitions, shape.k_major);
+                REQUIRE(choice.x == x);
+                const auto address = [&, &geometry_of = shape, &which = operand](int lane) {
+                    const Coordinate first = ldmatrix_lane_row(atom, which, repetitions, choice, 0, lane);
+                    const int row = geometry_of.k_major ? first.row : first.column;
+                    const int column = geometry_of.k_major ? first.column : first.row;
+                    return swizzled_offset(geometry_of.row_bytes, row, column / 8);
+                };
+                REQUIRE(ldmatrix_wavefronts(x, address) == x);
+            }
+        }
+    }
+}
+
+TEST_CASE("the workspace holds packed operands and partial sums") {
+    GemmSpec spec;
+    spec.m = 100;
+    spec.n = 33;
+    spec.k = 77;
+    spec = resolved(spec);
+    MmaMultistageConfig c;
+    CHECK(mma_multistage_workspace_bytes(spec, {c}) == 0);
+    c.split_k = 3;
+    CHECK(mma_multistage_workspace_bytes(spec, {c}) == 3 * 100 * 36 * 4);
+    c.pack = Pack::ab;
+    // 100 rows of 80 elements is 16000 bytes, 33 rows 5280: each on the next multiple of 256.
+    CHECK(mma_multistage_workspace_bytes(spec, {c}) == 16128 + 5376 + 3 * 100 * 36 * 4);
+}
