@@ -1,0 +1,152 @@
+#pragma once
+// ---- main: verifies the kernel above on small integers, whose sums are exact, and times it -----------------------------
+// A reading aid, not part of the kernel: build with nvcc and run on the GPU named on the compile line.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include "problem.cuh"
+
+#if GEMM_TYPE_AB == 0
+__device__ float input_value(Bits bits) { return __half2float(__ushort_as_half(bits)); }
+__device__ Bits input_bits(float value) { return __half_as_ushort(__float2half_rn(value)); }
+#else
+__device__ float input_value(Bits bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
+__device__ Bits input_bits(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+#endif
+#if GEMM_TYPE_D == 0
+__device__ ElementD rounded(float value) { return __half_as_ushort(__float2half_rn(value)); }
+#elif GEMM_TYPE_D == 1
+__device__ ElementD rounded(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+#else
+__device__ ElementD rounded(float value) { return value; }
+#endif
+#if GEMM_TYPE_C == 0
+__device__ ElementC c_element(float value) { return __half_as_ushort(__float2half_rn(value)); }
+#elif GEMM_TYPE_C == 1
+__device__ ElementC c_element(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+#elif GEMM_TYPE_C == 2
+__device__ ElementC c_element(float value) { return value; }
+#endif
+
+void check(cudaError_t error, const char* what) {
+    if (error == cudaSuccess) return;
+    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+    std::exit(1);
+}
+
+// -1, 0 or 1, most of them 0 when K is large: the sum of |products| stays below 2048, exact in any type and any order.
+__device__ float small_integer(long long index, unsigned seed) {
+    unsigned long long bits = (index + 1) * 0x9e3779b97f4a7c15ull + seed * 0xbf58476d1ce4e5b9ull;
+    bits = (bits ^ bits >> 29) * 0x94d049bb133111ebull;
+    bits ^= bits >> 32;
+    return bits % kSparsity != 0 ? 0.0f : bits >> 40 & 1 ? 1.0f : -1.0f;
+}
+
+__global__ void fill(Bits* matrix, long long elements, unsigned seed) {
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll)
+        matrix[i] = input_bits(small_integer(i, seed));
+}
+#if GEMM_HAS_C
+
+__global__ void fill_c(ElementC* matrix, long long elements) {
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll)
+        matrix[i] = c_element(small_integer(i, 3));
+}
+#endif
+
+__global__ void count_wrong(const GemmArgs args, unsigned long long* wrong) {
+    const long long elements = 1ll * args.m * args.n;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll) {
+        const long long row = i / args.n, column = i % args.n;
+        float sum = 0;
+        for (long long k = 0; k < args.k; ++k)
+            sum += input_value(args.a[row * kAStrideM + k * kAStrideK]) * input_value(args.b[k * kBStrideK + column * kBStrideN]);
+        sum *= args.alpha;
+#if GEMM_HAS_C
+#if GEMM_TYPE_C == 0
+        sum += args.beta * __half2float(__ushort_as_half(args.c[row * args.ldc + column]));
+#elif GEMM_TYPE_C == 1
+        sum += args.beta * __bfloat162float(__ushort_as_bfloat16(args.c[row * args.ldc + column]));
+#else
+        sum += args.beta * args.c[row * args.ldc + column];
+#endif
+#endif
+        const ElementD expected = rounded(sum);
+        const ElementD got      = args.d[row * args.ldd + column];
+        // Bit for bit, but for the sign of zero.
+#if GEMM_TYPE_D == 2
+        if (!(got == expected)) atomicAdd(wrong, 1ull);
+#else
+        if (got != expected && !((got | expected) == 0x8000u)) atomicAdd(wrong, 1ull);
+#endif
+    }
+}
+
+int main() {
+    Bits *a, *b;
+    ElementD* d;
+    unsigned long long* wrong;
+    check(cudaMalloc(&a, std::max(kElementsA, 1ll) * sizeof(Bits)), "allocate A");
+    check(cudaMalloc(&b, std::max(kElementsB, 1ll) * sizeof(Bits)), "allocate B");
+    check(cudaMalloc(&d, std::max(kElementsD, 1ll) * sizeof(ElementD)), "allocate D");
+    check(cudaMallocManaged(&wrong, sizeof *wrong), "allocate a counter");
+    fill<<<1024, 256>>>(a, kElementsA, 1);
+    fill<<<1024, 256>>>(b, kElementsB, 2);
+    check(cudaMemset(d, 0xff, kElementsD * sizeof(ElementD)), "NaN into D");
+
+    GemmArgs args = {};
+    args.a     = a;
+    args.b     = b;
+    args.d     = d;
+    args.m     = kM;
+    args.n     = kN;
+    args.k     = kK;
+    args.lda   = kLda;
+    args.ldb   = kLdb;
+    args.ldd   = kLdd;
+    args.alpha = 2.0f;
+#if GEMM_HAS_C
+    ElementC* c;
+    check(cudaMalloc(&c, std::max(kElementsC, 1ll) * sizeof(ElementC)), "allocate C");
+    fill_c<<<1024, 256>>>(c, kElementsC);
+    args.c    = c;
+    args.ldc  = kLdc;
+    args.beta = -1.0f;
+#endif
+#if GEMM_WORKSPACE
+    check(cudaMalloc(&args.workspace, kWorkspaceBytes), "allocate the workspace");
+#endif
+
+    prepare();
+    launch(args);
+    check(cudaGetLastError(), "launch");
+    *wrong = 0;
+    check(cudaDeviceSynchronize(), "run");
+    count_wrong<<<4096, 256>>>(args, wrong);
+    check(cudaDeviceSynchronize(), "verify");
+    std::printf("%s: %llu of %lld elements wrong\n", *wrong == 0 ? "verified" : "WRONG", *wrong, 1ll * kM * kN);
+
+    cudaEvent_t begin, end;
+    check(cudaEventCreate(&begin), "event");
+    check(cudaEventCreate(&end), "event");
+    std::vector<float> microseconds;
+    for (int round = 0; round < 15; ++round) {
+        constexpr int kLaunches = 10;
+        check(cudaEventRecord(begin), "record");
+        for (int i = 0; i < kLaunches; ++i) launch(args);
+        check(cudaEventRecord(end), "record");
+        check(cudaEventSynchronize(end), "time");
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, begin, end), "elapsed");
+        microseconds.push_back(milliseconds * 1000 / kLaunches);
+    }
+    std::sort(microseconds.begin(), microseconds.end());
+    const double median = microseconds[microseconds.size() / 2];
+    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median, 2.0 * kM * kN * kK / median * 1e-6);
+    return *wrong == 0 ? 0 : 1;
+}
