@@ -18,6 +18,7 @@ GemmArguments as_kernel_sees(const GemmKernel::State& state, const GemmArguments
 
 void enqueue(const GemmKernel::State& state, const GemmArguments& operands, Stream stream) {
     for (const LoadedEntry& loaded : state.entries) {
+        if (loaded.shape.blocks == 0) continue;     // packing an operand of K = 0 elements
         const PackedArguments packed = pack_arguments(loaded.entry.arguments, state.row_major, operands);
         state.device->launch(loaded.function, loaded.shape, packed.span(), stream);
     }
