@@ -1,0 +1,157 @@
+#include "runtime/cublaslt.hpp"
+
+#include "runtime/cublaslt_library.hpp"
+#include "runtime/half.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <random>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Stored = ColumnMajorProblem::Stored;
+
+/// Element (row, column) of op(X) as cuBLAS addresses it.
+float element(const std::vector<float>& data, const Stored& matrix, std::int64_t row, std::int64_t column) {
+    if (matrix.operation == cublaslt::Operation::transpose) std::swap(row, column);
+    REQUIRE(row < matrix.rows);
+    REQUIRE(column < matrix.columns);
+    return data[static_cast<std::size_t>(column * matrix.leading_dimension + row)];
+}
+
+/// What cuBLAS computes, by its documentation: column-major D = op(A) · op(B).
+std::vector<float> column_major_product(const ColumnMajorProblem& problem, std::int64_t k, const std::vector<float>& a,
+                                        const std::vector<float>& b, std::size_t d_size) {
+    std::vector<float> d(d_size, -1.0F);
+    for (std::int64_t column = 0; column < problem.d.columns; ++column) {
+        for (std::int64_t row = 0; row < problem.d.rows; ++row) {
+            float sum = 0;
+            for (std::int64_t i = 0; i < k; ++i)
+                sum += element(a, problem.a, row, i) * element(b, problem.b, i, column);
+            d[static_cast<std::size_t>(column * problem.d.leading_dimension + row)] = sum;
+        }
+    }
+    return d;
+}
+
+std::size_t index(Order order, std::int64_t ld, std::int64_t row, std::int64_t column) {
+    return static_cast<std::size_t>(order == Order::row ? row * ld + column : column * ld + row);
+}
+
+std::vector<float> row_major_product(const GemmSpec& spec, const std::vector<float>& a, const std::vector<float>& b,
+                                     std::size_t d_size) {
+    std::vector<float> d(d_size, -1.0F);
+    for (std::int64_t row = 0; row < spec.m; ++row) {
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+            float sum = 0;
+            for (std::int64_t i = 0; i < spec.k; ++i)
+                sum += a[index(order_a(spec.layout), spec.lda, row, i)] *
+                       b[index(order_b(spec.layout), spec.ldb, i, column)];
+            d[index(spec.d_order, spec.ldd, row, column)] = sum;
+        }
+    }
+    return d;
+}
+
+std::vector<float> small_integers(std::size_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<float> values(count);
+    std::ranges::generate(values, [&] { return static_cast<float>(random() % 7) - 3.0F; });
+    return values;
+}
+
+GemmSpec float_problem(GemmLayout layout, Order d_order) {
+    return resolved({.m = 5,
+                     .n = 7,
+                     .k = 4,
+                     .a = DataType::f32,
+                     .b = DataType::f32,
+                     .d = DataType::f32,
+                     .layout = layout,
+                     .d_order = d_order,
+                     .lda = 9,
+                     .ldb = 10,
+                     .ldd = 11});
+}
+
+}  // namespace
+
+TEST_CASE("every layout becomes the column-major problem with the same result in memory") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+        for (const Order order : {Order::row, Order::column}) {
+            INFO(to_string(layout) << ' ' << to_string(order));
+            const GemmSpec spec = float_problem(layout, order);
+            const ColumnMajorProblem problem = column_major_problem(spec);
+            const std::vector<float> a = small_integers(200, 1), b = small_integers(200, 2);
+            const std::vector<float>& first = problem.traded ? b : a;
+            const std::vector<float>& second = problem.traded ? a : b;
+            CHECK(column_major_product(problem, spec.k, first, second, 100) == row_major_product(spec, a, b, 100));
+            CHECK(problem.traded == (order == Order::row));
+        }
+    }
+}
+
+TEST_CASE("types and accumulators have their names in cuBLAS") {
+    const auto mapped = [](DataType type, DataType accumulator, DataType d) {
+        return column_major_problem(
+            resolved({.m = 16, .n = 16, .k = 16, .a = type, .b = type, .d = d, .accumulator = accumulator}));
+    };
+    using cublaslt::ComputeType;
+    using cublaslt::CudaType;
+    CHECK(mapped(DataType::bf16, DataType::f32, DataType::bf16).compute == ComputeType::f32);
+    CHECK(mapped(DataType::bf16, DataType::f32, DataType::f32).d.type == CudaType::r_32f);
+    CHECK(mapped(DataType::f16, DataType::f16, DataType::f16).compute == ComputeType::f16);
+    CHECK(mapped(DataType::f16, DataType::f16, DataType::f16).scale == CudaType::r_16f);
+    CHECK(mapped(DataType::tf32, DataType::f32, DataType::f32).compute == ComputeType::f32_fast_tf32);
+    CHECK(mapped(DataType::tf32, DataType::f32, DataType::f32).a.type == CudaType::r_32f);
+    CHECK(mapped(DataType::f32, DataType::f32, DataType::f32).compute == ComputeType::f32);
+    CHECK(mapped(DataType::s8, DataType::s32, DataType::s32).scale == CudaType::r_32i);
+    CHECK(mapped(DataType::e4m3, DataType::f32, DataType::bf16).a.type == CudaType::r_8f_e4m3);
+}
+
+TEST_CASE("C lies as D does; without C, D stands in") {
+    GemmSpec spec = float_problem(GemmLayout::tn, Order::row);
+    CHECK(column_major_problem(spec).c.leading_dimension == 11);
+    spec.c = DataType::f16;
+    spec.ldc = 0;
+    spec.align_c = 0;
+    const ColumnMajorProblem problem = column_major_problem(resolved(spec));
+    CHECK(problem.c.leading_dimension == 7);
+    CHECK(problem.c.type == cublaslt::CudaType::r_16f);
+}
+
+TEST_CASE("cuBLAS is promised 256 bytes where an allocation gives them, else what the spec says") {
+    GemmSpec spec{.m = 64, .n = 64, .k = 64, .align_b = 2};
+    const ColumnMajorProblem problem = column_major_problem(resolved(spec));
+    REQUIRE(problem.traded);
+    CHECK(problem.a.alignment == 2);  // our B
+    CHECK(problem.b.alignment == 256);
+    CHECK(problem.d.alignment == 256);
+}
+
+TEST_CASE("alpha and beta are passed in the scale type") {
+    CHECK(scale_value(cublaslt::CudaType::r_32f, 1.0F)[0] == 0x3f800000);
+    CHECK(scale_value(cublaslt::CudaType::r_16f, -2.0F)[0] == 0xc000);
+    CHECK(scale_value(cublaslt::CudaType::r_32i, -3.0F)[0] == 0xfffffffd);
+    CHECK_THROWS_AS(scale_value(cublaslt::CudaType::r_32i, 0.5F), Error);
+}
+
+TEST_CASE("a missing libcublasLt is reported with all that was looked for") {
+    Options options;
+    options.cuda_path = "/absent/cuda";
+    options.wheel_directory = "/absent/wheels";
+    const auto looked_for = [&](const char* path, int newest_major) {
+        return std::ranges::count(cublaslt_search_list(options, newest_major), path) == 1;
+    };
+    CHECK(looked_for("/absent/cuda/lib64/libcublasLt.so.12", 12));
+    CHECK(looked_for("/absent/wheels/nvidia/cublas/lib/libcublasLt.so.12", 12));
+    CHECK_FALSE(looked_for("libcublasLt.so.13", 12));  // the driver could not run it
+    CHECK(looked_for("libcublasLt.so.13", 0));
+    CHECK_THROWS_WITH(CublasLt::open({"/absent/one.so", "/absent/two.so"}), ContainsSubstring("/absent/one.so") &&
+                                                                                ContainsSubstring("/absent/two.so") &&
+                                                                                ContainsSubstring("nvidia-cublas"));
+    CHECK_THROWS_WITH(CublasLt::open({"libm.so.6"}), ContainsSubstring("has no cublasLtCreate"));
+}

@@ -1,0 +1,120 @@
+#include "runtime/peer_library.hpp"
+
+#include "generator/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+using jitgemm::testing::TemporaryFolder;
+
+namespace {
+
+/// Compiles a peer written in C, as its author would. False where there is no C compiler.
+bool compile_peer(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+    std::ofstream(folder / (name + ".c")) << "#include \"jitgemm_peer.h\"\n#include <stdlib.h>\n#include <string.h>\n"
+                                          << text;
+    const std::string command =
+        fmt::format("cc -std=c99 -Wall -Werror -pedantic -shared -fPIC -I {}/runtime {} -o {} 2>/dev/null",
+                    JITGEMM_SOURCE_DIR, folder / (name + ".c"), folder / (name + ".so"));
+    return std::system(command.c_str()) == 0;
+}
+
+/// Writes the variant's number where D is; takes row-major A only.
+constexpr const char* kPeer = R"(
+int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d, void *stream) {
+    (void)a; (void)b; (void)c; (void)stream;
+    if (p->order_a != 't') return 3;
+    *(float *)d = p->alpha * 100 + (float)p->variant;
+    return 0;
+}
+const char *jitgemm_peer_name(void) { return "a peer in C"; }
+int jitgemm_peer_variants(const struct jitgemm_peer_problem *p) { return strcmp(p->type_a, "f32") == 0 ? 2 : 0; }
+)";
+
+constexpr const char* kPlainPeer = R"(
+int jitgemm_peer_gemm(const struct jitgemm_peer_problem *p, const void *a, const void *b, const void *c, void *d, void *stream) {
+    (void)p; (void)a; (void)b; (void)c; (void)d; (void)stream;
+    return 1;
+}
+)";
+
+GemmSpec float_problem(GemmLayout layout = GemmLayout::tn) {
+    return resolved(
+        {.m = 8, .n = 16, .k = 24, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32, .layout = layout});
+}
+
+}  // namespace
+
+TEST_CASE("a peer is told the whole problem") {
+    GemmSpec spec{
+        .m = 8, .n = 16, .k = 24, .c = DataType::f32, .layout = GemmLayout::nt, .d_order = Order::column, .align_b = 4};
+    const jitgemm_peer_problem problem = peer_problem(resolved(spec));
+    CHECK(problem.version == JITGEMM_PEER_VERSION);
+    CHECK(problem.m == 8);
+    CHECK(problem.n == 16);
+    CHECK(problem.k == 24);
+    CHECK(std::string(problem.type_a) == "bf16");
+    CHECK(std::string(problem.type_c) == "f32");
+    CHECK(std::string(problem.type_accumulator) == "f32");
+    CHECK(problem.order_a == 'n');
+    CHECK(problem.order_b == 't');
+    CHECK(problem.order_d == 'n');
+    CHECK(problem.lda == 8);
+    CHECK(problem.ldb == 16);
+    CHECK(problem.ldd == 8);
+    CHECK(problem.align_a == 256);
+    CHECK(problem.align_b == 4);
+    CHECK(peer_problem(float_problem()).type_c == nullptr);
+}
+
+TEST_CASE("a peer written in C is loaded, named and called") {
+    const TemporaryFolder folder;
+    if (!compile_peer(folder, "peer", kPeer)) SKIP_TEST("there is no C compiler");
+    const std::unique_ptr<Peer> peer = open_peer_library(folder / "peer.so", nullptr);
+    CHECK(peer->name() == "a peer in C");
+
+    std::string reason;
+    const std::vector<Contender> contenders = peer->contenders(float_problem(), reason);
+    REQUIRE(contenders.size() == 2);
+    CHECK(reason.empty());
+    CHECK(contenders[1].name == "a peer in C#1");
+    float d = 0;
+    GemmArguments arguments;
+    arguments.d = &d;
+    arguments.alpha = 2;
+    contenders[1].launch(arguments, nullptr);
+    CHECK(d == 201);
+
+    CHECK(peer->contenders(resolved({.m = 8, .n = 8, .k = 8}), reason).empty());  // bf16: no variants
+    CHECK_THAT(reason, ContainsSubstring("cannot compute bf16 tn 8x8x8"));
+
+    const std::vector<Contender> refusing = peer->contenders(float_problem(GemmLayout::nn), reason);
+    CHECK_THROWS_WITH(refusing.at(0).launch(arguments, nullptr), ContainsSubstring("returned 3"));
+}
+
+TEST_CASE("a peer without the optional functions has one way and its file's name") {
+    const TemporaryFolder folder;
+    if (!compile_peer(folder, "plain", kPlainPeer)) SKIP_TEST("there is no C compiler");
+    const std::unique_ptr<Peer> peer = open_peer_library(folder / "plain.so", nullptr);
+    CHECK(peer->name() == "plain");
+    std::string reason;
+    const std::vector<Contender> contenders = peer->contenders(float_problem(), reason);
+    REQUIRE(contenders.size() == 1);
+    CHECK(contenders[0].name == "plain");
+}
+
+TEST_CASE("what is no peer library is refused with the reason") {
+    const TemporaryFolder folder;
+    CHECK_THROWS_WITH(open_peer_library(folder / "absent.so", nullptr), ContainsSubstring("absent.so"));
+    std::ofstream(folder / "text.so") << "not a library";
+    CHECK_THROWS_WITH(open_peer_library(folder / "text.so", nullptr), ContainsSubstring("text.so"));
+    if (!compile_peer(folder, "empty", "int nothing;")) SKIP_TEST("there is no C compiler");
+    CHECK_THROWS_WITH(open_peer_library(folder / "empty.so", nullptr),
+                      ContainsSubstring("does not define jitgemm_peer_gemm"));
+}

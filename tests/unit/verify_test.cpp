@@ -1,0 +1,292 @@
+#include "runtime/verify.hpp"
+
+#include "runtime/cpu_reference.hpp"
+#include "runtime/guarded_matrix.hpp"
+#include "runtime/half.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/host_reference_device.hpp"
+
+#include <cmath>
+#include <cstring>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+using jitgemm::testing::HostReferenceContext;
+
+// The reference kernels run here on the host (HostReferenceDevice), the product itself is made by the CPU reference.
+
+namespace {
+
+GemmSpec odd_problem(GemmLayout layout, Order d_order = Order::row) {
+    GemmSpec spec{.m = 67, .n = 70, .k = 37, .layout = layout, .d_order = d_order};
+    return resolved(spec);
+}
+
+std::byte* host(DevicePointer pointer) { return reinterpret_cast<std::byte*>(pointer.address); }
+
+void store(const GemmSpec& spec, DevicePointer d, std::int64_t row, std::int64_t column, double value) {
+    const std::uint32_t bits = element_bits(value, spec.d);
+    const auto size = static_cast<std::size_t>(bytes(spec.d));
+    std::memcpy(host(d) + static_cast<std::size_t>(element_index(spec.d_order, spec.ldd, row, column)) * size, &bits,
+                size);
+}
+
+/// What a right kernel does.
+void compute(const GemmSpec& spec, const GemmArguments& arguments) {
+    const HostOperands operands{.a = host(arguments.a), .b = host(arguments.b), .c = host(arguments.c)};
+    const std::vector<ReferenceElement> d = cpu_reference(spec, operands, arguments.alpha, arguments.beta);
+    for (std::size_t i = 0; i < d.size(); ++i)
+        store(spec, arguments.d, static_cast<std::int64_t>(i) / spec.n, static_cast<std::int64_t>(i) % spec.n,
+              d[i].value);
+}
+
+bool is_nan(const void* data, DataType type, std::int64_t index) {
+    return std::isnan(element_value(data, type, index));
+}
+
+}  // namespace
+
+TEST_CASE("a right result passes in every layout, with padding and low alignment, on either kind of input") {
+    HostReferenceContext context;
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+        for (const Order order : {Order::row, Order::column}) {
+            for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
+                GemmSpec spec = odd_problem(layout, order);
+                spec.lda = spec.ldb = spec.ldd = 75;
+                spec.align_a = spec.align_d = 2;
+                INFO(to_string(spec));
+                Problem problem(context.impl, spec, inputs, 3, 1, 0);
+                compute(spec, problem.arguments());
+                const Verification verdict = problem.check();
+                INFO(verdict.message);
+                CHECK(verdict.ok);
+                CHECK(verdict.largest_error <= 1);
+                CHECK(problem.check_on_cpu().ok);
+            }
+        }
+    }
+}
+
+TEST_CASE("alpha, beta and C are checked, exact or not") {
+    HostReferenceContext context;
+    GemmSpec spec{
+        .m = 20, .n = 17, .k = 33, .a = DataType::f16, .b = DataType::f16, .c = DataType::f32, .d = DataType::f32};
+    spec = resolved(spec);
+    struct Factors {
+        float alpha, beta;
+    };
+    for (const auto& [alpha, beta] : {Factors{2, -0.5F}, Factors{0, 1}, Factors{-1, 0}, Factors{1.7F, 0.3F}}) {
+        for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
+            INFO(alpha << ' ' << beta);
+            Problem problem(context.impl, spec, inputs, 1, alpha, beta);
+            compute(spec, problem.arguments());
+            const Verification verdict = problem.check();
+            INFO(verdict.message);
+            CHECK(verdict.ok);
+            CHECK_FALSE(std::isnan(verdict.largest_error));
+        }
+    }
+}
+
+TEST_CASE("K = 0 gives beta C") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 5, .n = 6, .k = 0, .c = DataType::bf16};
+    spec = resolved(spec);
+    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 2);
+    compute(spec, problem.arguments());
+    CHECK(problem.check().ok);
+    store(spec, problem.arguments().d, 0, 0, 99);
+    CHECK(problem.check().first->got == 99);
+}
+
+TEST_CASE("one wrong element is found and named, wherever it lies") {
+    HostReferenceContext context;
+    for (const Order order : {Order::row, Order::column}) {
+        const GemmSpec spec = odd_problem(GemmLayout::tn, order);
+        Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+        compute(spec, problem.arguments());
+        const double right = [&] {
+            const auto index = element_index(order, spec.ldd, 66, 69);
+            return element_value(host(problem.arguments().d), spec.d, index);
+        }();
+        store(spec, problem.arguments().d, 66, 69, right + 128);  // the very last
+        const Verification verdict = problem.check();
+        CHECK_FALSE(verdict.ok);
+        CHECK(verdict.wrong == 1);
+        REQUIRE(verdict.first);
+        CHECK(verdict.first->row == 66);
+        CHECK(verdict.first->column == 69);
+        CHECK(verdict.first->got ==
+              element_value(host(problem.arguments().d), spec.d, element_index(order, spec.ldd, 66, 69)));
+        CHECK_THAT(verdict.message,
+                   ContainsSubstring("1 of 67x70 elements are wrong") && ContainsSubstring("D[66, 69]"));
+        CHECK(problem.check_on_cpu().first->row == 66);
+
+        store(spec, problem.arguments().d, 3, 68, right + 500);  // an earlier one comes first, in rows of D
+        store(spec, problem.arguments().d, 60, 0, right + 500);
+        CHECK(problem.check().first->row == 3);
+        CHECK(problem.check().wrong == 3);
+    }
+}
+
+TEST_CASE("a result off by one unit in the last place is wrong for integers") {
+    HostReferenceContext context;
+    const GemmSpec spec = odd_problem(GemmLayout::tt);
+    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+    compute(spec, problem.arguments());
+    std::uint16_t bits = 0;
+    std::byte* const element = host(problem.arguments().d) + 2 * element_index(spec.d_order, spec.ldd, 40, 2);
+    std::memcpy(&bits, element, 2);
+    ++bits;
+    std::memcpy(element, &bits, 2);
+    CHECK(problem.check().wrong == 1);
+    CHECK(problem.check().first->row == 40);
+}
+
+TEST_CASE("elements that were not written are wrong") {
+    HostReferenceContext context;
+    const GemmSpec spec = odd_problem(GemmLayout::tn);
+    for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
+        Problem problem(context.impl, spec, inputs, 1, 1, 0);
+        const Verification untouched = problem.check();
+        CHECK(untouched.wrong == spec.m * spec.n);
+        CHECK(std::isnan(untouched.first->got));
+        CHECK_THAT(untouched.message, ContainsSubstring("got nan"));
+        compute(spec, problem.arguments());
+        CHECK(problem.check().ok);
+        problem.poison_d();
+        CHECK_FALSE(problem.check().ok);
+    }
+}
+
+TEST_CASE("an element off by more than the bound is wrong for normal inputs, and by how much is told") {
+    HostReferenceContext context;
+    const GemmSpec spec = odd_problem(GemmLayout::nt);
+    Problem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
+    compute(spec, problem.arguments());
+    const double largest = problem.check().largest_error;
+    CHECK(largest > 0.3);  // half a unit in the last place of bf16 is nearly reached somewhere
+    CHECK(largest <= 1);
+    store(spec, problem.arguments().d, 10, 11, 1000);
+    const Verification verdict = problem.check();
+    CHECK(verdict.first->row == 10);
+    CHECK(verdict.largest_error > 100);
+    CHECK_THAT(verdict.message, ContainsSubstring("times the bound"));
+}
+
+TEST_CASE("damage before, between and behind the rows of D is counted in bytes") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 9, .n = 10, .k = 8, .ldd = 13};
+    spec = resolved(spec);
+    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+    compute(spec, problem.arguments());
+    REQUIRE(problem.check().ok);
+    std::byte* const d = host(problem.arguments().d);
+    d[-1] = std::byte{0};  // just before
+    CHECK(problem.check().guard_damage == 1);
+    d[2 * (3 * 13 + 10)] = std::byte{0};  // first byte of the padding of row 3
+    d[2 * (3 * 13 + 13) - 1] = std::byte{0};
+    CHECK(problem.check().guard_damage == 3);
+    d[2 * (8 * 13 + 10)] = std::byte{0};  // just behind the last row
+    d[-1000] = d[2 * 8 * 13 + 5000] = std::byte{0};
+    const Verification verdict = problem.check();
+    CHECK(verdict.guard_damage == 6);
+    CHECK(verdict.wrong == 0);
+    CHECK_FALSE(verdict.ok);
+    CHECK_THAT(verdict.message, ContainsSubstring("6 bytes outside D were overwritten"));
+}
+
+TEST_CASE("inputs are NaN outside the matrix, and wherever BLAS does not read") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 6, .n = 7, .k = 5, .c = DataType::bf16, .lda = 9};
+    spec = resolved(spec);
+    Problem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
+    const std::byte* const a = host(problem.arguments().a);
+    for (const std::int64_t index : {-1, -30, 5, 8, 9 + 5, 5 * 9 + 5, 5 * 9 + 40}) CHECK(is_nan(a, spec.a, index));
+    for (const std::int64_t index : {0, 4, 9, 5 * 9 + 4}) CHECK_FALSE(is_nan(a, spec.a, index));
+    for (std::int64_t i = 0; i < spec.m * spec.n; ++i) CHECK(is_nan(host(problem.arguments().c), DataType::bf16, i));
+
+    Problem zero(context.impl, spec, InputKind::integers, 1, 0, 1);  // alpha = 0: A and B are not read
+    CHECK(is_nan(host(zero.arguments().a), spec.a, 0));
+    CHECK(is_nan(host(zero.arguments().b), spec.b, 0));
+    CHECK_FALSE(is_nan(host(zero.arguments().c), DataType::bf16, 0));
+}
+
+TEST_CASE("operands are aligned to what the spec says and no more, unless placed generously") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 8, .n = 16, .k = 24, .align_a = 4, .align_b = 2, .align_d = 8};
+    spec = resolved(spec);
+    const ProblemForms exact = problem_forms(spec, false);
+    const ProblemForms generous = problem_forms(spec, true);
+    CHECK(GuardedMatrix(context.impl.device, exact.a).guarded_lines().front % 8 == 4);
+    CHECK(GuardedMatrix(context.impl.device, exact.b).guarded_lines().front % 4 == 2);
+    CHECK(GuardedMatrix(context.impl.device, generous.a).guarded_lines().front % 8 ==
+          4);  // asked for less than is natural
+    const GemmSpec natural = resolved({.m = 8, .n = 16, .k = 24});
+    CHECK(GuardedMatrix(context.impl.device, problem_forms(natural, false).a).guarded_lines().front % 32 == 16);
+    CHECK(GuardedMatrix(context.impl.device, problem_forms(natural, true).a).guarded_lines().front % 256 == 0);
+}
+
+TEST_CASE("integer inputs of f16 accumulators never exceed what f16 holds, also when K is large") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 3,
+                  .n = 4,
+                  .k = 5000,
+                  .a = DataType::f16,
+                  .b = DataType::f16,
+                  .d = DataType::f16,
+                  .accumulator = DataType::f16};
+    spec = resolved(spec);
+    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
+    int nonzero = 0;
+    for (std::int64_t row = 0; row < spec.m; ++row) {
+        double magnitude = 0;
+        for (std::int64_t k = 0; k < spec.k; ++k)
+            magnitude += std::fabs(element_value(host(problem.arguments().a), spec.a, row * spec.lda + k));
+        CHECK(magnitude == std::ceil(5000 / 3.0));  // one in each group of three
+    }
+    compute(spec, problem.arguments());
+    CHECK(problem.check().ok);
+    for (std::int64_t i = 0; i < spec.m * spec.n; ++i)
+        if (element_value(host(problem.arguments().d), spec.d, i) != 0) ++nonzero;
+    CHECK(nonzero > 8);
+}
+
+TEST_CASE("every type of the type table can be filled and checked") {
+    HostReferenceContext context;
+    for (const DataTypeInfo& type : data_type_table()) {
+        if (type.type == DataType::s32) continue;  // an output only
+        GemmSpec spec = gemm_spec_of_type(type.type);
+        spec.m = 5;
+        spec.n = 9;
+        spec.k = 48;
+        spec = resolved(spec);
+        for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
+            INFO(type.name << (inputs == InputKind::normal ? " normal" : " integers"));
+            Problem problem(context.impl, spec, inputs, 1, 1, 0);
+            CHECK(problem.check().wrong == 45);
+            compute(spec, problem.arguments());
+            const Verification verdict = problem.check();
+            INFO(verdict.message);
+            CHECK(verdict.ok);
+        }
+    }
+}
+
+TEST_CASE("problems without elements are right and touch nothing") {
+    HostReferenceContext context;
+    for (const auto& [m, n] : {std::pair{0, 5}, {5, 0}, {0, 0}}) {
+        GemmSpec spec{.m = m, .n = n, .k = 8};
+        Problem problem(context.impl, resolved(spec), InputKind::integers, 1, 1, 0);
+        CHECK(problem.check().ok);
+        *host(problem.arguments().d) = std::byte{1};
+        CHECK(problem.check().guard_damage == 1);
+    }
+}
+
+TEST_CASE("the CPU reference is refused for large problems") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 512, .n = 512, .k = 512};
+    const Problem problem(context.impl, resolved(spec), InputKind::integers, 1, 0, 0);
+    CHECK_THROWS_WITH(problem.check_on_cpu(), ContainsSubstring("512x512x512"));
+}
