@@ -145,7 +145,7 @@ void CacheFolder::remove_records() const {
 
 std::string CacheFolder::keep_failed_source(const std::string& entry, const std::string& body) const {
     const std::string directory = root_ + "/failed";
-    const std::string file = fmt::format("{}/{}.cu", directory, entry);
+    std::string file = fmt::format("{}/{}.cu", directory, entry);
     try {
         make_private_directories(directory);
         write_file_atomically(file, body);

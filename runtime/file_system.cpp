@@ -101,7 +101,7 @@ void make_private_directories(const std::string& path) {
     }
 }
 
-void remove_tree(const std::string& path) noexcept {
+void remove_tree(const std::string& path) {
     std::error_code error;
     std::filesystem::remove_all(path, error);
     if (error) log().debug("cannot remove {}: {}", path, error.message());

@@ -27,7 +27,7 @@ void sync_directory(const std::string& path);
 void make_private_directories(const std::string& path);
 
 /// Removes a file or a folder with all in it; does not follow links; failures are only logged.
-void remove_tree(const std::string& path) noexcept;
+void remove_tree(const std::string& path);
 
 /// Sixteen hexadecimal digits that no other process or thread gets.
 [[nodiscard]] std::string unique_suffix();

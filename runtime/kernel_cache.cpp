@@ -6,6 +6,8 @@
 #include "runtime/kernel_cache_impl.hpp"
 #include "runtime/log.hpp"
 
+#include <fmt/format.h>
+
 #include <exception>
 #include <string_view>
 
@@ -75,7 +77,7 @@ Found find_of_any_version(const std::string& root, const CacheLookup& lookup, in
     const std::string prefix = entry_prefix(lookup.request.name);
     for (const std::string& entry : entries_in(root)) {
         if (!entry.starts_with(prefix)) continue;
-        const std::string directory = root + "/" + entry;
+        const std::string directory = fmt::format("{}/{}", root, entry);
         try {
             const CacheMeta meta = read_entry_meta(directory);
             const bool newer = !best || meta.key.nvrtc_version > best->kernel.nvrtc_version;

@@ -11,56 +11,72 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
+#include <type_traits>
 
 namespace jitgemm {
 namespace {
 
+/// The functions used of the library.
 struct NvrtcApi {
-#define JITGEMM_NVRTC_FUNCTIONS(X)                                                                                   \
-    X(nvrtcVersion)                                                                                                  \
-    X(nvrtcGetErrorString)                                                                                           \
-    X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram) X(nvrtcDestroyProgram)              \
-        X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) \
-            X(nvrtcGetPTXSize) X(nvrtcGetPTX)
-#define JITGEMM_DECLARE(name) decltype(&::name) name = nullptr;
-    JITGEMM_NVRTC_FUNCTIONS(JITGEMM_DECLARE)
-#undef JITGEMM_DECLARE
-
-    /// The name of the first function the library lacks, or null.
-    const char* fill(const DynamicLibrary& library) {
-#define JITGEMM_FIND(name)                                             \
-    name = reinterpret_cast<decltype(&::name)>(library.symbol(#name)); \
-    if (name == nullptr) return #name;
-        JITGEMM_NVRTC_FUNCTIONS(JITGEMM_FIND)
-#undef JITGEMM_FIND
-        return nullptr;
-    }
+    decltype(&nvrtcVersion) version = nullptr;
+    decltype(&nvrtcGetErrorString) error_string = nullptr;
+    decltype(&nvrtcGetNumSupportedArchs) arch_count = nullptr;
+    decltype(&nvrtcGetSupportedArchs) archs = nullptr;
+    decltype(&nvrtcCreateProgram) create_program = nullptr;
+    decltype(&nvrtcDestroyProgram) destroy_program = nullptr;
+    decltype(&nvrtcCompileProgram) compile_program = nullptr;
+    decltype(&nvrtcGetProgramLogSize) log_size = nullptr;
+    decltype(&nvrtcGetProgramLog) log = nullptr;
+    decltype(&nvrtcGetCUBINSize) cubin_size = nullptr;
+    decltype(&nvrtcGetCUBIN) cubin = nullptr;
+    decltype(&nvrtcGetPTXSize) ptx_size = nullptr;
+    decltype(&nvrtcGetPTX) ptx = nullptr;
 };
+
+/// The name of the first function the library lacks, or null.
+const char* fill(NvrtcApi& api, const DynamicLibrary& library) {
+    const char* missing = nullptr;
+    const auto find = [&](auto& function, const char* name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.symbol(name));
+        if (function == nullptr && missing == nullptr) missing = name;
+    };
+    find(api.version, "nvrtcVersion");
+    find(api.error_string, "nvrtcGetErrorString");
+    find(api.arch_count, "nvrtcGetNumSupportedArchs");
+    find(api.archs, "nvrtcGetSupportedArchs");
+    find(api.create_program, "nvrtcCreateProgram");
+    find(api.destroy_program, "nvrtcDestroyProgram");
+    find(api.compile_program, "nvrtcCompileProgram");
+    find(api.log_size, "nvrtcGetProgramLogSize");
+    find(api.log, "nvrtcGetProgramLog");
+    find(api.cubin_size, "nvrtcGetCUBINSize");
+    find(api.cubin, "nvrtcGetCUBIN");
+    find(api.ptx_size, "nvrtcGetPTXSize");
+    find(api.ptx, "nvrtcGetPTX");
+    return missing;
+}
 
 /// An nvrtcProgram, destroyed with the object.
 class Program {
 public:
     Program(const NvrtcApi& api, const std::string& source, const std::string& file_name) : api_(api) {
         const nvrtcResult result =
-            api_.nvrtcCreateProgram(&program_, source.c_str(), file_name.c_str(), 0, nullptr, nullptr);
+            api_.create_program(&program_, source.c_str(), file_name.c_str(), 0, nullptr, nullptr);
         if (result == NVRTC_SUCCESS) return;
-        throw CompileError(fmt::format("nvrtcCreateProgram: {}", api_.nvrtcGetErrorString(result)), {});
+        throw CompileError(fmt::format("nvrtcCreateProgram: {}", api_.error_string(result)), {});
     }
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
-    ~Program() { api_.nvrtcDestroyProgram(&program_); }
+    ~Program() { api_.destroy_program(&program_); }
 
     [[nodiscard]] nvrtcResult compile(const std::vector<std::string>& options) const {
         std::vector<const char*> pointers;
         for (const std::string& option : options) pointers.push_back(option.c_str());
-        return api_.nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+        return api_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
     }
-    [[nodiscard]] std::string log() const {
-        return without_nul(fetch(api_.nvrtcGetProgramLogSize, api_.nvrtcGetProgramLog));
-    }
-    [[nodiscard]] std::string cubin() const { return fetch(api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN); }
-    [[nodiscard]] std::string ptx() const { return without_nul(fetch(api_.nvrtcGetPTXSize, api_.nvrtcGetPTX)); }
+    [[nodiscard]] std::string log() const { return without_nul(fetch(api_.log_size, api_.log)); }
+    [[nodiscard]] std::string cubin() const { return fetch(api_.cubin_size, api_.cubin); }
+    [[nodiscard]] std::string ptx() const { return without_nul(fetch(api_.ptx_size, api_.ptx)); }
 
 private:
     /// NVRTC's pairs of "how long" and "copy it"; empty when it has none.
@@ -90,9 +106,9 @@ public:
 
     [[nodiscard]] std::vector<int> supported_archs() const override {
         int count = 0;
-        if (api_.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) return {};
+        if (api_.arch_count(&count) != NVRTC_SUCCESS) return {};
         std::vector<int> archs(static_cast<std::size_t>(count));
-        return api_.nvrtcGetSupportedArchs(archs.data()) == NVRTC_SUCCESS ? archs : std::vector<int>{};
+        return api_.archs(archs.data()) == NVRTC_SUCCESS ? archs : std::vector<int>{};
     }
 
     [[nodiscard]] NvrtcOutput compile(const std::string& source, const std::string& file_name,
@@ -102,7 +118,7 @@ public:
         const nvrtcResult result = program.compile(options);
         NvrtcOutput output{.ok = result == NVRTC_SUCCESS, .code = program.cubin(), .log = program.log()};
         if (output.code.empty()) output.code = program.ptx();  // asked for compute_*, or ptxas refused it
-        if (!output.ok && output.log.empty()) output.log = api_.nvrtcGetErrorString(result);
+        if (!output.ok && output.log.empty()) output.log = api_.error_string(result);
         output.milliseconds =
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
         return output;
@@ -134,13 +150,13 @@ void note(std::vector<std::string>& tried, const std::string& line) {
 std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vector<std::string>& tried) {
     library.keep_loaded();
     NvrtcApi api;
-    if (const char* missing = api.fill(library)) {
+    if (const char* missing = fill(api, library)) {
         note(tried, fmt::format("{}: has no function {}", library.path(), missing));
         return nullptr;
     }
     int major = 0;
     int minor = 0;
-    api.nvrtcVersion(&major, &minor);
+    api.version(&major, &minor);
     const int version = 10 * major + minor;
     if (const std::string reason = unfit(version, newest_major); !reason.empty()) {
         note(tried, library.path() + ": " + reason);

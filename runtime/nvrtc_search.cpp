@@ -33,7 +33,7 @@ std::vector<std::string> library_names(int newest_major) {
 }
 
 void add_folder(std::vector<std::string>& list, const std::string& folder, const std::vector<std::string>& names) {
-    for (const std::string& name : names) list.push_back(folder + "/" + name);
+    for (const std::string& name : names) list.push_back(fmt::format("{}/{}", folder, name));
 }
 
 /// Library folders of one toolkit: NVIDIA's installers use lib64, conda and some distributions lib.
@@ -60,7 +60,7 @@ void add_wheels(std::vector<std::string>& list, const std::string& folder, const
     for (const std::string& name : names) {
         const std::string major = name.substr(name.rfind('.') + 1);
         if (major == "12")
-            list.push_back(folder + "/nvidia/cuda_nvrtc/lib/" + name);
+            list.push_back(fmt::format("{}/nvidia/cuda_nvrtc/lib/{}", folder, name));
         else if (major != "so")
             list.push_back(fmt::format("{}/nvidia/cu{}/lib/{}", folder, major, name));
     }
