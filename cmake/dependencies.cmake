@@ -1,4 +1,4 @@
-# Third-party code, all from the distribution and all used header-only: no shared library but glibc's ends up in the tool.
+# Third-party code, all from the distribution and compiled into our libraries: nothing but glibc stays a shared library.
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -12,7 +12,17 @@ get_target_property(spdlog_include spdlog::spdlog_header_only INTERFACE_INCLUDE_
 add_library(jitgemm_third_party INTERFACE)
 target_include_directories(jitgemm_third_party SYSTEM INTERFACE ${spdlog_include} ${JITGEMM_XXHASH_INCLUDE})
 target_compile_definitions(jitgemm_third_party INTERFACE SPDLOG_FMT_EXTERNAL XXH_INLINE_ALL=)
-target_link_libraries(jitgemm_third_party INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
+target_link_libraries(jitgemm_third_party INTERFACE nlohmann_json::nlohmann_json Threads::Threads)
+
+# fmt::fmt would link libfmt.so as well. Sets fmt_source, which goes into the library that all others link.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+    get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+    target_include_directories(jitgemm_third_party SYSTEM INTERFACE ${fmt_include})
+    set(fmt_source ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+else()
+    target_link_libraries(jitgemm_third_party INTERFACE fmt::fmt-header-only)
+    set(fmt_source "")
+endif()
 
 # Headers alone: cuda.h (of the toolkit, or of the wheel nvidia-cuda-runtime) and nvrtc.h (nvidia-cuda-nvrtc).
 find_package(CUDAToolkit 12.4 QUIET)
