@@ -11,10 +11,11 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();   // gridDim.x
+constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();  // gridDim.x
 
 TemplateSet templates_of(const Options& options) {
-    return options.template_directory.empty() ? TemplateSet::embedded() : TemplateSet::from_directory(options.template_directory);
+    return options.template_directory.empty() ? TemplateSet::embedded()
+                                              : TemplateSet::from_directory(options.template_directory);
 }
 
 Selection selection_of(const Options& options) {
@@ -28,8 +29,8 @@ Selection selection_of(const Options& options) {
 int spill_bytes(const PtxasReport& report) { return report.spill_store_bytes + report.spill_load_bytes; }
 
 std::string spill_warning(const PtxasReport& report) {
-    return fmt::format("spills registers to local memory: {} bytes of stores, {} bytes of loads", report.spill_store_bytes,
-                       report.spill_load_bytes);
+    return fmt::format("spills registers to local memory: {} bytes of stores, {} bytes of loads",
+                       report.spill_store_bytes, report.spill_load_bytes);
 }
 
 LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major) {
@@ -38,8 +39,8 @@ LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major) {
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
     if (shape.blocks <= kMaxBlocks) return;
-    throw ConfigError("cannot launch " + kernel, {fmt::format("m={} n={} takes {} blocks, a grid holds {}", spec.m, spec.n,
-                                                              shape.blocks, kMaxBlocks)});
+    throw ConfigError("cannot launch " + kernel, {fmt::format("m={} n={} takes {} blocks, a grid holds {}", spec.m,
+                                                              spec.n, shape.blocks, kMaxBlocks)});
 }
 
 std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major) {
@@ -77,14 +78,15 @@ KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry
 
 void check_signature(const ParsedDump& dump) {
     if (signature(dump.spec) == dump.id.signature) return;
-    throw ConfigError("the dump's banner contradicts itself", {"the spec has the signature of " +
-                                                               kernel_name({signature(dump.spec), dump.id.config}) +
-                                                               ", the kernel line says " + kernel_name(dump.id)});
+    throw ConfigError("the dump's banner contradicts itself",
+                      {"the spec has the signature of " + kernel_name({signature(dump.spec), dump.id.config}) +
+                       ", the kernel line says " + kernel_name(dump.id)});
 }
 
 }  // namespace
 
-Context::Impl::Impl(Options given_options, std::shared_ptr<Device> given_device, std::shared_ptr<Compiler> given_compiler)
+Context::Impl::Impl(Options given_options, std::shared_ptr<Device> given_device,
+                    std::shared_ptr<Compiler> given_compiler)
     : options(std::move(given_options)),
       device(std::move(given_device)),
       compiler(std::move(given_compiler)),
@@ -95,7 +97,10 @@ Context::Impl::Impl(Options given_options, std::shared_ptr<Device> given_device,
 
 LoadedKernel Context::Impl::load(const KernelSource& source, const std::string& kernel_cu) {
     KernelCache::Result result = cache.get_or_compile(compile_request(source), *compiler, kernel_cu);
-    LoadedKernel loaded_kernel{std::make_shared<const KernelSource>(source), std::move(result.kernel), {}, result.source,
+    LoadedKernel loaded_kernel{std::make_shared<const KernelSource>(source),
+                               std::move(result.kernel),
+                               {},
+                               result.source,
                                std::move(result.directory)};
     for (const KernelEntry& entry : source.entries) {
         loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
@@ -131,7 +136,8 @@ GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, Ker
     state->id = id;
     state->source = kernel.source;
     state->entries = loaded_entries(kernel, state->row_major);
-    state->workspace_bytes = static_cast<std::size_t>(family_of(id.config).workspace_bytes(state->row_major, id.config));
+    state->workspace_bytes =
+        static_cast<std::size_t>(family_of(id.config).workspace_bytes(state->row_major, id.config));
     state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
     state->cache_directory = kernel.cache_directory;
     state->device = device;
@@ -165,7 +171,8 @@ GemmKernel Context::Impl::kernel(const GemmSpec& spec) {
 Context::Context(const Options& options) {
     set_log_level(options.log_level);
     std::shared_ptr<Device> device = open_device(options);
-    std::shared_ptr<Compiler> compiler = make_nvrtc_compiler(options, device->newest_cuda_major(), options.cache_directory);
+    std::shared_ptr<Compiler> compiler =
+        make_nvrtc_compiler(options, device->newest_cuda_major(), options.cache_directory);
     impl_ = std::make_unique<Impl>(options, std::move(device), std::move(compiler));
 }
 

@@ -26,15 +26,15 @@ struct LoadedEntry {
 };
 
 struct GemmKernel::State {
-    GemmSpec spec;                          ///< resolved, as asked
-    GemmSpec row_major;                     ///< with_row_major_d(spec)
-    bool operands_traded = false;           ///< D is column-major: the kernel's A is the caller's B
+    GemmSpec spec;                 ///< resolved, as asked
+    GemmSpec row_major;            ///< with_row_major_d(spec)
+    bool operands_traded = false;  ///< D is column-major: the kernel's A is the caller's B
     KernelId id;
-    std::shared_ptr<const KernelSource> source;     ///< shared by all specs this kernel serves
+    std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
     std::vector<LoadedEntry> entries;
     std::size_t workspace_bytes = 0;
     KernelInfo info;
-    std::string cache_directory;            ///< absolute path of the cache entry; empty when nothing was stored
+    std::string cache_directory;  ///< absolute path of the cache entry; empty when nothing was stored
     std::shared_ptr<Device> device;
     std::shared_ptr<WorkspacePool> workspaces;
 };
@@ -43,7 +43,7 @@ struct GemmKernel::State {
 struct LoadedKernel {
     std::shared_ptr<const KernelSource> source;
     CompiledKernel compiled;
-    std::vector<Function> functions;        ///< one an entry
+    std::vector<Function> functions;  ///< one an entry
     CacheSource cache = CacheSource::compiled;
     std::string cache_directory;
 };
@@ -55,7 +55,8 @@ struct Context::Impl {
     [[nodiscard]] LoadedKernel load(const KernelSource& source, const std::string& kernel_cu);
     /// The kernel for a spec and a config already chosen; not remembered.
     [[nodiscard]] GemmKernel build(const GemmSpec& spec, const KernelConfig& config);
-    /// The kernel of an edited dump: its body is compiled in place of the generated text, for this device's architecture.
+    /// The kernel of an edited dump: its body is compiled in place of the generated text, for this device's
+    /// architecture.
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
 
@@ -64,7 +65,7 @@ struct Context::Impl {
     std::shared_ptr<Compiler> compiler;
     KernelCache cache;
     TemplateSet templates;
-    Selection selection;                    ///< from options.kernel / family / parameters
+    Selection selection;  ///< from options.kernel / family / parameters
     std::shared_ptr<WorkspacePool> workspaces;
 
     /// One kernel being loaded or loaded: whoever comes first fills it, the others wait for that.
@@ -74,15 +75,16 @@ struct Context::Impl {
     };
     struct SharedLoad {
         std::shared_ptr<const LoadedKernel> kernel;
-        bool was_loaded = false;            ///< before this request
+        bool was_loaded = false;  ///< before this request
     };
     /// As load, shared by all who ask for the same name and text.
     [[nodiscard]] SharedLoad load_shared(KernelSource source, const GemmSpec& spec);
     [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, KernelSource source);
 
-    std::shared_mutex mutex;                ///< guards the two maps
-    std::unordered_map<GemmSpec, GemmKernel> kernels;                       ///< by spec as asked
-    std::unordered_map<std::string, std::shared_ptr<LoadSlot>> loaded;      ///< by name and cache key of the body: one cubin, many specs
+    std::shared_mutex mutex;                           ///< guards the two maps
+    std::unordered_map<GemmSpec, GemmKernel> kernels;  ///< by spec as asked
+    std::unordered_map<std::string, std::shared_ptr<LoadSlot>>
+        loaded;  ///< by name and cache key of the body: one cubin, many specs
 };
 
 }  // namespace jitgemm

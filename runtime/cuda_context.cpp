@@ -53,7 +53,8 @@ ScopedRelaxedCapture::~ScopedRelaxedCapture() {
 }
 
 void log_unless_success(CUresult result, const char* call) noexcept {
-    if (result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED) return;
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        return;
     const char* name = nullptr;
     if (driver().cuGetErrorName(result, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown CUresult";
     log().error("{}: {}", call, name);

@@ -9,12 +9,14 @@ namespace jitgemm {
 /// A CUcontext that modules, memory and launches belong to; a retained primary context is released with the object.
 class CudaContext {
 public:
-    /// The calling thread's current context, or null when it has none. A primary one is retained as well, so that it outlives its owner.
+    /// The calling thread's current context, or null when it has none. A primary one is retained as well, so that it
+    /// outlives its owner.
     [[nodiscard]] static std::shared_ptr<const CudaContext> current();
     /// The primary context of a device.
     [[nodiscard]] static std::shared_ptr<const CudaContext> primary(CUdevice device);
 
-    CudaContext(CUcontext handle, CUdevice device, bool retained) : handle_(handle), device_(device), retained_(retained) {}
+    CudaContext(CUcontext handle, CUdevice device, bool retained)
+        : handle_(handle), device_(device), retained_(retained) {}
     CudaContext(const CudaContext&) = delete;
     CudaContext& operator=(const CudaContext&) = delete;
     ~CudaContext();
@@ -28,7 +30,8 @@ private:
     bool retained_;
 };
 
-/// Makes a context the thread's current one for a scope, and then the one before it again. Throws CudaError when it cannot.
+/// Makes a context the thread's current one for a scope, and then the one before it again. Throws CudaError when it
+/// cannot.
 class ScopedContext {
 public:
     explicit ScopedContext(const CudaContext& context);
@@ -37,8 +40,8 @@ public:
     ~ScopedContext();
 };
 
-/// Lets the thread allocate, free and load modules while some stream is being captured: none of our calls in such a scope touches a
-/// captured stream, and in the stricter modes the driver would refuse them and spoil the capture.
+/// Lets the thread allocate, free and load modules while some stream is being captured: none of our calls in such a
+/// scope touches a captured stream, and in the stricter modes the driver would refuse them and spoil the capture.
 class ScopedRelaxedCapture {
 public:
     ScopedRelaxedCapture();

@@ -21,10 +21,12 @@ bool is_single(const std::array<int, 3>& cluster) { return cluster[0] == 1 && cl
 
 // What a launch answers when the thread has no current context, or one the function does not belong to.
 bool is_wrong_context(CUresult result) {
-    return result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_INVALID_HANDLE ||
+           result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-CUresult enqueue_cluster(const DriverApi& api, const Function& function, const LaunchShape& shape, void** parameters, CUstream stream) {
+CUresult enqueue_cluster(const DriverApi& api, const Function& function, const LaunchShape& shape, void** parameters,
+                         CUstream stream) {
     CUlaunchAttribute attribute{};
     attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     attribute.value.clusterDim.x = static_cast<unsigned>(shape.cluster[0]);
@@ -44,7 +46,8 @@ CUresult enqueue_cluster(const DriverApi& api, const Function& function, const L
 
 [[noreturn]] void throw_launch_error(CUresult result, const LaunchShape& shape) {
     throw_cuda_error(result, is_single(shape.cluster) ? "cuLaunchKernel" : "cuLaunchKernelEx",
-                     fmt::format("{} blocks of {} threads, {} bytes of shared memory", shape.blocks, shape.threads, shape.shared_bytes));
+                     fmt::format("{} blocks of {} threads, {} bytes of shared memory", shape.blocks, shape.threads,
+                                 shape.shared_bytes));
 }
 
 struct CaptureState {
@@ -56,7 +59,8 @@ struct CaptureState {
 // A stream the driver refuses to answer for (the default stream while another is captured) is not one that records.
 CaptureState capture_state(const DriverApi& api, CUstream stream) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (api.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return {};
+    if (api.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return {};
     if (api.cuStreamGetCaptureInfo == nullptr) {
         throw_cuda_error(CUDA_ERROR_NOT_SUPPORTED, "cuStreamGetCaptureInfo",
                          "this driver cannot tell captures apart: pass a workspace to launches that are captured");
@@ -89,7 +93,8 @@ std::shared_ptr<const CudaContext> primary_context(int ordinal) {
     int count = 0;
     JITGEMM_CHECK(driver().cuDeviceGetCount(&count));
     if (ordinal >= count) {
-        throw CudaError(fmt::format("no device cuda:{}: the driver sees {}", ordinal, count), "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet");
+        throw CudaError(fmt::format("no device cuda:{}: the driver sees {}", ordinal, count),
+                        "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet");
     }
     CUdevice device = 0;
     JITGEMM_CHECK(driver().cuDeviceGet(&device, ordinal));
@@ -138,11 +143,12 @@ void CudaDevice::free(DevicePointer pointer) noexcept {
         const ScopedRelaxedCapture relaxed;
         log_unless_success(api_.cuMemFree(address(pointer)), "cuMemFree");
     } catch (const std::exception& error) {
-        log().debug("device memory not freed: {}", error.what());   // its context is gone, and the memory with it
+        log().debug("device memory not freed: {}", error.what());  // its context is gone, and the memory with it
     }
 }
 
-// cuMemcpyHtoD from pageable memory may return before the last bytes are on the device, and only the default stream would wait.
+// cuMemcpyHtoD from pageable memory may return before the last bytes are on the device, and only the default stream
+// would wait.
 void CudaDevice::copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) {
     if (bytes == 0) return;
     const ScopedContext current(*context_);
@@ -179,17 +185,21 @@ int CudaDevice::blocks_per_sm(const Function& function, const LaunchShape& shape
     return blocks;
 }
 
-CUresult CudaDevice::enqueue(const Function& function, const LaunchShape& shape, void** parameters, CUstream stream) const {
+CUresult CudaDevice::enqueue(const Function& function, const LaunchShape& shape, void** parameters,
+                             CUstream stream) const {
     if (!is_single(shape.cluster)) return enqueue_cluster(api_, function, shape, parameters, stream);
-    return api_.cuLaunchKernel(handle(function), static_cast<unsigned>(shape.blocks), 1, 1, static_cast<unsigned>(shape.threads), 1, 1,
-                               static_cast<unsigned>(shape.shared_bytes), stream, parameters, nullptr);
+    return api_.cuLaunchKernel(handle(function), static_cast<unsigned>(shape.blocks), 1, 1,
+                               static_cast<unsigned>(shape.threads), 1, 1, static_cast<unsigned>(shape.shared_bytes),
+                               stream, parameters, nullptr);
 }
 
 // The one driver call of a launch. Asking for the thread's context first would be a second one, so the answer tells.
-void CudaDevice::launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments, Stream stream) {
+void CudaDevice::launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
+                        Stream stream) {
     void* parameters[] = {const_cast<std::byte*>(arguments.data())};
     CUresult result = enqueue(function, shape, parameters, handle(stream));
-    if (result == CUDA_SUCCESS) [[likely]] return;
+    if (result == CUDA_SUCCESS) [[likely]]
+        return;
     if (is_wrong_context(result)) {
         const ScopedContext current(*context_);
         result = enqueue(function, shape, parameters, handle(stream));
@@ -216,8 +226,9 @@ void CudaDevice::keep_with_capture(Stream stream, std::shared_ptr<const void> ob
     if (!capture.active) return;
     auto kept = std::make_unique<std::shared_ptr<const void>>(std::move(object));
     CUuserObject user_object = nullptr;
-    JITGEMM_CHECK(api_.cuUserObjectCreate(&user_object, kept.get(), release_kept, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-    static_cast<void>(kept.release());      // the user object's from here on
+    JITGEMM_CHECK(
+        api_.cuUserObjectCreate(&user_object, kept.get(), release_kept, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    static_cast<void>(kept.release());  // the user object's from here on
     const CUresult result = api_.cuGraphRetainUserObject(capture.graph, user_object, 1, CU_GRAPH_USER_OBJECT_MOVE);
     if (result == CUDA_SUCCESS) return;
     log_unless_success(api_.cuUserObjectRelease(user_object, 1), "cuUserObjectRelease");

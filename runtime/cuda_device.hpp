@@ -31,14 +31,16 @@ public:
 
     [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;
     [[nodiscard]] int blocks_per_sm(const Function& function, const LaunchShape& shape) override;
-    void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments, Stream stream) override;
+    void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
+                Stream stream) override;
     void synchronize(Stream stream) override;
 
     [[nodiscard]] StreamIdentity identify(Stream stream) override;
     void keep_with_capture(Stream stream, std::shared_ptr<const void> object) override;
 
 private:
-    [[nodiscard]] CUresult enqueue(const Function& function, const LaunchShape& shape, void** parameters, CUstream stream) const;
+    [[nodiscard]] CUresult enqueue(const Function& function, const LaunchShape& shape, void** parameters,
+                                   CUstream stream) const;
     [[noreturn]] void throw_out_of_memory(std::size_t bytes);
 
     const DriverApi& api_;

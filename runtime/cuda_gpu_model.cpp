@@ -7,7 +7,8 @@
 namespace jitgemm {
 namespace {
 
-// Tensor-core kernels on an H200 keep 1.57 to 1.75 of its 1.98 GHz: power sets the clock, not the maximum the driver tells.
+// Tensor-core kernels on an H200 keep 1.57 to 1.75 of its 1.98 GHz: power sets the clock, not the maximum the driver
+// tells.
 constexpr double kSustainedClock = 0.85;
 
 int attribute(CUdevice device, CUdevice_attribute which) {
@@ -37,7 +38,8 @@ const Arch& arch_of(CUdevice device) {
 std::string squeezed(const std::string& name) {
     std::string result;
     for (const char c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0) result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
     return result;
 }
@@ -66,13 +68,15 @@ GpuModel read_gpu_model(CUdevice device) {
     model.arch = &arch_of(device);
     model.sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     model.l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    model.clock_mhz = static_cast<int>(kSustainedClock * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000);
+    model.clock_mhz =
+        static_cast<int>(kSustainedClock * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000);
     model.dram_bytes_per_second = peak_dram_rate(device);
 
     const GpuModel* known = known_gpu(model);
     const GpuModel& fallback = known != nullptr ? *known : typical_gpu(*model.arch);
     if (known != nullptr || model.clock_mhz == 0) model.clock_mhz = fallback.clock_mhz;
-    if (known != nullptr || model.dram_bytes_per_second == 0) model.dram_bytes_per_second = fallback.dram_bytes_per_second;
+    if (known != nullptr || model.dram_bytes_per_second == 0)
+        model.dram_bytes_per_second = fallback.dram_bytes_per_second;
     return model;
 }
 

@@ -12,26 +12,26 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kDefaultSharedBytes = 48 * 1024;      // more must be granted per function
-constexpr int kPortableCluster = 8;                 // so must clusters of more blocks
+constexpr int kDefaultSharedBytes = 48 * 1024;  // more must be granted per function
+constexpr int kPortableCluster = 8;             // so must clusters of more blocks
 
 std::string refusal_detail(CUresult result) {
     const int version = driver().version;
     switch (result) {
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-        return "the binary is of another architecture than the GPU";
-    case CUDA_ERROR_INVALID_IMAGE:
-    case CUDA_ERROR_INVALID_SOURCE:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-        return fmt::format("the driver takes binaries of CUDA {}.x and older (it is for CUDA {}.{}): was this one built by a newer one?",
-                           version / 10, version / 10, version % 10);
-    default:
-        return "";
+        case CUDA_ERROR_NO_BINARY_FOR_GPU: return "the binary is of another architecture than the GPU";
+        case CUDA_ERROR_INVALID_IMAGE:
+        case CUDA_ERROR_INVALID_SOURCE:
+        case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+            return fmt::format(
+                "the driver takes binaries of CUDA {}.x and older (it is for CUDA {}.{}): was this one built by a "
+                "newer one?",
+                version / 10, version / 10, version % 10);
+        default: return "";
     }
 }
 
 CUmodule load_module(std::string_view binary) {
-    const std::string image(binary);    // ends in the zero byte PTX needs
+    const std::string image(binary);  // ends in the zero byte PTX needs
     CUmodule module = nullptr;
     const CUresult result = driver().cuModuleLoadData(&module, image.data());
     if (result != CUDA_SUCCESS) throw_cuda_error(result, "cuModuleLoadData", refusal_detail(result));
@@ -42,7 +42,8 @@ CUfunction find_function(CUmodule module, const KernelEntry& entry) {
     CUfunction function = nullptr;
     const CUresult result = driver().cuModuleGetFunction(&function, module, entry.function.c_str());
     if (result != CUDA_SUCCESS) {
-        throw_cuda_error(result, "cuModuleGetFunction", fmt::format("wanted the extern \"C\" kernel '{}'", entry.function));
+        throw_cuda_error(result, "cuModuleGetFunction",
+                         fmt::format("wanted the extern \"C\" kernel '{}'", entry.function));
     }
     return function;
 }
@@ -52,8 +53,9 @@ void grant(CUfunction function, const KernelEntry& entry) {
         const CUresult result =
             driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, entry.shared_bytes);
         if (result != CUDA_SUCCESS) {
-            throw_cuda_error(result, "cuFuncSetAttribute",
-                             fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, entry.shared_bytes));
+            throw_cuda_error(
+                result, "cuFuncSetAttribute",
+                fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, entry.shared_bytes));
         }
     }
     if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableCluster) {
@@ -80,7 +82,8 @@ void compare_arguments(CUfunction function, const KernelEntry& entry) {
     const std::size_t expected = argument_struct_bytes(entry.arguments);
     if (result == CUDA_SUCCESS && size == expected) return;
     throw_cuda_error(CUDA_ERROR_INVALID_VALUE, "cuFuncGetParamInfo",
-                     fmt::format("{} takes a parameter of {} bytes, the launch passes one struct of {}", entry.function, size, expected));
+                     fmt::format("{} takes a parameter of {} bytes, the launch passes one struct of {}", entry.function,
+                                 size, expected));
 }
 
 }  // namespace
@@ -94,7 +97,7 @@ CudaModule::~CudaModule() {
         const ScopedRelaxedCapture relaxed;
         log_unless_success(driver().cuModuleUnload(module_), "cuModuleUnload");
     } catch (const std::exception& error) {
-        log().debug("module not unloaded: {}", error.what());   // its context is gone, and the module with it
+        log().debug("module not unloaded: {}", error.what());  // its context is gone, and the module with it
     }
 }
 

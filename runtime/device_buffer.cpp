@@ -24,7 +24,9 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<Owner> owner, DevicePointer data, std
     : owner_(std::move(owner)), data_(data), bytes_(bytes) {}
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
-    : owner_(std::move(other.owner_)), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : owner_(std::move(other.owner_)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
 
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
     std::swap(owner_, other.owner_);

@@ -14,7 +14,8 @@ namespace jitgemm {
 namespace {
 
 constexpr const char* kInstallHint =
-    "install the NVIDIA driver (550 or newer, CUDA 12.4; Debian: nvidia-driver, Ubuntu: nvidia-driver-580), or start the "
+    "install the NVIDIA driver (550 or newer, CUDA 12.4; Debian: nvidia-driver, Ubuntu: nvidia-driver-580), or start "
+    "the "
     "container with its GPUs (docker run --gpus all)";
 
 // A newer symbol and the older one of the same signature that a driver without it offers.
@@ -53,29 +54,30 @@ std::string resolve_all(DriverApi& api) {
 
 std::string result_name(const DriverApi& api, CUresult result) {
     const char* name = nullptr;
-    if (api.cuGetErrorName != nullptr && api.cuGetErrorName(result, &name) == CUDA_SUCCESS && name != nullptr) return name;
+    if (api.cuGetErrorName != nullptr && api.cuGetErrorName(result, &name) == CUDA_SUCCESS && name != nullptr)
+        return name;
     return fmt::format("CUresult {}", static_cast<int>(result));
 }
 
 std::string result_text(const DriverApi& api, CUresult result) {
     const char* text = nullptr;
-    if (api.cuGetErrorString != nullptr && api.cuGetErrorString(result, &text) == CUDA_SUCCESS && text != nullptr) return text;
+    if (api.cuGetErrorString != nullptr && api.cuGetErrorString(result, &text) == CUDA_SUCCESS && text != nullptr)
+        return text;
     return "the driver has no words for it";
 }
 
 // What most often stands behind cuInit's answer.
 std::string_view init_hint(CUresult result) {
     switch (result) {
-    case CUDA_ERROR_NO_DEVICE:
-        return "the driver sees no GPU: there is none, CUDA_VISIBLE_DEVICES hides it, or the container has no access to it";
-    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-        return "libcuda and the kernel module are of different versions: reboot after a driver update";
-    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-        return "a forward-compatibility libcuda shadows the installed one, and this GPU does not support it";
-    case CUDA_ERROR_UNKNOWN:
-        return "the kernel module is not loaded or /dev/nvidia* is not accessible";
-    default:
-        return "";
+        case CUDA_ERROR_NO_DEVICE:
+            return "the driver sees no GPU: there is none, CUDA_VISIBLE_DEVICES hides it, or the container has no "
+                   "access to it";
+        case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+            return "libcuda and the kernel module are of different versions: reboot after a driver update";
+        case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+            return "a forward-compatibility libcuda shadows the installed one, and this GPU does not support it";
+        case CUDA_ERROR_UNKNOWN: return "the kernel module is not loaded or /dev/nvidia* is not accessible";
+        default: return "";
     }
 }
 
@@ -89,7 +91,8 @@ std::string_view init_hint(CUresult result) {
 [[noreturn]] void throw_no_driver(const std::vector<std::string>& tried, bool stub_seen) {
     std::string message = "no CUDA driver (libcuda.so.1) found; looked for";
     for (const std::string& line : tried) message += "\n  " + line;
-    throw CudaError(message + "\n" + kInstallHint, stub_seen ? "CUDA_ERROR_STUB_LIBRARY" : "", stub_seen ? "cuInit" : "dlopen");
+    throw CudaError(message + "\n" + kInstallHint, stub_seen ? "CUDA_ERROR_STUB_LIBRARY" : "",
+                    stub_seen ? "cuInit" : "dlopen");
 }
 
 // cuInit of a library that may be any file of that name; nothing when it is not the driver, with the reason in `tried`.
@@ -112,7 +115,7 @@ std::optional<CUresult> initialise(DriverApi& api, std::vector<std::string>& tri
 }
 
 void read_version(DriverApi& api) {
-    int version = 0;    // 1000 · major + 10 · minor
+    int version = 0;  // 1000 · major + 10 · minor
     const CUresult result = api.cuDriverGetVersion(&version);
     if (result != CUDA_SUCCESS) throw_init_error(api, result);
     api.version = version / 1000 * 10 + version % 1000 / 10;
@@ -144,7 +147,9 @@ bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(
 std::string called_function(std::string_view expression) {
     for (std::size_t at = expression.find("cu"); at != std::string_view::npos; at = expression.find("cu", at + 1)) {
         const bool starts_name = at == 0 || !is_name_character(expression[at - 1]);
-        if (!starts_name || at + 2 >= expression.size() || std::isupper(static_cast<unsigned char>(expression[at + 2])) == 0) continue;
+        if (!starts_name || at + 2 >= expression.size() ||
+            std::isupper(static_cast<unsigned char>(expression[at + 2])) == 0)
+            continue;
         std::size_t end = at;
         while (end < expression.size() && is_name_character(expression[end])) ++end;
         return std::string(expression.substr(at, end - at));
@@ -160,9 +165,9 @@ std::vector<std::string> driver_search_list() {
             "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
             "/usr/lib64/libcuda.so.1",
             "/usr/lib/libcuda.so.1",
-            "/usr/local/nvidia/lib64/libcuda.so.1",     // GPU operators of container platforms
+            "/usr/local/nvidia/lib64/libcuda.so.1",  // GPU operators of container platforms
             "/usr/lib/wsl/lib/libcuda.so.1",
-            "/run/opengl-driver/lib/libcuda.so.1"};     // NixOS
+            "/run/opengl-driver/lib/libcuda.so.1"};  // NixOS
 }
 
 DriverApi load_driver(const std::vector<std::string>& candidates) {
@@ -201,12 +206,14 @@ void throw_cuda_error(CUresult result, const char* call, const std::string& deta
     const DriverApi& api = driver();
     const std::string function = called_function(call);
     const std::string name = result_name(api, result);
-    throw CudaError(fmt::format("{}: {} ({}){}{}", function, name, result_text(api, result), detail.empty() ? "" : "; ", detail),
-                    name, function);
+    throw CudaError(
+        fmt::format("{}: {} ({}){}{}", function, name, result_text(api, result), detail.empty() ? "" : "; ", detail),
+        name, function);
 }
 
 void check(CUresult result, const char* call) {
-    if (result != CUDA_SUCCESS) [[unlikely]] throw_cuda_error(result, call, "");
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        throw_cuda_error(result, call, "");
 }
 
 }  // namespace jitgemm

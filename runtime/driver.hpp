@@ -12,25 +12,27 @@ class DynamicLibrary;
 
 /// Entry points of libcuda, found by dlopen. One instance a process.
 ///
-/// cuda.h maps many of these names to versioned ones by macro (cuMemAlloc → cuMemAlloc_v2). The lists below go through the same
-/// macros, so the member, its type and the symbol looked up all carry the version this build's cuda.h declares, and
-/// `driver().cuMemAlloc(...)` means the right one.
+/// cuda.h maps many of these names to versioned ones by macro (cuMemAlloc → cuMemAlloc_v2). The lists below go through
+/// the same macros, so the member, its type and the symbol looked up all carry the version this build's cuda.h
+/// declares, and `driver().cuMemAlloc(...)` means the right one.
 struct DriverApi {
-#define JITGEMM_DRIVER_FUNCTIONS(X)                                                                                     \
-    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)                                               \
-    X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)                   \
-    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxGetState)                              \
-    X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize)  \
-    X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuMemsetD8Async)         \
-    X(cuMemcpyDtoDAsync)                                                                                                \
-    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute)            \
-    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                      \
-    X(cuLaunchKernel) X(cuLaunchKernelEx)                                                                               \
-    X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamGetId)                   \
-    X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode)           \
-    X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)                             \
-    X(cuUserObjectCreate) X(cuUserObjectRelease) X(cuGraphRetainUserObject)                                             \
+// clang-format off
+#define JITGEMM_DRIVER_FUNCTIONS(X)                                                                                    \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)                                              \
+    X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)                  \
+    X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxGetState)                             \
+    X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize) \
+    X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuMemsetD8Async)        \
+    X(cuMemcpyDtoDAsync)                                                                                               \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute)           \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                     \
+    X(cuLaunchKernel) X(cuLaunchKernelEx)                                                                              \
+    X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamGetId)                  \
+    X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode)          \
+    X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)                            \
+    X(cuUserObjectCreate) X(cuUserObjectRelease) X(cuGraphRetainUserObject)                                            \
     X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime)
+// clang-format on
 /// Younger than the oldest driver supported: null where the driver lacks them.
 #define JITGEMM_DRIVER_OPTIONAL_FUNCTIONS(X) X(cuFuncLoad) X(cuFuncGetParamInfo) X(cuStreamGetCaptureInfo)
 
@@ -39,7 +41,7 @@ struct DriverApi {
     JITGEMM_DRIVER_OPTIONAL_FUNCTIONS(JITGEMM_DECLARE)
 #undef JITGEMM_DECLARE
 
-    int version = 0;            ///< cuDriverGetVersion as 10 · major + minor, 130 = 13.0
+    int version = 0;  ///< cuDriverGetVersion as 10 · major + minor, 130 = 13.0
     std::string path;
     std::shared_ptr<const DynamicLibrary> library;
 };
@@ -51,7 +53,8 @@ struct DriverApi {
 
 /// Where driver() looks, in order; the first is a soname for the system's own search.
 [[nodiscard]] std::vector<std::string> driver_search_list();
-/// Loads and initialises the first candidate that is a driver; the toolkit's stub library is none. Throws as driver() does.
+/// Loads and initialises the first candidate that is a driver; the toolkit's stub library is none. Throws as driver()
+/// does.
 [[nodiscard]] DriverApi load_driver(const std::vector<std::string>& candidates);
 
 /// Throws CudaError naming result and call unless `result` is CUDA_SUCCESS.

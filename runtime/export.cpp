@@ -19,14 +19,15 @@
 namespace jitgemm {
 namespace {
 
-using Files = std::vector<std::pair<std::string, std::string>>;     // name and contents, in the order they are written
+using Files = std::vector<std::pair<std::string, std::string>>;  // name and contents, in the order they are written
 
 std::string checked_name(const ExportOptions& options, const GemmSpec& spec) {
     if (options.name.empty()) return fmt::format("gemm_{}_{}", to_string(spec.a), to_string(spec.layout));
     const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     const bool starts_well = std::isdigit(static_cast<unsigned char>(options.name.front())) == 0;
     if (starts_well && std::all_of(options.name.begin(), options.name.end(), is_part)) return options.name;
-    throw Error(fmt::format("'{}' is no name for C functions: letters, digits and underscores, no digit first", options.name));
+    throw Error(
+        fmt::format("'{}' is no name for C functions: letters, digits and underscores, no digit first", options.name));
 }
 
 nlohmann::json entry_json(const KernelEntry& entry) {
@@ -77,7 +78,8 @@ std::filesystem::path target_path(const std::string& directory) {
 
 bool is_occupied(const std::filesystem::path& target) {
     if (!std::filesystem::exists(target)) return false;
-    if (!std::filesystem::is_directory(target)) throw Error(fmt::format("{} is there and is not a folder", target.string()));
+    if (!std::filesystem::is_directory(target))
+        throw Error(fmt::format("{} is there and is not a folder", target.string()));
     return !std::filesystem::is_empty(target);
 }
 
@@ -87,7 +89,7 @@ void write_new_folder(const std::filesystem::path& target, const Files& files) {
     try {
         for (const auto& [name, contents] : files) write_new_file(temporary / name, contents, 0644);
         sync_directory(temporary);
-        std::filesystem::rename(temporary, target);     // also over an empty folder
+        std::filesystem::rename(temporary, target);  // also over an empty folder
     } catch (...) {
         remove_tree(temporary);
         throw;
@@ -101,7 +103,8 @@ void write_into_folder(const std::filesystem::path& target, const Files& files) 
     sync_directory(target);
 }
 
-void write_export(const LauncherInput& input, const CompiledKernel& compiled, const std::string& directory, bool force) {
+void write_export(const LauncherInput& input, const CompiledKernel& compiled, const std::string& directory,
+                  bool force) {
     const std::filesystem::path target = target_path(directory);
     const bool occupied = is_occupied(target);
     if (occupied && !force) throw Error(fmt::format("{} is there and not empty", target.string()));
@@ -111,8 +114,8 @@ void write_export(const LauncherInput& input, const CompiledKernel& compiled, co
 
 }  // namespace
 
-void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled, const std::string& directory,
-                   const ExportOptions& options) {
+void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled,
+                   const std::string& directory, const ExportOptions& options) {
     const GemmSpec asked = resolved(spec);
     const KernelConfig config = parse_kernel_name(source.name).config;
     const std::int64_t workspace_bytes = family_of(config).workspace_bytes(with_row_major_d(asked), config);

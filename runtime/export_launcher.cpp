@@ -1,5 +1,7 @@
 #include "runtime/export_launcher.hpp"
 
+#include "runtime/export_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,159 +14,6 @@
 
 namespace jitgemm {
 namespace {
-
-constexpr std::string_view kHeader = R"(/* @NAME@: D (m, n) = alpha * A (m, k) * B (k, n)@BETA_C@.
- *
-@OPERANDS@ *
- * Kernel @KERNEL@,
- * a cubin for @ARCH@. @SHAPES@
- * Needs cuda.h to build and libcuda (the driver) to run, nothing else. The calling thread must have a current context.
- *
- *     @NAME@_kernel kernel;
- *     @NAME@_load(&kernel, "@NAME@.cubin");
- *     @NAME@_problem problem = @NAME@_exported_problem();
- *     problem.a = a; problem.b = b; problem.d = d;
- *     @NAME@_launch(&kernel, &problem, stream);
- *     @NAME@_unload(&kernel);
- */
-#ifndef @GUARD@
-#define @GUARD@
-
-#include <cuda.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct {
-    CUmodule module;
-    CUfunction functions[@FUNCTIONS@];
-} @NAME@_kernel;
-
-typedef struct {
-@FIELDS@} @NAME@_problem;
-
-/* The problem the kernel was exported for, alpha 1, without pointers. */
-@NAME@_problem @NAME@_exported_problem(void);
-
-/* Loads the cubin from a file, or from memory. */
-CUresult @NAME@_load(@NAME@_kernel *kernel, const char *cubin_path);
-CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin);
-
-/* Enqueues; may be captured into a graph. Answers CUDA_ERROR_INVALID_VALUE, with nothing enqueued, when an extent or leading dimension
- * is out of range, a pointer is null, or a pointer or leading dimension is less aligned than above. */
-CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream);
-
-CUresult @NAME@_unload(@NAME@_kernel *kernel);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
-)";
-
-constexpr std::string_view kSource = R"(/* Launcher of an exported kernel: see @NAME@.h. */
-#include "@NAME@.h"
-
-#include <stddef.h>
-#include <string.h>
-
-@NAME@_problem @NAME@_exported_problem(void) {
-    @NAME@_problem problem;
-    memset(&problem, 0, sizeof problem);
-@EXPORTED_PROBLEM@    return problem;
-}
-
-/* ---- loading */
-
-static CUresult get_function(@NAME@_kernel *kernel, int index, const char *name, int shared_bytes) {
-    CUresult result = cuModuleGetFunction(&kernel->functions[index], kernel->module, name);
-    if (result == CUDA_SUCCESS && shared_bytes > 48 * 1024) {
-        result = cuFuncSetAttribute(kernel->functions[index], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
-    }
-    return result;
-}
-
-static CUresult get_functions(@NAME@_kernel *kernel) {
-    CUresult result = CUDA_SUCCESS;
-@GET_FUNCTIONS@    if (result != CUDA_SUCCESS) @NAME@_unload(kernel);
-    return result;
-}
-
-CUresult @NAME@_load(@NAME@_kernel *kernel, const char *cubin_path) {
-    CUresult result = cuModuleLoad(&kernel->module, cubin_path);
-    return result == CUDA_SUCCESS ? get_functions(kernel) : result;
-}
-
-CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin) {
-    CUresult result = cuModuleLoadData(&kernel->module, cubin);
-    return result == CUDA_SUCCESS ? get_functions(kernel) : result;
-}
-
-CUresult @NAME@_unload(@NAME@_kernel *kernel) {
-    return cuModuleUnload(kernel->module);
-}
-
-/* ---- launching */
-
-static int64_t tiles(int64_t extent, int64_t tile) {
-    return (extent + tile - 1) / tile;
-}
-
-/* Whether rows (or columns) of `run` elements, `pitch` apart, begin at multiples of `alignment` bytes from `pointer` on. */
-static int is_operand(CUdeviceptr pointer, int64_t run, int64_t pitch, int element_bytes, int alignment) {
-    return pointer != 0 && pointer % (unsigned)alignment == 0 && pitch >= run && pitch * element_bytes % alignment == 0;
-}
-
-static int is_sound(const @NAME@_problem *problem) {
-@CHECKS@    return 1;
-}
-@ENTRIES@
-CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream) {
-    CUresult result = CUDA_SUCCESS;
-    if (problem->m < 0 || problem->n < 0 || problem->k < 0) return CUDA_ERROR_INVALID_VALUE;
-    if (problem->m == 0 || problem->n == 0) return CUDA_SUCCESS;
-    if (!is_sound(problem)) return CUDA_ERROR_INVALID_VALUE;
-@LAUNCHES@    return result;
-}
-)";
-
-constexpr std::string_view kEntry = R"(
-static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *problem, CUstream stream) {
-    const int64_t blocks = tiles(@ROWS@, @TILE_M@) * tiles(@COLUMNS@, @TILE_N@) * @SPLITS@;
-    struct {
-@ARGUMENT_FIELDS@    } arguments;
-    void *parameters[1];
-    if (blocks > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
-    memset(&arguments, 0, sizeof arguments);
-@ASSIGNMENTS@    parameters[0] = &arguments;
-@CALL@}
-)";
-
-constexpr std::string_view kPlainCall =
-    R"(    return cuLaunchKernel(function, (unsigned)blocks, 1, 1, @THREADS@, 1, 1, @SHARED_BYTES@, stream, parameters, NULL);
-)";
-
-constexpr std::string_view kClusterCall = R"(    CUlaunchAttribute attribute;
-    CUlaunchConfig config;
-    memset(&attribute, 0, sizeof attribute);
-    memset(&config, 0, sizeof config);
-    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute.value.clusterDim.x = @CLUSTER_X@;
-    attribute.value.clusterDim.y = @CLUSTER_Y@;
-    attribute.value.clusterDim.z = @CLUSTER_Z@;
-    config.gridDimX = (unsigned)blocks;
-    config.gridDimY = config.gridDimZ = 1;
-    config.blockDimX = @THREADS@;
-    config.blockDimY = config.blockDimZ = 1;
-    config.sharedMemBytes = @SHARED_BYTES@;
-    config.hStream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cuLaunchKernelEx(&config, function, parameters, NULL);
-)";
 
 using Value = std::pair<std::string_view, std::string>;
 
@@ -181,20 +30,21 @@ std::string filled(std::string_view text, std::initializer_list<Value> values) {
 }
 
 std::string upper(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return text;
 }
 
 // ---- operands as the caller sees them --------------------------------------------------------------------------------
 
 struct OperandText {
-    std::string_view name;          // field of the problem
+    std::string_view name;  // field of the problem
     std::string_view rows;
     std::string_view columns;
     DataType type;
     Order order;
     int alignment;
-    bool is_input_product;          // A or B: not read when alpha or k is 0
+    bool is_input_product;  // A or B: not read when alpha or k is 0
 };
 
 std::vector<OperandText> operands(const GemmSpec& spec) {
@@ -210,9 +60,10 @@ std::string_view order_words(Order order) { return order == Order::row ? "row-ma
 std::string operand_lines(const GemmSpec& spec) {
     std::string lines;
     for (const OperandText& operand : operands(spec)) {
-        lines += fmt::format(" *     {} ({}, {})  {:<5} {}, pointer and {} ld{} aligned to {} bytes\n", upper(std::string(operand.name)),
-                             operand.rows, operand.columns, to_string(operand.type), order_words(operand.order),
-                             operand.order == Order::row ? "row pitch" : "column pitch", operand.name, operand.alignment);
+        lines += fmt::format(" *     {} ({}, {})  {:<5} {}, pointer and {} ld{} aligned to {} bytes\n",
+                             upper(std::string(operand.name)), operand.rows, operand.columns, to_string(operand.type),
+                             order_words(operand.order), operand.order == Order::row ? "row pitch" : "column pitch",
+                             operand.name, operand.alignment);
     }
     return lines;
 }
@@ -232,7 +83,8 @@ std::string problem_fields(const LauncherInput& input) {
 }
 
 std::string exported_problem(const GemmSpec& spec) {
-    std::string text = fmt::format("    problem.m = {};\n    problem.n = {};\n    problem.k = {};\n", spec.m, spec.n, spec.k);
+    std::string text =
+        fmt::format("    problem.m = {};\n    problem.n = {};\n    problem.k = {};\n", spec.m, spec.n, spec.k);
     text += fmt::format("    problem.lda = {};\n    problem.ldb = {};\n", spec.lda, spec.ldb);
     if (spec.c) text += fmt::format("    problem.ldc = {};\n", spec.ldc);
     return text + fmt::format("    problem.ldd = {};\n    problem.alpha = 1;\n", spec.ldd);
@@ -245,15 +97,15 @@ std::string operand_check(const OperandText& operand) {
     std::string_view condition;
     if (operand.is_input_product) condition = "problem->alpha != 0 && problem->k != 0 && ";
     if (operand.name == "c") condition = "problem->beta != 0 && ";
-    return fmt::format("    if ({}!is_operand(problem->{}, problem->{}, problem->ld{}, {}, {})) return 0;\n", condition, operand.name, run,
-                       operand.name, bytes(operand.type), operand.alignment);
+    return fmt::format("    if ({}!is_operand(problem->{}, problem->{}, problem->ld{}, {}, {})) return 0;\n", condition,
+                       operand.name, run, operand.name, bytes(operand.type), operand.alignment);
 }
 
 std::string shape_checks(const LauncherInput& input) {
     std::string checks;
-    if (input.workspace_bytes != 0) {       // its size is known for this shape alone
-        checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n", input.spec.m, input.spec.n,
-                              input.spec.k);
+    if (input.workspace_bytes != 0) {  // its size is known for this shape alone
+        checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n",
+                              input.spec.m, input.spec.n, input.spec.k);
         checks += "    if (problem->workspace == 0 || problem->workspace % 16 != 0) return 0;\n";
     }
     const auto is_narrow = [](const KernelArgument& argument) {
@@ -278,32 +130,34 @@ std::string checks(const LauncherInput& input) {
 ArgumentRole as_caller_sees(ArgumentRole role, bool traded) {
     if (!traded) return role;
     switch (role) {
-    case ArgumentRole::a: return ArgumentRole::b;
-    case ArgumentRole::b: return ArgumentRole::a;
-    case ArgumentRole::m: return ArgumentRole::n;
-    case ArgumentRole::n: return ArgumentRole::m;
-    case ArgumentRole::lda: return ArgumentRole::ldb;
-    case ArgumentRole::ldb: return ArgumentRole::lda;
-    default: return role;
+        case ArgumentRole::a: return ArgumentRole::b;
+        case ArgumentRole::b: return ArgumentRole::a;
+        case ArgumentRole::m: return ArgumentRole::n;
+        case ArgumentRole::n: return ArgumentRole::m;
+        case ArgumentRole::lda: return ArgumentRole::ldb;
+        case ArgumentRole::ldb: return ArgumentRole::lda;
+        default: return role;
     }
 }
 
 std::string_view c_type(ArgumentKind kind) {
     switch (kind) {
-    case ArgumentKind::pointer: return "CUdeviceptr";
-    case ArgumentKind::i32: return "int32_t";
-    case ArgumentKind::i64: return "int64_t";
-    default: return "float";
+        case ArgumentKind::pointer: return "CUdeviceptr";
+        case ArgumentKind::i32: return "int32_t";
+        case ArgumentKind::i64: return "int64_t";
+        default: return "float";
     }
 }
 
 std::string value_of(const KernelArgument& argument, const LauncherInput& input) {
     const std::string_view field = to_string(as_caller_sees(argument.role, input.spec.d_order == Order::column));
-    const bool has_field = (argument.role != ArgumentRole::c && argument.role != ArgumentRole::ldc && argument.role != ArgumentRole::beta) ||
+    const bool has_field = (argument.role != ArgumentRole::c && argument.role != ArgumentRole::ldc &&
+                            argument.role != ArgumentRole::beta) ||
                            input.spec.c.has_value();
     if (!has_field || (argument.role == ArgumentRole::workspace && input.workspace_bytes == 0)) return "0";
     const std::string value = fmt::format("problem->{}", field);
-    if (argument.role == ArgumentRole::k) return fmt::format("problem->alpha == 0 ? 0 : ({}){}", c_type(argument.kind), value);
+    if (argument.role == ArgumentRole::k)
+        return fmt::format("problem->alpha == 0 ? 0 : ({}){}", c_type(argument.kind), value);
     return argument.kind == ArgumentKind::i32 ? fmt::format("(int32_t){}", value) : value;
 }
 
@@ -325,19 +179,26 @@ std::string assignments(const KernelEntry& entry, const LauncherInput& input) {
 
 std::string call(const KernelEntry& entry) {
     const bool single = entry.cluster == std::array<int, 3>{1, 1, 1};
-    return filled(single ? kPlainCall : kClusterCall,
-                  {{"THREADS", std::to_string(entry.threads)}, {"SHARED_BYTES", std::to_string(entry.shared_bytes)},
-                   {"CLUSTER_X", std::to_string(entry.cluster[0])}, {"CLUSTER_Y", std::to_string(entry.cluster[1])},
+    return filled(single ? export_text::kPlainCall : export_text::kClusterCall,
+                  {{"THREADS", std::to_string(entry.threads)},
+                   {"SHARED_BYTES", std::to_string(entry.shared_bytes)},
+                   {"CLUSTER_X", std::to_string(entry.cluster[0])},
+                   {"CLUSTER_Y", std::to_string(entry.cluster[1])},
                    {"CLUSTER_Z", std::to_string(entry.cluster[2])}});
 }
 
 std::string entry_function(const KernelEntry& entry, const LauncherInput& input) {
     const bool traded = input.spec.d_order == Order::column;
-    return filled(kEntry, {{"FUNCTION", entry.function}, {"NAME", input.name},
-                           {"ROWS", traded ? "problem->n" : "problem->m"}, {"COLUMNS", traded ? "problem->m" : "problem->n"},
-                           {"TILE_M", std::to_string(entry.grid.tile_m)}, {"TILE_N", std::to_string(entry.grid.tile_n)},
-                           {"SPLITS", std::to_string(entry.grid.splits)}, {"ARGUMENT_FIELDS", argument_fields(entry)},
-                           {"ASSIGNMENTS", assignments(entry, input)}, {"CALL", call(entry)}});
+    return filled(export_text::kEntry, {{"FUNCTION", entry.function},
+                                        {"NAME", input.name},
+                                        {"ROWS", traded ? "problem->n" : "problem->m"},
+                                        {"COLUMNS", traded ? "problem->m" : "problem->n"},
+                                        {"TILE_M", std::to_string(entry.grid.tile_m)},
+                                        {"TILE_N", std::to_string(entry.grid.tile_n)},
+                                        {"SPLITS", std::to_string(entry.grid.splits)},
+                                        {"ARGUMENT_FIELDS", argument_fields(entry)},
+                                        {"ASSIGNMENTS", assignments(entry, input)},
+                                        {"CALL", call(entry)}});
 }
 
 struct EntriesText {
@@ -351,10 +212,11 @@ EntriesText entries_text(const LauncherInput& input) {
     for (std::size_t i = 0; i < input.source.entries.size(); ++i) {
         const KernelEntry& entry = input.source.entries[i];
         text.functions += entry_function(entry, input);
-        text.lookups += fmt::format("    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {});\n", i, entry.function,
-                                    entry.shared_bytes);
-        text.launches += fmt::format("    if (result == CUDA_SUCCESS) result = launch_{}(kernel->functions[{}], problem, stream);\n",
-                                     entry.function, i);
+        text.lookups += fmt::format("    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {});\n",
+                                    i, entry.function, entry.shared_bytes);
+        text.launches +=
+            fmt::format("    if (result == CUDA_SUCCESS) result = launch_{}(kernel->functions[{}], problem, stream);\n",
+                        entry.function, i);
     }
     return text;
 }
@@ -368,18 +230,27 @@ std::string_view to_string(ArgumentRole role) {
 }
 
 std::string launcher_header(const LauncherInput& input) {
-    return filled(kHeader, {{"OPERANDS", operand_lines(input.spec)}, {"FIELDS", problem_fields(input)},
-                            {"BETA_C", input.spec.c ? " + beta * C (m, n)" : ""}, {"KERNEL", input.source.name},
-                            {"ARCH", std::string(input.source.arch->name)},
-                            {"SHAPES", input.workspace_bytes == 0 ? "Any m, n, k and leading dimensions will do." : "Only for the m, n and k its workspace is made for."},
-                            {"GUARD", upper(input.name) + "_H"}, {"FUNCTIONS", std::to_string(input.source.entries.size())},
-                            {"NAME", input.name}});
+    return filled(export_text::kHeader,
+                  {{"OPERANDS", operand_lines(input.spec)},
+                   {"FIELDS", problem_fields(input)},
+                   {"BETA_C", input.spec.c ? " + beta * C (m, n)" : ""},
+                   {"KERNEL", input.source.name},
+                   {"ARCH", std::string(input.source.arch->name)},
+                   {"SHAPES", input.workspace_bytes == 0 ? "Any m, n, k and leading dimensions will do."
+                                                         : "Only for the m, n and k its workspace is made for."},
+                   {"GUARD", upper(input.name) + "_H"},
+                   {"FUNCTIONS", std::to_string(input.source.entries.size())},
+                   {"NAME", input.name}});
 }
 
 std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
-    return filled(kSource, {{"EXPORTED_PROBLEM", exported_problem(input.spec)}, {"CHECKS", checks(input)}, {"ENTRIES", entries.functions},
-                            {"GET_FUNCTIONS", entries.lookups}, {"LAUNCHES", entries.launches}, {"NAME", input.name}});
+    return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input.spec)},
+                                         {"CHECKS", checks(input)},
+                                         {"ENTRIES", entries.functions},
+                                         {"GET_FUNCTIONS", entries.lookups},
+                                         {"LAUNCHES", entries.launches},
+                                         {"NAME", input.name}});
 }
 
 }  // namespace jitgemm

@@ -10,9 +10,9 @@ namespace jitgemm {
 
 /// What the launcher of an exported kernel is written from.
 struct LauncherInput {
-    std::string name;                   ///< C identifier
+    std::string name;  ///< C identifier
     const KernelSource& source;
-    const GemmSpec& spec;               ///< resolved, as asked
+    const GemmSpec& spec;  ///< resolved, as asked
     std::int64_t workspace_bytes = 0;
 };
 

@@ -18,7 +18,7 @@ GemmArguments as_kernel_sees(const GemmKernel::State& state, const GemmArguments
 
 void enqueue(const GemmKernel::State& state, const GemmArguments& operands, Stream stream) {
     for (const LoadedEntry& loaded : state.entries) {
-        if (loaded.shape.blocks == 0) continue;     // packing an operand of K = 0 elements
+        if (loaded.shape.blocks == 0) continue;  // packing an operand of K = 0 elements
         const PackedArguments packed = pack_arguments(loaded.entry.arguments, state.row_major, operands);
         state.device->launch(loaded.function, loaded.shape, packed.span(), stream);
     }
@@ -35,7 +35,8 @@ void enqueue_with_own_workspace(const GemmKernel::State& state, GemmArguments op
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const State& state = *state_;
     std::vector<std::string> problems = launch_problems(state.spec, arguments, state.workspace_bytes);
-    if (!problems.empty()) [[unlikely]] throw_unsound(state, std::move(problems));
+    if (!problems.empty()) [[unlikely]]
+        throw_unsound(state, std::move(problems));
     if (state.spec.m == 0 || state.spec.n == 0) return;
 
     const GemmArguments operands = as_kernel_sees(state, arguments);
@@ -56,9 +57,9 @@ std::size_t GemmKernel::workspace_bytes() const { return state_->workspace_bytes
 
 std::string_view to_string(CacheSource source) {
     switch (source) {
-    case CacheSource::memory: return "memory";
-    case CacheSource::disk: return "disk";
-    default: return "compiled";
+        case CacheSource::memory: return "memory";
+        case CacheSource::disk: return "disk";
+        default: return "compiled";
     }
 }
 

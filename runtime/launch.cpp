@@ -14,41 +14,43 @@ constexpr std::size_t field_bytes(ArgumentKind kind) {
     return kind == ArgumentKind::pointer || kind == ArgumentKind::i64 ? 8 : 4;
 }
 
-constexpr std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
 
 std::int64_t extent(ArgumentRole role, const GemmSpec& spec, float alpha) {
     switch (role) {
-    case ArgumentRole::m: return spec.m;
-    case ArgumentRole::n: return spec.n;
-    case ArgumentRole::k: return alpha == 0.0F ? 0 : spec.k;
-    case ArgumentRole::lda: return spec.lda;
-    case ArgumentRole::ldb: return spec.ldb;
-    case ArgumentRole::ldc: return spec.ldc;
-    default: return spec.ldd;
+        case ArgumentRole::m: return spec.m;
+        case ArgumentRole::n: return spec.n;
+        case ArgumentRole::k: return alpha == 0.0F ? 0 : spec.k;
+        case ArgumentRole::lda: return spec.lda;
+        case ArgumentRole::ldb: return spec.ldb;
+        case ArgumentRole::ldc: return spec.ldc;
+        default: return spec.ldd;
     }
 }
 
 std::uint64_t address(ArgumentRole role, const GemmArguments& arguments) {
     switch (role) {
-    case ArgumentRole::a: return arguments.a.address;
-    case ArgumentRole::b: return arguments.b.address;
-    case ArgumentRole::c: return arguments.c.address;
-    case ArgumentRole::d: return arguments.d.address;
-    default: return arguments.workspace.address;
+        case ArgumentRole::a: return arguments.a.address;
+        case ArgumentRole::b: return arguments.b.address;
+        case ArgumentRole::c: return arguments.c.address;
+        case ArgumentRole::d: return arguments.d.address;
+        default: return arguments.workspace.address;
     }
 }
 
 // The field's bits in the low bytes: of a little-endian machine, the ones to copy.
 std::uint64_t field_bits(const KernelArgument& field, const GemmSpec& spec, const GemmArguments& arguments) {
     switch (field.kind) {
-    case ArgumentKind::pointer: return address(field.role, arguments);
-    case ArgumentKind::f32: {
-        const float value = field.role == ArgumentRole::alpha ? arguments.alpha : arguments.beta;
-        std::uint32_t bits = 0;
-        std::memcpy(&bits, &value, sizeof bits);
-        return bits;
-    }
-    default: return static_cast<std::uint64_t>(extent(field.role, spec, arguments.alpha));
+        case ArgumentKind::pointer: return address(field.role, arguments);
+        case ArgumentKind::f32: {
+            const float value = field.role == ArgumentRole::alpha ? arguments.alpha : arguments.beta;
+            std::uint32_t bits = 0;
+            std::memcpy(&bits, &value, sizeof bits);
+            return bits;
+        }
+        default: return static_cast<std::uint64_t>(extent(field.role, spec, arguments.alpha));
     }
 }
 
@@ -56,7 +58,7 @@ std::uint64_t field_bits(const KernelArgument& field, const GemmSpec& spec, cons
 struct Region {
     const char* name;
     std::uint64_t address;
-    std::uint64_t bytes;        ///< from the first to one past the last
+    std::uint64_t bytes;  ///< from the first to one past the last
     std::uint64_t run;
     std::uint64_t pitch;
     int alignment;
@@ -79,7 +81,8 @@ Region region(const Matrix& matrix) {
     const auto run = static_cast<std::uint64_t>(by_row ? matrix.columns : matrix.rows) * element;
     const auto runs = static_cast<std::uint64_t>(by_row ? matrix.rows : matrix.columns);
     const auto pitch = static_cast<std::uint64_t>(matrix.leading_dimension) * element;
-    return {matrix.name, matrix.pointer.address, runs == 0 || run == 0 ? 0 : (runs - 1) * pitch + run, run, pitch, matrix.alignment};
+    return {matrix.name, matrix.pointer.address, runs == 0 || run == 0 ? 0 : (runs - 1) * pitch + run, run,
+            pitch,       matrix.alignment};
 }
 
 Region region_a(const GemmSpec& spec, const GemmArguments& arguments) {
@@ -124,8 +127,8 @@ void check_pointer(const Region& operand, std::vector<std::string>& problems) {
 
 void check_overlap(const Region& d, const Region& input, const char* allowed, std::vector<std::string>& problems) {
     if (d.address == 0 || input.address == 0 || !overlap(d, input)) return;
-    problems.push_back(fmt::format("D [{:#x}, {:#x}) overlaps {} [{:#x}, {:#x}){}", d.address, d.address + d.bytes, input.name,
-                                   input.address, input.address + input.bytes, allowed));
+    problems.push_back(fmt::format("D [{:#x}, {:#x}) overlaps {} [{:#x}, {:#x}){}", d.address, d.address + d.bytes,
+                                   input.name, input.address, input.address + input.bytes, allowed));
 }
 
 void check_input(const Region& d, const Region& input, std::vector<std::string>& problems) {
@@ -133,7 +136,8 @@ void check_input(const Region& d, const Region& input, std::vector<std::string>&
     check_overlap(d, input, "", problems);
 }
 
-void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region& d, std::vector<std::string>& problems) {
+void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region& d,
+             std::vector<std::string>& problems) {
     const Region c = region_c(spec, arguments);
     check_pointer(c, problems);
     if (same_place(spec, c, d)) return;
@@ -141,12 +145,14 @@ void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region&
 }
 
 void check_workspace(const GemmArguments& arguments, std::size_t needed, std::vector<std::string>& problems) {
-    if (!arguments.workspace || needed == 0) return;    // none given: the context's own is used
+    if (!arguments.workspace || needed == 0) return;  // none given: the context's own is used
     if (arguments.workspace_bytes < needed) {
-        problems.push_back(fmt::format("the workspace holds {} bytes, the kernel needs {}", arguments.workspace_bytes, needed));
+        problems.push_back(
+            fmt::format("the workspace holds {} bytes, the kernel needs {}", arguments.workspace_bytes, needed));
     }
     if (arguments.workspace.address % kWorkspaceAlignment != 0) {
-        problems.push_back(fmt::format("the workspace at {:#x} is not aligned to {} bytes", arguments.workspace.address, kWorkspaceAlignment));
+        problems.push_back(fmt::format("the workspace at {:#x} is not aligned to {} bytes", arguments.workspace.address,
+                                       kWorkspaceAlignment));
     }
 }
 
@@ -162,7 +168,8 @@ std::size_t argument_struct_bytes(std::span<const KernelArgument> layout) {
     return round_up(size, alignment);
 }
 
-PackedArguments pack_arguments(std::span<const KernelArgument> layout, const GemmSpec& spec, const GemmArguments& arguments) {
+PackedArguments pack_arguments(std::span<const KernelArgument> layout, const GemmSpec& spec,
+                               const GemmArguments& arguments) {
     PackedArguments packed;
     std::size_t alignment = 1;
     for (const KernelArgument& field : layout) {
@@ -177,7 +184,8 @@ PackedArguments pack_arguments(std::span<const KernelArgument> layout, const Gem
     return packed;
 }
 
-std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments, std::size_t workspace_bytes) {
+std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
+                                         std::size_t workspace_bytes) {
     std::vector<std::string> problems;
     const bool reads_c = arguments.beta != 0.0F;
     if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));

@@ -30,7 +30,7 @@ WorkspacePool::Slot& WorkspacePool::slot_of(const StreamIdentity& owner, Stream 
         device_->keep_with_capture(stream, token);
         slot.graph = token;
     }
-    slot.owner = owner;     // last: a slot whose graph could not be told to keep it stays free
+    slot.owner = owner;  // last: a slot whose graph could not be told to keep it stays free
     return slot;
 }
 

@@ -24,10 +24,10 @@ namespace {
 
 // ---- a problem whose right answer is known without arithmetic --------------------------------------------------------
 
-constexpr std::uint16_t kOne = 0x3f80;      // bf16
+constexpr std::uint16_t kOne = 0x3f80;  // bf16
 constexpr std::uint16_t kTwo = 0x4000;
 
-std::uint16_t bf16(float value) {           // of an integer up to 256: no rounding
+std::uint16_t bf16(float value) {  // of an integer up to 256: no rounding
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
     return static_cast<std::uint16_t>(bits >> 16);
@@ -43,7 +43,8 @@ struct Ones {
         const std::vector<std::uint16_t> ones(static_cast<std::size_t>(m * k), kOne);
         a.copy_from_host(ones.data(), a.size_bytes());
         std::vector<std::uint16_t> host_b(static_cast<std::size_t>(n * k));
-        for (std::size_t i = 0; i < host_b.size(); ++i) host_b[i] = i / static_cast<std::size_t>(k) % 2 == 0 ? kOne : kTwo;
+        for (std::size_t i = 0; i < host_b.size(); ++i)
+            host_b[i] = i / static_cast<std::size_t>(k) % 2 == 0 ? kOne : kTwo;
         b.copy_from_host(host_b.data(), b.size_bytes());
         clear();
     }
@@ -55,7 +56,8 @@ struct Ones {
     [[nodiscard]] bool is_right() const {
         std::vector<std::uint16_t> result(d.size_bytes() / 2);
         d.copy_to_host(result.data(), d.size_bytes());
-        const std::array<std::uint16_t, 2> expected = {bf16(static_cast<float>(spec.k)), bf16(static_cast<float>(2 * spec.k))};
+        const std::array<std::uint16_t, 2> expected = {bf16(static_cast<float>(spec.k)),
+                                                       bf16(static_cast<float>(2 * spec.k))};
         for (std::size_t i = 0; i < result.size(); ++i) {
             if (result[i] != expected[i % static_cast<std::size_t>(spec.n) % 2]) return false;
         }
@@ -109,7 +111,8 @@ void capture_and_replay(CUstream stream, CUstreamCaptureMode mode, int times, co
     JITGEMM_CHECK(driver().cuGraphDestroy(graph));
 }
 
-// A context of our own beside the primary one. cuCtxCreate's signature follows the toolkit; this older one every driver has.
+// A context of our own beside the primary one. cuCtxCreate's signature follows the toolkit; this older one every driver
+// has.
 CUcontext create_context() {
     using Create = CUresult (*)(CUcontext*, unsigned, CUdevice);
     void* const library = dlopen(driver().path.c_str(), RTLD_NOW | RTLD_NOLOAD);
@@ -177,7 +180,8 @@ TEST_CASE("a capture replays right, in every mode") {
     Context context;
     Ones problem(context, 300, 200, 96);
     const GemmKernel kernel = context.kernel(problem.spec);
-    for (const CUstreamCaptureMode mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    for (const CUstreamCaptureMode mode :
+         {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
         problem.clear();
         capture_and_replay(stream.stream, mode, 3, [&] { kernel.launch(problem.arguments(), stream.stream); });
         CHECK(problem.is_right());
@@ -208,7 +212,8 @@ TEST_CASE("a split-K kernel finds a workspace outside and inside of captures") {
     CHECK(problem.is_right());
     for (int round = 0; round < 3; ++round) {
         problem.clear();
-        capture_and_replay(stream.stream, CU_STREAM_CAPTURE_MODE_GLOBAL, 2, [&] { kernel.launch(problem.arguments(), stream.stream); });
+        capture_and_replay(stream.stream, CU_STREAM_CAPTURE_MODE_GLOBAL, 2,
+                           [&] { kernel.launch(problem.arguments(), stream.stream); });
         CHECK(problem.is_right());
     }
     const DeviceBuffer workspace = context.allocate(kernel.workspace_bytes());
@@ -245,7 +250,7 @@ TEST_CASE("many threads launch one kernel at once, each on its own stream and op
 
 TEST_CASE("the caller's context is used, and current again after every call") {
     REQUIRE_GPU();
-    const CUcontext own = create_context();     // current from here on
+    const CUcontext own = create_context();  // current from here on
     {
         Context context;
         Ones problem(context, 100, 104, 64);
@@ -256,7 +261,7 @@ TEST_CASE("the caller's context is used, and current again after every call") {
         context.synchronize();
         CHECK(current_context() == own);
         CHECK(problem.is_right());
-        CUstream stream = nullptr;              // of the caller's context: only a kernel loaded there runs on it
+        CUstream stream = nullptr;  // of the caller's context: only a kernel loaded there runs on it
         JITGEMM_CHECK(driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
         problem.clear();
         kernel.launch(problem.arguments(), stream);
@@ -349,14 +354,16 @@ TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a
     PackedArguments packed = pack_arguments(entry.entry.arguments, kernel.state().row_major, arguments);
     void* parameters[] = {packed.bytes.data()};
     const auto bare = [&] {
-        driver().cuLaunchKernel(static_cast<CUfunction>(entry.function.handle), static_cast<unsigned>(entry.shape.blocks), 1, 1,
-                                static_cast<unsigned>(entry.shape.threads), 1, 1, static_cast<unsigned>(entry.shape.shared_bytes),
-                                stream.stream, parameters, nullptr);
+        driver().cuLaunchKernel(static_cast<CUfunction>(entry.function.handle),
+                                static_cast<unsigned>(entry.shape.blocks), 1, 1,
+                                static_cast<unsigned>(entry.shape.threads), 1, 1,
+                                static_cast<unsigned>(entry.shape.shared_bytes), stream.stream, parameters, nullptr);
     };
     const double bare_us = call_us(stream.stream, bare);
     const double launch_us = call_us(stream.stream, [&] { kernel.launch(arguments, stream.stream); });
     const double request_us = call_us(stream.stream, [&] { static_cast<void>(context.kernel(problem.spec)); });
-    std::cout << "cuLaunchKernel " << bare_us << " us, GemmKernel::launch " << launch_us << " us, repeated request " << request_us << " us\n";
+    std::cout << "cuLaunchKernel " << bare_us << " us, GemmKernel::launch " << launch_us << " us, repeated request "
+              << request_us << " us\n";
     CHECK(launch_us - bare_us < 1.0);
     CHECK(request_us < 1.0);
 }

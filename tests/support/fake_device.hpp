@@ -61,18 +61,22 @@ public:
         return {handle, std::move(module)};
     }
     [[nodiscard]] int blocks_per_sm(const Function& /*function*/, const LaunchShape& /*shape*/) override { return 1; }
-    void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments, Stream stream) override {
+    void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
+                Stream stream) override {
         ++launch_count;
         if (!record) return;
         const std::lock_guard lock(mutex_);
-        launches.push_back({static_cast<FakeModule*>(function.handle)->function, shape, {arguments.begin(), arguments.end()}, stream});
+        launches.push_back(
+            {static_cast<FakeModule*>(function.handle)->function, shape, {arguments.begin(), arguments.end()}, stream});
     }
     void synchronize(Stream /*stream*/) override {}
 
     [[nodiscard]] StreamIdentity identify(Stream stream) override {
         return {reinterpret_cast<std::uintptr_t>(stream), capture};
     }
-    void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> object) override { graphs[capture].push_back(std::move(object)); }
+    void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> object) override {
+        graphs[capture].push_back(std::move(object));
+    }
 
     [[nodiscard]] std::size_t live_allocations() const { return live_.size(); }
 
@@ -80,8 +84,8 @@ public:
     std::atomic<int> loads = 0;
     bool record = true;
     std::vector<Launch> launches;
-    std::uint64_t capture = 0;                                              ///< of every stream
-    std::map<std::uint64_t, std::vector<std::shared_ptr<const void>>> graphs;   ///< what each capture keeps alive
+    std::uint64_t capture = 0;                                                 ///< of every stream
+    std::map<std::uint64_t, std::vector<std::shared_ptr<const void>>> graphs;  ///< what each capture keeps alive
 
 private:
     struct FakeModule : Module {

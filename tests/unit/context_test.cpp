@@ -16,9 +16,9 @@
 #include <vector>
 
 using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
 using jitgemm::testing::FakeCompiler;
 using jitgemm::testing::FakeDevice;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -134,7 +134,8 @@ TEST_CASE("different kernels compile side by side") {
     Meeting inside_the_compiler(2);
     std::atomic<int> met = 0;
     bench.compiler->on_compile = [&](const CompileRequest&) { met += inside_the_compiler.arrive() ? 1 : 0; };
-    std::thread other([&] { static_cast<void>(bench.context.kernel({.m = 512, .n = 512, .k = 512, .layout = GemmLayout::nn})); });
+    std::thread other(
+        [&] { static_cast<void>(bench.context.kernel({.m = 512, .n = 512, .k = 512, .layout = GemmLayout::nn})); });
     static_cast<void>(bench.context.kernel(square(512)));
     other.join();
     CHECK(met == 2);
@@ -210,7 +211,9 @@ TEST_CASE("a repeated request takes less than a microsecond, a launch little mor
         for (int round = 0; round < 20; ++round) {
             const auto begin = std::chrono::steady_clock::now();
             for (int i = 0; i < 2000; ++i) action();
-            best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 2000);
+            best = std::min(
+                best,
+                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 2000);
         }
         return best;
     };

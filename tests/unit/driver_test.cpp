@@ -56,7 +56,7 @@ TEST_CASE("the toolkit's stub library is no driver") {
     CHECK(error.result_name() == "CUDA_ERROR_STUB_LIBRARY");
     CHECK_THAT(error.what(), ContainsSubstring(stub));
     CHECK_THAT(error.what(), ContainsSubstring("stub"));
-    CHECK_THAT(error.what(), ContainsSubstring("/nowhere/libcuda.so.1"));   // the search went on
+    CHECK_THAT(error.what(), ContainsSubstring("/nowhere/libcuda.so.1"));  // the search went on
 }
 
 TEST_CASE("every entry point carries a name drivers export") {
@@ -65,7 +65,8 @@ TEST_CASE("every entry point carries a name drivers export") {
     void* const library = dlopen(stub.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(library != nullptr);
 #define JITGEMM_TEXT_OF(name) #name
-#define JITGEMM_CHECK_EXPORT(name) CHECKED_ELSE(dlsym(library, JITGEMM_TEXT_OF(name)) != nullptr) { FAIL_CHECK(JITGEMM_TEXT_OF(name)); }
+#define JITGEMM_CHECK_EXPORT(name) \
+    CHECKED_ELSE(dlsym(library, JITGEMM_TEXT_OF(name)) != nullptr) { FAIL_CHECK(JITGEMM_TEXT_OF(name)); }
     JITGEMM_DRIVER_FUNCTIONS(JITGEMM_CHECK_EXPORT)
     JITGEMM_DRIVER_OPTIONAL_FUNCTIONS(JITGEMM_CHECK_EXPORT)
 }

@@ -82,19 +82,28 @@ CUresult cuModuleLoadData(CUmodule *, const void *);
 CUresult cuModuleUnload(CUmodule);
 CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int);
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void **, void **);
 )";
 
 constexpr const char* kMain = R"(
 #include "taken.h"
 #include <stdio.h>
 CUresult cuModuleLoad(CUmodule *m, const char *path) { printf("load %s\n", path); *m = 0; return CUDA_SUCCESS; }
-CUresult cuModuleLoadData(CUmodule *m, const void *image) { printf("load %s\n", (const char *)image); *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleLoadData(CUmodule *m, const void *image) { (void)image; *m = 0; return CUDA_SUCCESS; }
 CUresult cuModuleUnload(CUmodule m) { (void)m; printf("unload\n"); return CUDA_SUCCESS; }
-CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) { (void)m; *f = (CUfunction)name; return CUDA_SUCCESS; }
-CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) { (void)a; printf("grant %s %d\n", (const char *)f, v); return CUDA_SUCCESS; }
-CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz, unsigned shared,
-                        CUstream s, void **parameters, void **extra) {
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
+    (void)m;
+    *f = (CUfunction)name;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
+    (void)a;
+    printf("grant %s %d\n", (const char *)f, v);
+    return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
+                        unsigned shared, CUstream s, void **parameters, void **extra) {
     int i;
     (void)s; (void)extra;
     printf("%s %u %u %u %u ", (const char *)f, x * y * z, threads, ty * tz, shared);
@@ -163,8 +172,8 @@ std::string expected_launch(const Exported& kernel, float alpha) {
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
         const PackedArguments packed = pack_arguments(entry.arguments, row_major, arguments);
-        text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major.m, row_major.n), entry.threads,
-                            entry.shared_bytes, hexadecimal(packed.span()));
+        text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major.m, row_major.n),
+                            entry.threads, entry.shared_bytes, hexadecimal(packed.span()));
     }
     return text;
 }
@@ -184,16 +193,18 @@ void check_launcher(const Exported& kernel) {
     write_new_file(folder.path / "main.c", kMain);
     const bool has_workspace = kernel.source.entries.size() > 1;
     const std::string in_folder = "cd " + folder.path.string() + " && ";
-    const auto [messages, status] = run(in_folder + fmt::format("cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -DARGUMENT_BYTES={} -DHAS_C={} "
-                                                                "-DHAS_WORKSPACE={} taken.c main.c -o main",
-                                                                argument_struct_bytes(kernel.source.entries.front().arguments),
-                                                                kernel.spec.c ? 1 : 0, has_workspace ? 1 : 0));
+    const auto [messages, status] =
+        run(in_folder +
+            fmt::format("cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -DARGUMENT_BYTES={} -DHAS_C={} "
+                        "-DHAS_WORKSPACE={} taken.c main.c -o main",
+                        argument_struct_bytes(kernel.source.entries.front().arguments), kernel.spec.c ? 1 : 0,
+                        has_workspace ? 1 : 0));
     INFO(messages);
     REQUIRE(status == 0);
     const auto [output, result] = run(in_folder + "./main");
     CHECK(result == 0);
-    CHECK(output == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n" + expected_launch(kernel, 0) +
-                        "0\n1\n1\n1\n0\nunload\n");
+    CHECK(output == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n" +
+                        expected_launch(kernel, 0) + "0\n1\n1\n1\n0\nunload\n");
 }
 
 }  // namespace
@@ -203,8 +214,9 @@ TEST_CASE("an export holds the cubin, the launcher, the source and the facts") {
     const Exported kernel = exported({.m = 1000, .n = 777, .k = 999});
     write(kernel, folder.path / "deep" / "out/");
     const fs::path out = folder.path / "deep" / "out";
-    CHECK(names_in(out) == std::set<std::string>{"gemm_bf16_tn.cubin", "gemm_bf16_tn.h", "gemm_bf16_tn.c", "gemm_bf16_tn.cu", "meta.json"});
-    CHECK(names_in(out.parent_path()) == std::set<std::string>{"out"});     // no temporary folder is left
+    CHECK(names_in(out) == std::set<std::string>{"gemm_bf16_tn.cubin", "gemm_bf16_tn.h", "gemm_bf16_tn.c",
+                                                 "gemm_bf16_tn.cu", "meta.json"});
+    CHECK(names_in(out.parent_path()) == std::set<std::string>{"out"});  // no temporary folder is left
     CHECK(text_of(out / "gemm_bf16_tn.cubin") == "the cubin");
     CHECK(text_of(out / "gemm_bf16_tn.cu") == dump(kernel.source, kernel.spec));
     CHECK(text_of(out / "gemm_bf16_tn.h").find('@') == std::string::npos);
@@ -221,7 +233,7 @@ TEST_CASE("an export holds the cubin, the launcher, the source and the facts") {
 TEST_CASE("an export spares what is there") {
     const TemporaryFolder folder;
     const Exported kernel = exported({.m = 512, .n = 512, .k = 512});
-    write(kernel, folder.path);     // there, but empty
+    write(kernel, folder.path);  // there, but empty
     CHECK_THROWS_WITH(write(kernel, folder.path), ContainsSubstring("not empty"));
 
     write_new_file(folder.path / "notes.txt", "mine");
@@ -237,7 +249,8 @@ TEST_CASE("an export is named as C allows") {
     const TemporaryFolder folder;
     const Exported kernel = exported({.m = 512, .n = 512, .k = 512});
     for (const char* name : {"my-gemm", "2fast", "a b", "../x"}) {
-        CHECK_THROWS_WITH(write(kernel, folder.path / "out", {.name = name, .force = false}), ContainsSubstring("no name for C"));
+        CHECK_THROWS_WITH(write(kernel, folder.path / "out", {.name = name, .force = false}),
+                          ContainsSubstring("no name for C"));
     }
     CHECK_FALSE(fs::exists(folder.path / "out"));
 }
@@ -246,10 +259,17 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     SECTION("plain") { check_launcher(exported({.m = 1000, .n = 776, .k = 1000})); }
     SECTION("with C") {
-        check_launcher(exported({.m = 1000, .n = 776, .k = 1000, .a = DataType::f16, .b = DataType::f16, .c = DataType::f32, .d = DataType::f32}));
+        check_launcher(exported({.m = 1000,
+                                 .n = 776,
+                                 .k = 1000,
+                                 .a = DataType::f16,
+                                 .b = DataType::f16,
+                                 .c = DataType::f32,
+                                 .d = DataType::f32}));
     }
     SECTION("column-major D") {
-        check_launcher(exported({.m = 1000, .n = 776, .k = 1000, .c = DataType::bf16, .layout = GemmLayout::nn, .d_order = Order::column}));
+        check_launcher(exported(
+            {.m = 1000, .n = 776, .k = 1000, .c = DataType::bf16, .layout = GemmLayout::nn, .d_order = Order::column}));
     }
     SECTION("split K") { check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}})); }
 }
@@ -260,9 +280,10 @@ TEST_CASE("the launcher compiles with the real cuda.h") {
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     const TemporaryFolder folder;
     write(exported({.m = 512, .n = 512, .k = 512}), folder.path / "out");
-    const auto [messages, status] = run(fmt::format("cd {}/out && cc -std=c99 -Wall -Wextra -Werror -isystem {} -c gemm_bf16_tn.c && "
-                                                    "c++ -Wall -Wextra -Werror -isystem {} -x c++ -c gemm_bf16_tn.c",
-                                                    folder.path.string(), include, include));
+    const auto [messages, status] =
+        run(fmt::format("cd {}/out && cc -std=c99 -Wall -Wextra -Werror -isystem {} -c gemm_bf16_tn.c && "
+                        "c++ -Wall -Wextra -Werror -isystem {} -x c++ -c gemm_bf16_tn.c",
+                        folder.path.string(), include, include));
     INFO(messages);
     CHECK(status == 0);
 }

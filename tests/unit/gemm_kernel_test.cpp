@@ -8,8 +8,8 @@
 #include <vector>
 
 using namespace jitgemm;
-using jitgemm::testing::FakeDevice;
 using Catch::Matchers::ContainsSubstring;
+using jitgemm::testing::FakeDevice;
 
 namespace {
 
@@ -29,8 +29,12 @@ KernelEntry entry_named(const char* name) {
             .threads = 128,
             .shared_bytes = 4096,
             .grid = {.tile_m = 64, .tile_n = 32, .splits = 1},
-            .arguments = {{Role::a, Kind::pointer}, {Role::b, Kind::pointer}, {Role::workspace, Kind::pointer},
-                          {Role::m, Kind::i32}, {Role::n, Kind::i32}, {Role::k, Kind::i32}}};
+            .arguments = {{Role::a, Kind::pointer},
+                          {Role::b, Kind::pointer},
+                          {Role::workspace, Kind::pointer},
+                          {Role::m, Kind::i32},
+                          {Role::n, Kind::i32},
+                          {Role::k, Kind::i32}}};
 }
 
 // A kernel put together by hand, as Context does it.
@@ -158,6 +162,7 @@ TEST_CASE("many threads launch one kernel, entries of one launch in order") {
     for (std::thread& thread : threads) thread.join();
     REQUIRE(device->launches.size() == 4000);
     bool alternating = true;
-    for (std::size_t i = 0; i < 4000; ++i) alternating = alternating && device->launches[i].function == (i % 2 == 0 ? "gemm" : "reduce");
+    for (std::size_t i = 0; i < 4000; ++i)
+        alternating = alternating && device->launches[i].function == (i % 2 == 0 ? "gemm" : "reduce");
     CHECK(alternating);
 }

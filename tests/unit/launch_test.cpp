@@ -44,18 +44,19 @@ TEST_CASE("arguments are packed as the compiler lays out the kernel's struct") {
     struct Arguments {
         std::uint64_t a, b, c, d;
         std::int32_t m;
-        std::int64_t n;     // four bytes of padding before it
+        std::int64_t n;  // four bytes of padding before it
         float alpha;
         std::int32_t k;
         std::int64_t lda, ldb, ldc, ldd;
-        float beta;         // four bytes of padding after it
+        float beta;  // four bytes of padding after it
     };
     using Role = ArgumentRole;
     using Kind = ArgumentKind;
     const std::vector<KernelArgument> layout = {
-        {Role::a, Kind::pointer}, {Role::b, Kind::pointer}, {Role::c, Kind::pointer}, {Role::d, Kind::pointer}, {Role::m, Kind::i32},
-        {Role::n, Kind::i64},     {Role::alpha, Kind::f32}, {Role::k, Kind::i32},     {Role::lda, Kind::i64},   {Role::ldb, Kind::i64},
-        {Role::ldc, Kind::i64},   {Role::ldd, Kind::i64},   {Role::beta, Kind::f32}};
+        {Role::a, Kind::pointer}, {Role::b, Kind::pointer}, {Role::c, Kind::pointer}, {Role::d, Kind::pointer},
+        {Role::m, Kind::i32},     {Role::n, Kind::i64},     {Role::alpha, Kind::f32}, {Role::k, Kind::i32},
+        {Role::lda, Kind::i64},   {Role::ldb, Kind::i64},   {Role::ldc, Kind::i64},   {Role::ldd, Kind::i64},
+        {Role::beta, Kind::f32}};
     GemmSpec spec = spec_with_c();
     spec.n = 5'000'000'000;
     spec.lda = 200;
@@ -107,7 +108,8 @@ TEST_CASE("sound arguments have no problems") {
 
 TEST_CASE("beta needs a C in the spec, whatever the extents") {
     GemmArguments arguments = sound_arguments();
-    CHECK_THAT(only_problem(resolved({.m = 64, .n = 64, .k = 64}), arguments), ContainsSubstring("beta is 0.5 but the spec has no C"));
+    CHECK_THAT(only_problem(resolved({.m = 64, .n = 64, .k = 64}), arguments),
+               ContainsSubstring("beta is 0.5 but the spec has no C"));
     CHECK_THAT(only_problem(resolved({.m = 0, .n = 64, .k = 64}), arguments), ContainsSubstring("no C"));
     arguments.beta = std::numeric_limits<float>::quiet_NaN();
     CHECK_THAT(only_problem(resolved({.m = 64, .n = 64, .k = 64}), arguments), ContainsSubstring("no C"));
@@ -152,7 +154,7 @@ TEST_CASE("pointers are held to the alignment of the spec, each to its own") {
 }
 
 TEST_CASE("D may not overlap what is read") {
-    const GemmSpec spec = spec_with_c(64, 64, 64);      // every matrix has 8192 bytes
+    const GemmSpec spec = spec_with_c(64, 64, 64);  // every matrix has 8192 bytes
     GemmArguments arguments = sound_arguments();
     arguments.a = DevicePointer(kD + 8192);
     CHECK(launch_problems(spec, arguments, 0).empty());
@@ -189,7 +191,8 @@ TEST_CASE("columns of one buffer may be A and D side by side") {
     CHECK(launch_problems(spec, {.a = kA + 128, .b = kB, .d = kA}, 0).empty());
     CHECK_THAT(only_problem(spec, {.a = kA, .b = kB, .d = kA + 112}), ContainsSubstring("overlaps A"));
     CHECK_THAT(only_problem(spec, {.a = kA + 112, .b = kB, .d = kA}), ContainsSubstring("overlaps A"));
-    CHECK_THAT(only_problem(spec, {.a = kA, .b = kB, .d = kA + 144}), ContainsSubstring("overlaps A"));     // D wraps into the next row
+    CHECK_THAT(only_problem(spec, {.a = kA, .b = kB, .d = kA + 144}),
+               ContainsSubstring("overlaps A"));  // D wraps into the next row
 }
 
 TEST_CASE("extents follow the layout, column-major D too") {
@@ -217,6 +220,7 @@ TEST_CASE("a caller's workspace is large enough and aligned") {
 }
 
 TEST_CASE("all problems are told at once") {
-    const std::vector<std::string> problems = launch_problems(spec_with_c(), {.b = kB + 1, .d = nullptr, .beta = 1.0F}, 0);
-    CHECK(problems.size() == 4);    // D, A and C null, B misaligned
+    const std::vector<std::string> problems =
+        launch_problems(spec_with_c(), {.b = kB + 1, .d = nullptr, .beta = 1.0F}, 0);
+    CHECK(problems.size() == 4);  // D, A and C null, B misaligned
 }

@@ -13,7 +13,9 @@ namespace {
 Stream stream(std::uintptr_t number) { return reinterpret_cast<Stream>(number * 64); }
 
 // The memory alone; the turn ends at once.
-DevicePointer memory_of(WorkspacePool& pool, Stream where, std::size_t bytes) { return pool.acquire(where, bytes).memory; }
+DevicePointer memory_of(WorkspacePool& pool, Stream where, std::size_t bytes) {
+    return pool.acquire(where, bytes).memory;
+}
 
 }  // namespace
 
@@ -37,7 +39,7 @@ TEST_CASE("a workspace that grew leaves the old one to work already enqueued") {
         const DevicePointer first = memory_of(pool, stream(1), 1000);
         const DevicePointer second = memory_of(pool, stream(1), 1001);
         CHECK_FALSE(first == second);
-        CHECK(memory_of(pool, stream(1), 2000) == second);      // grew to twice the size
+        CHECK(memory_of(pool, stream(1), 2000) == second);  // grew to twice the size
         CHECK(device->live_allocations() == 2);
     }
     CHECK(device->live_allocations() == 0);
@@ -52,10 +54,10 @@ TEST_CASE("each capture has its own workspace until its graph is gone") {
     const DevicePointer first = memory_of(pool, stream(1), 100);
     CHECK_FALSE(first == eager);
     CHECK(memory_of(pool, stream(1), 100) == first);
-    CHECK_FALSE(memory_of(pool, stream(2), 100) == first);      // a fork of the same capture runs beside it
+    CHECK_FALSE(memory_of(pool, stream(2), 100) == first);  // a fork of the same capture runs beside it
 
     device->capture = 2;
-    CHECK_FALSE(memory_of(pool, stream(1), 100) == first);      // the first graph still uses its own
+    CHECK_FALSE(memory_of(pool, stream(1), 100) == first);  // the first graph still uses its own
     CHECK(device->live_allocations() == 4);
 
     device->graphs.erase(1);

@@ -1,0 +1,164 @@
+#pragma once
+
+/// \file The C text of an exported kernel's launcher. @KEYS@ are replaced by launcher_header() and launcher_source().
+
+#include <string_view>
+
+namespace jitgemm::export_text {
+
+inline constexpr std::string_view kHeader = R"(/* @NAME@: D (m, n) = alpha * A (m, k) * B (k, n)@BETA_C@.
+ *
+@OPERANDS@ *
+ * Kernel @KERNEL@,
+ * a cubin for @ARCH@. @SHAPES@
+ * Needs cuda.h to build and libcuda (the driver) to run, nothing else. The calling thread must have a current context.
+ *
+ *     @NAME@_kernel kernel;
+ *     @NAME@_load(&kernel, "@NAME@.cubin");
+ *     @NAME@_problem problem = @NAME@_exported_problem();
+ *     problem.a = a; problem.b = b; problem.d = d;
+ *     @NAME@_launch(&kernel, &problem, stream);
+ *     @NAME@_unload(&kernel);
+ */
+#ifndef @GUARD@
+#define @GUARD@
+
+#include <cuda.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    CUmodule module;
+    CUfunction functions[@FUNCTIONS@];
+} @NAME@_kernel;
+
+typedef struct {
+@FIELDS@} @NAME@_problem;
+
+/* The problem the kernel was exported for, alpha 1, without pointers. */
+@NAME@_problem @NAME@_exported_problem(void);
+
+/* Loads the cubin from a file, or from memory. */
+CUresult @NAME@_load(@NAME@_kernel *kernel, const char *cubin_path);
+CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin);
+
+/* Enqueues; may be captured into a graph. Answers CUDA_ERROR_INVALID_VALUE, with nothing enqueued, when an extent or
+ * leading dimension is out of range, a pointer is null, or a pointer or leading dimension is less aligned than above. */
+CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream);
+
+CUresult @NAME@_unload(@NAME@_kernel *kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+)";
+
+inline constexpr std::string_view kSource = R"(/* Launcher of an exported kernel: see @NAME@.h. */
+#include "@NAME@.h"
+
+#include <stddef.h>
+#include <string.h>
+
+@NAME@_problem @NAME@_exported_problem(void) {
+    @NAME@_problem problem;
+    memset(&problem, 0, sizeof problem);
+@EXPORTED_PROBLEM@    return problem;
+}
+
+/* ---- loading */
+
+static CUresult get_function(@NAME@_kernel *kernel, int index, const char *name, int shared_bytes) {
+    CUresult result = cuModuleGetFunction(&kernel->functions[index], kernel->module, name);
+    if (result == CUDA_SUCCESS && shared_bytes > 48 * 1024) {
+        result = cuFuncSetAttribute(kernel->functions[index], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    shared_bytes);
+    }
+    return result;
+}
+
+static CUresult get_functions(@NAME@_kernel *kernel) {
+    CUresult result = CUDA_SUCCESS;
+@GET_FUNCTIONS@    if (result != CUDA_SUCCESS) @NAME@_unload(kernel);
+    return result;
+}
+
+CUresult @NAME@_load(@NAME@_kernel *kernel, const char *cubin_path) {
+    CUresult result = cuModuleLoad(&kernel->module, cubin_path);
+    return result == CUDA_SUCCESS ? get_functions(kernel) : result;
+}
+
+CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin) {
+    CUresult result = cuModuleLoadData(&kernel->module, cubin);
+    return result == CUDA_SUCCESS ? get_functions(kernel) : result;
+}
+
+CUresult @NAME@_unload(@NAME@_kernel *kernel) {
+    return cuModuleUnload(kernel->module);
+}
+
+/* ---- launching */
+
+static int64_t tiles(int64_t extent, int64_t tile) {
+    return (extent + tile - 1) / tile;
+}
+
+/* Whether rows (or columns) of `run` elements, `pitch` apart, all begin at multiples of `alignment` bytes. */
+static int is_operand(CUdeviceptr pointer, int64_t run, int64_t pitch, int element_bytes, int alignment) {
+    return pointer != 0 && pointer % (unsigned)alignment == 0 && pitch >= run && pitch * element_bytes % alignment == 0;
+}
+
+static int is_sound(const @NAME@_problem *problem) {
+@CHECKS@    return 1;
+}
+@ENTRIES@
+CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream) {
+    CUresult result = CUDA_SUCCESS;
+    if (problem->m < 0 || problem->n < 0 || problem->k < 0) return CUDA_ERROR_INVALID_VALUE;
+    if (problem->m == 0 || problem->n == 0) return CUDA_SUCCESS;
+    if (!is_sound(problem)) return CUDA_ERROR_INVALID_VALUE;
+@LAUNCHES@    return result;
+}
+)";
+
+inline constexpr std::string_view kEntry = R"(
+static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *problem, CUstream stream) {
+    const int64_t blocks = tiles(@ROWS@, @TILE_M@) * tiles(@COLUMNS@, @TILE_N@) * @SPLITS@;
+    struct {
+@ARGUMENT_FIELDS@    } arguments;
+    void *parameters[1];
+    if (blocks > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
+    memset(&arguments, 0, sizeof arguments);
+@ASSIGNMENTS@    parameters[0] = &arguments;
+@CALL@}
+)";
+
+inline constexpr std::string_view kPlainCall =
+    R"(    return cuLaunchKernel(function, (unsigned)blocks, 1, 1, @THREADS@, 1, 1, @SHARED_BYTES@, stream,
+                          parameters, NULL);
+)";
+
+inline constexpr std::string_view kClusterCall = R"(    CUlaunchAttribute attribute;
+    CUlaunchConfig config;
+    memset(&attribute, 0, sizeof attribute);
+    memset(&config, 0, sizeof config);
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = @CLUSTER_X@;
+    attribute.value.clusterDim.y = @CLUSTER_Y@;
+    attribute.value.clusterDim.z = @CLUSTER_Z@;
+    config.gridDimX = (unsigned)blocks;
+    config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = @THREADS@;
+    config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = @SHARED_BYTES@;
+    config.hStream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cuLaunchKernelEx(&config, function, parameters, NULL);
+)";
+
+}  // namespace jitgemm::export_text
