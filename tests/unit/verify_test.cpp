@@ -243,7 +243,8 @@ TEST_CASE("integer inputs of f16 accumulators never exceed what f16 holds, also 
         double magnitude = 0;
         for (std::int64_t k = 0; k < spec.k; ++k)
             magnitude += std::fabs(element_value(host(problem.arguments().a), spec.a, row * spec.lda + k));
-        CHECK(magnitude == std::ceil(5000 / 3.0));  // one in each group of three
+        CHECK(magnitude >= 1666);  // one in each group of three; the last group is not whole
+        CHECK(magnitude <= 1667);
     }
     compute(spec, problem.arguments());
     CHECK(problem.check().ok);

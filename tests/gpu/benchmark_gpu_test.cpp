@@ -1,0 +1,201 @@
+#include "runtime/benchmark.hpp"
+
+#include "runtime/cuda_timing.hpp"
+#include "runtime/reference_kernels.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/gpu.hpp"
+
+#include <algorithm>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Contender ours(const GemmKernel& kernel) {
+    return {"ours", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }};
+}
+
+/// Launches the kernel as often.
+Contender repeated(const GemmKernel& kernel, int times) {
+    return {"repeated", [kernel, times](const GemmArguments& arguments, Stream stream) {
+                for (int i = 0; i < times; ++i) kernel.launch(arguments, stream);
+            }};
+}
+
+/// Computes with alpha doubled.
+Contender wrong(const GemmKernel& kernel) {
+    return {"wrong", [kernel](GemmArguments arguments, Stream stream) {
+                arguments.alpha *= 2;
+                kernel.launch(arguments, stream);
+            }};
+}
+
+std::unique_ptr<Peer> open_cublaslt_if_there(Context& context, std::string& missing) {
+    try {
+        return open_peer("cublaslt", context.impl());
+    } catch (const CudaError&) {
+        throw;
+    } catch (const Error& error) {
+        missing = error.what();
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("times are per launch, under either protocol") {
+    REQUIRE_GPU();
+    Context context;
+    const GemmSpec spec = resolved({.m = 1024, .n = 1024, .k = 1024});
+    const GemmKernel kernel = context.kernel(spec);
+    for (const Protocol protocol : {Protocol::steady, Protocol::cold}) {
+        const std::vector<Timing> timings =
+            time_contenders(context.impl(), spec, {ours(kernel), repeated(kernel, 4)}, {.protocol = protocol});
+        REQUIRE(timings.size() == 2);
+        for (const Timing& timing : timings) {
+            CHECK(timing.rounds_us.size() == 15);
+            CHECK(timing.low_us <= timing.median_us);
+            CHECK(timing.median_us <= timing.high_us);
+        }
+        CHECK(timings[0].median_us > 1);
+        CHECK(timings[0].median_us < 1000);
+        CHECK(timings[1].median_us > 2 * timings[0].median_us);
+    }
+}
+
+TEST_CASE("a wrong peer is reported as wrong, one that cannot as failed with its words") {
+    REQUIRE_GPU();
+    Context context;
+    const GemmSpec spec = resolved({.m = 200, .n = 100, .k = 64});
+    const GemmKernel kernel = context.kernel(spec);
+    CHECK(verify_contender(context.impl(), spec, ours(kernel)).ok);
+    const Verification verdict = verify_contender(context.impl(), spec, wrong(kernel));
+    CHECK_FALSE(verdict.ok);
+    CHECK(verdict.wrong > 10000);
+    REQUIRE(verdict.first);
+    const Contender unable{"unable", [](const GemmArguments&, Stream) { throw Error("no such layout"); }};
+    CHECK_THAT(verify_contender(context.impl(), spec, unable).message, ContainsSubstring("no such layout"));
+}
+
+TEST_CASE("an exception while launches are captured leaves the stream usable") {
+    REQUIRE_GPU();
+    Context context;
+    const GemmSpec spec = resolved({.m = 256, .n = 256, .k = 256});
+    int calls = 0;
+    const Contender failing{"failing", [&](const GemmArguments&, Stream) {
+                                if (++calls > 1) throw Error("second call");
+                            }};
+    CHECK_THROWS_WITH(time_contenders(context.impl(), spec, {failing}, {}), ContainsSubstring("second call"));
+    CHECK(time_contenders(context.impl(), spec, {ours(context.kernel(spec))}, {.rounds = 1}).front().median_us > 0);
+}
+
+TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order") {
+    REQUIRE_GPU();
+    Context context;
+    std::string missing;
+    const std::unique_ptr<Peer> peer = open_cublaslt_if_there(context, missing);
+    if (peer == nullptr) SKIP_TEST(missing);
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+        for (const Order order : {Order::row, Order::column}) {
+            for (const DataType type : {DataType::bf16, DataType::f16}) {
+                for (const bool with_c : {false, true}) {
+                    GemmSpec spec{.m = 264,
+                                  .n = 136,
+                                  .k = 200,
+                                  .a = type,
+                                  .b = type,
+                                  .d = type,
+                                  .layout = layout,
+                                  .d_order = order};
+                    if (with_c) spec.c = type;
+                    spec.lda = spec.ldb = 280;
+                    spec = resolved(spec);
+                    INFO(to_string(spec));
+                    std::string reason;
+                    const std::vector<Contender> contenders = peer->contenders(spec, reason);
+                    INFO(reason);
+                    REQUIRE_FALSE(contenders.empty());
+                    CHECK(contenders.front().name == "cublaslt#0");
+                    const Verification verdict = verify_contender(context.impl(), spec, contenders.front(),
+                                                                  {.alpha = 2, .beta = with_c ? -0.5F : 0.0F});
+                    INFO(verdict.message);
+                    CHECK(verdict.ok);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be timed beside ours") {
+    REQUIRE_GPU();
+    Context context;
+    std::string missing;
+    const std::unique_ptr<Peer> peer = open_cublaslt_if_there(context, missing);
+    if (peer == nullptr) SKIP_TEST(missing);
+    const GemmSpec spec = resolved({.m = 128, .n = 128, .k = 65536});  // split along K
+    std::string reason;
+    std::vector<Contender> contenders = peer->contenders(spec, reason);
+    REQUIRE(contenders.size() > 1);
+    for (const Contender& contender : contenders) {
+        const Verification verdict = verify_contender(context.impl(), spec, contender);
+        INFO(contender.name << ": " << verdict.message);
+        CHECK(verdict.ok);
+    }
+    contenders.insert(contenders.begin(), ours(context.kernel(spec)));
+    const std::vector<Timing> timings = time_contenders(context.impl(), spec, contenders, {.rounds = 3});
+    CHECK(std::ranges::all_of(timings, [](const Timing& timing) { return timing.median_us > 0; }));
+}
+
+TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment too") {
+    REQUIRE_GPU();
+    Context context;
+    std::string missing;
+    const std::unique_ptr<Peer> peer = open_cublaslt_if_there(context, missing);
+    if (peer == nullptr) SKIP_TEST(missing);
+    GemmSpec f16{.m = 256,
+                 .n = 128,
+                 .k = 512,
+                 .a = DataType::f16,
+                 .b = DataType::f16,
+                 .d = DataType::f16,
+                 .accumulator = DataType::f16};
+    GemmSpec odd{.m = 255, .n = 127, .k = 513};
+    GemmSpec low{.m = 256, .n = 128, .k = 512, .align_a = 2, .align_b = 2, .align_d = 2};
+    GemmSpec wide{.m = 256, .n = 128, .k = 512, .d = DataType::f32};
+    for (GemmSpec spec : {f16, odd, low, wide}) {
+        spec = resolved(spec);
+        INFO(to_string(spec));
+        std::string reason;
+        const std::vector<Contender> contenders = peer->contenders(spec, reason);
+        INFO(reason);
+        REQUIRE_FALSE(contenders.empty());
+        const Verification verdict = verify_contender(context.impl(), spec, contenders.front());
+        INFO(verdict.message);
+        CHECK(verdict.ok);
+    }
+    for (const DataType type : {DataType::tf32, DataType::f32, DataType::s8, DataType::e4m3}) {
+        GemmSpec spec = gemm_spec_of_type(type);
+        spec.m = spec.n = spec.k = 512;
+        spec = resolved(spec);
+        INFO(to_string(spec));
+        std::string reason;
+        const std::vector<Contender> contenders = peer->contenders(spec, reason);
+        if (contenders.empty()) {
+            CHECK_FALSE(reason.empty());  // fp8 needs a GPU that has it
+            continue;
+        }
+        const Verification verdict = verify_contender(context.impl(), spec, contenders.front());
+        INFO(verdict.message);
+        CHECK(verdict.ok);
+    }
+}
+
+TEST_CASE("clock and power are read where NVML is") {
+    REQUIRE_GPU();
+    const DeviceState state = read_device_state(0);
+    std::cout << "SM clock " << state.sm_clock_mhz << " MHz, power " << state.power_watts << " W\n";
+    CHECK(state.sm_clock_mhz >= 0);
+    CHECK(state.power_watts >= 0);
+    CHECK(read_device_state(9999).sm_clock_mhz == 0);
+}
