@@ -214,10 +214,12 @@ void CudaDevice::synchronize(Stream stream) {
 
 StreamIdentity CudaDevice::identify(Stream stream) {
     const ScopedContext current(*context_);
+    const CaptureState capture = capture_state(api_, handle(stream));
+    // A stream being captured refuses cuStreamGetId; within one capture its handle is as good.
+    if (capture.active) return {reinterpret_cast<std::uintptr_t>(stream), capture.id + 1};
     unsigned long long id = 0;
     JITGEMM_CHECK(api_.cuStreamGetId(handle(stream), &id));
-    const CaptureState capture = capture_state(api_, handle(stream));
-    return {id, capture.active ? capture.id + 1 : 0};
+    return {id, 0};
 }
 
 void CudaDevice::keep_with_capture(Stream stream, std::shared_ptr<const void> object) {
