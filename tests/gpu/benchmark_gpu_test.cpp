@@ -60,7 +60,7 @@ TEST_CASE("times are per launch, under either protocol") {
         }
         CHECK(timings[0].median_us > 1);
         CHECK(timings[0].median_us < 1000);
-        CHECK(timings[1].median_us > 2 * timings[0].median_us);
+        CHECK(timings[1].median_us > 1.5 * timings[0].median_us);
     }
 }
 
