@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 
 /// \file Folders the cache cannot use. Root may do anything to any folder, so these tests use obstacles that stop root
@@ -49,6 +50,7 @@ unsigned mode_of(const std::string& path) {
 /// Runs the steps in a child process, where limits may be set; its exit status.
 template <typename Steps>
 int in_child(Steps steps) {
+    std::fflush(nullptr);  // or the child might print the parent's lines again
     const pid_t child = ::fork();
     if (child == 0) {
         int status = 99;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <latch>
@@ -29,6 +30,7 @@ const CompileRequest kRequest = request_of("kernel_a");
 
 /// Forks a child that runs the steps and ends with what they return; exceptions end it with 99.
 pid_t start_child(const std::function<int()>& steps) {
+    std::fflush(nullptr);  // or the child might print the parent's lines again
     const pid_t child = ::fork();
     if (child != 0) return child;
     int status = 99;
