@@ -34,8 +34,7 @@ const Verb& find_verb(std::span<const Verb> verbs, const std::string& path, cons
     const auto found = std::ranges::find(verbs, word, &Verb::name);
     if (found != verbs.end()) return *found;
     const std::vector<std::string_view> names = names_of(verbs);
-    throw UsageError(fmt::format("{} has no verb '{}'{}", path, word, nearest_hint(word, names)),
-                     {fmt::format("the verbs are {}", join_names(names))});
+    throw UsageError(fmt::format("{} has no verb '{}'{}\nIts verbs are {}", path, word, nearest_hint(word, names), join_names(names)));
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
