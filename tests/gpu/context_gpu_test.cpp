@@ -285,6 +285,19 @@ TEST_CASE("a launch while another context is current runs in the kernel's own") 
     CHECK(current_context() == other);
     context.synchronize();
     CHECK(problem.is_right());
+
+    {
+        PrimaryStream stream;
+        problem.clear();
+        capture_and_replay(stream.stream, CU_STREAM_CAPTURE_MODE_GLOBAL, 1, [&] {
+            JITGEMM_CHECK(driver().cuCtxPushCurrent(other));
+            kernel.launch(problem.arguments(), stream.stream);
+            CUcontext popped = nullptr;
+            JITGEMM_CHECK(driver().cuCtxPopCurrent(&popped));
+            CHECK(popped == other);
+        });
+        CHECK(problem.is_right());
+    }
     destroy_context(other);
 }
 

@@ -10,7 +10,7 @@ namespace jitgemm::testing {
 inline std::string no_gpu_reason() {
     std::string reason;
     const DriverApi* const api = try_driver(reason);
-    if (api == nullptr) return "no GPU: " + reason.substr(0, reason.find('\n'));
+    if (api == nullptr) return reason.substr(0, reason.find_first_of(";\n"));
     int count = 0;
     if (api->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return "no GPU: the driver sees no device";
     return {};
@@ -19,5 +19,5 @@ inline std::string no_gpu_reason() {
 }  // namespace jitgemm::testing
 
 /// First line of a test that needs a GPU.
-#define REQUIRE_GPU()                                                                                                            \
+#define REQUIRE_GPU() \
     if (const std::string no_gpu = ::jitgemm::testing::no_gpu_reason(); !no_gpu.empty()) SKIP_TEST(no_gpu)
