@@ -78,6 +78,11 @@ static CUresult get_function(@NAME@_kernel *kernel, int index, const char *name,
         result = cuFuncSetAttribute(kernel->functions[index], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                     shared_bytes);
     }
+    /* The driver loads code lazily: asking for a fact of it does so now, and the first launch may be a captured one. */
+    if (result == CUDA_SUCCESS) {
+        int registers = 0;
+        result = cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel->functions[index]);
+    }
     return result;
 }
 
