@@ -14,16 +14,17 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 18> kAllowedOptions{"type",    "a-type",  "b-type", "c-type", "d-type",    "acc-type",
-                                                           "align-a", "align-b", "align-c", "align-d", "alpha",   "beta",
-                                                           "d-layout", "kernel", "family", "param",  "templates", "device"};
+constexpr std::array<std::string_view, 18> kAllowedOptions{
+    "type",    "a-type", "b-type", "c-type",   "d-type", "acc-type", "align-a", "align-b",   "align-c",
+    "align-d", "alpha",  "beta",   "d-layout", "kernel", "family",   "param",   "templates", "device"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
     if (files.a.empty()) reasons.emplace_back("--a is missing");
     if (files.b.empty()) reasons.emplace_back("--b is missing");
     if (files.out.empty()) reasons.emplace_back("--out is missing");
-    if (!reasons.empty()) throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] --out D.npy", reasons);
+    if (!reasons.empty())
+        throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] --out D.npy", reasons);
     options.allow_only(kAllowedOptions, "the files");
 }
 
@@ -45,23 +46,25 @@ public:
         const std::optional<std::string> text = options_.text(option);
         if (!text) return of_file(file);
         const std::optional<DataType> wanted = parse_data_type(*text);
-        if (wanted) check_conversion(file, *wanted, option);
-        else reasons_.push_back(fmt::format("--{} is '{}': no such type", option, *text));
+        if (wanted)
+            check_conversion(file, *wanted, option);
+        else
+            reasons_.push_back(fmt::format("--{} is '{}': no such type", option, *text));
         return wanted.value_or(file.type());
     }
 
     void check_conversion(const NpyMatrix& file, DataType wanted, std::string_view option) const {
         const bool half = wanted == DataType::f16 || wanted == DataType::bf16;
         if (wanted == file.type() || (file.type() == DataType::f32 && half)) return;
-        reasons_.push_back(fmt::format("{} holds {}, --{} asks for {}: only f32 files are converted, to f16 or bf16", file.path(),
-                                       to_string(file.type()), option, to_string(wanted)));
+        reasons_.push_back(fmt::format("{} holds {}, --{} asks for {}: only f32 files are converted, to f16 or bf16",
+                                       file.path(), to_string(file.type()), option, to_string(wanted)));
     }
 
 private:
     [[nodiscard]] DataType of_file(const NpyMatrix& file) const {
         if (file.type() == DataType::f32) {
-            reasons_.push_back(fmt::format("{} holds f32, which no kernel family serves: --type f16 or --type bf16 converts it",
-                                           file.path()));
+            reasons_.push_back(fmt::format(
+                "{} holds f32, which no kernel family serves: --type f16 or --type bf16 converts it", file.path()));
         }
         return file.type();
     }
@@ -96,16 +99,18 @@ void check_c(const ArrayProblem& arrays, const ProblemOptions& options) {
     const GemmSpec& spec = arrays.request.spec;
     const NpyMatrix& c = *arrays.c;
     if (c.order() != spec.d_order && c.rows() > 1 && c.columns() > 1) {
-        reasons.push_back(fmt::format("{} is in {} order, --d-layout {} asks for the other: C and D lie alike", c.path(),
-                                      c.order() == Order::row ? "C" : "Fortran", to_string(spec.d_order)));
+        reasons.push_back(fmt::format("{} is in {} order, --d-layout {} asks for the other: C and D lie alike",
+                                      c.path(), c.order() == Order::row ? "C" : "Fortran", to_string(spec.d_order)));
     }
-    OperandType(options, reasons).check_conversion(c, spec.c.value_or(c.type()), options.given("c-type") ? "c-type" : "d-type");
+    OperandType(options, reasons)
+        .check_conversion(c, spec.c.value_or(c.type()), options.given("c-type") ? "c-type" : "d-type");
     refuse(reasons);
 }
 
 void tell_conversion(const NpyMatrix& file, DataType type, Output& output) {
     if (file.type() != type) {
-        output.note(fmt::format("jitgemm: {} is converted from {} to {}", file.path(), to_string(file.type()), to_string(type)));
+        output.note(fmt::format("jitgemm: {} is converted from {} to {}", file.path(), to_string(file.type()),
+                                to_string(type)));
     }
 }
 
@@ -129,7 +134,11 @@ std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, cons
     const DeviceBuffer b = upload(context, arrays.b, spec.b);
     const DeviceBuffer c = spec.c ? upload(context, *arrays.c, *spec.c) : DeviceBuffer();
     const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
-    kernel.launch({.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data(), .alpha = arrays.request.alpha,
+    kernel.launch({.a = a.data(),
+                   .b = b.data(),
+                   .c = c.data(),
+                   .d = d.data(),
+                   .alpha = arrays.request.alpha,
                    .beta = arrays.request.beta});
     context.synchronize();
     std::vector<std::byte> result(d_bytes(spec));
@@ -167,12 +176,14 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     return arrays;
 }
 
-void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out, Output& output) {
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out,
+                     Output& output) {
     const GemmSpec& spec = arrays.request.spec;
     const std::vector<std::byte> d = multiply(context, kernel, arrays);
     write_npy(out, spec.d, spec.m, spec.n, spec.d_order, d.data());
     const bool widened = spec.d == DataType::bf16;
-    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, spec.m, spec.n, widened ? "f32" : to_string(spec.d),
+    output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, spec.m, spec.n,
+                            widened ? "f32" : to_string(spec.d),
                             widened ? ", widened from bf16, which numpy does not know" : ""));
 }
 

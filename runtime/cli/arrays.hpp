@@ -14,7 +14,7 @@ namespace jitgemm::cli {
 
 /// The files of a real product: D = alpha A B + beta C.
 struct ArrayFiles {
-    std::string a, b, c, out;       ///< empty: not given
+    std::string a, b, c, out;  ///< empty: not given
 
     void declare(CLI::App& app);
     [[nodiscard]] bool any() const { return !(a.empty() && b.empty() && c.empty() && out.empty()); }
@@ -28,11 +28,12 @@ struct ArrayProblem {
     ProblemRequest request;
 };
 
-/// m, n, k and the orders come from the files, types from the files and the options. Throws UsageError with everything that does not
-/// fit together.
+/// m, n, k and the orders come from the files, types from the files and the options. Throws UsageError with everything
+/// that does not fit together.
 [[nodiscard]] ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options, Output& output);
 
 /// Multiplies the arrays on the device and writes D.
-void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out, Output& output);
+void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out,
+                     Output& output);
 
 }  // namespace jitgemm::cli

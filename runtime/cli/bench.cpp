@@ -57,10 +57,13 @@ void measure_row(Bench& bench, const ProblemRequest& request) {
     for (const PeerMeasurement& peer : measurement.peers) bench.writer.write(report_row(kernel, measurement, &peer));
 }
 
-/// A row that cannot be measured is a row all the same. An error after which the device answers nothing more ends the run.
+/// A row that cannot be measured is a row all the same. An error after which the device answers nothing more ends the
+/// run.
 void bench_row(Bench& bench, const ProblemRequest& request) {
     const GemmSpec spec = resolved(request.spec);
-    const auto give_up = [&](RowStatus status, const Error& error) { bench.writer.write(report_row(spec, status, error.what())); };
+    const auto give_up = [&](RowStatus status, const Error& error) {
+        bench.writer.write(report_row(spec, status, error.what()));
+    };
     try {
         measure_row(bench, request);
     } catch (const Interrupted&) {
@@ -85,7 +88,7 @@ void bench_all(Bench& bench, const std::vector<ProblemRequest>& problems) {
 
 int run_bench(const BenchOptions& options, Output& output) {
     const std::vector<ProblemRequest> problems = read_problems(options);
-    static_cast<void>(options.measurement.timing(problems.front()));    // complains before a device is touched
+    static_cast<void>(options.measurement.timing(problems.front()));  // complains before a device is touched
     check_selection(options.problem);
     Context context = open_context(options.problem.options());
     Peers peers = open_peers(options.measurement.against, context.impl());
@@ -109,8 +112,10 @@ Action declare_bench(CLI::App& app) {
     options->problem.declare_selection(app);
     options->problem.declare_device(app);
     options->measurement.declare(app);
-    app.add_option("--shapes", options->shapes, "Problems from a file, one a line: TYPE LAYOUT M N K")->type_name("FILE");
-    app.add_option("--csv", options->csv, "Also write each row to this file as soon as it is measured; - for stdout")->type_name("FILE");
+    app.add_option("--shapes", options->shapes, "Problems from a file, one a line: TYPE LAYOUT M N K")
+        ->type_name("FILE");
+    app.add_option("--csv", options->csv, "Also write each row to this file as soon as it is measured; - for stdout")
+        ->type_name("FILE");
     return [options](Output& output) { return run_bench(*options, output); };
 }
 

@@ -35,9 +35,10 @@ Json entries_json(const std::vector<CacheEntry>& entries) {
 bool is_damaged(const CacheEntry& entry) { return entry.state != "ok"; }
 
 std::string entry_line(const CacheEntry& entry) {
-    return fmt::format("{:>10} {:>8.1f} ms {:>4} regs {:>6} spilled  {:<8} NVRTC {:<5} {}{}\n", size_text(entry.bytes), entry.compile_ms,
-                       entry.registers, size_text(entry.spill_bytes), entry.arch, nvrtc_version_text(entry.nvrtc_version),
-                       entry.directory, is_damaged(entry) ? "  " + entry.state : "");
+    return fmt::format("{:>10} {:>8.1f} ms {:>4} regs {:>6} spilled  {:<8} NVRTC {:<5} {}{}\n", size_text(entry.bytes),
+                       entry.compile_ms, entry.registers, size_text(entry.spill_bytes), entry.arch,
+                       nvrtc_version_text(entry.nvrtc_version), entry.directory,
+                       is_damaged(entry) ? "  " + entry.state : "");
 }
 
 std::string place(const KernelCache& cache) { return cache.root().empty() ? "no cache folder" : cache.root(); }
@@ -45,10 +46,12 @@ std::string place(const KernelCache& cache) { return cache.root().empty() ? "no 
 int list_entries(Output& output) {
     const KernelCache cache = cache_of(tool_options());
     const std::vector<CacheEntry> entries = cache.entries(false);
-    std::string text = fmt::format("{}: {} kernels, {}\n", place(cache), entries.size(), size_text(cache.total_bytes()));
+    std::string text =
+        fmt::format("{}: {} kernels, {}\n", place(cache), entries.size(), size_text(cache.total_bytes()));
     for (const CacheEntry& entry : entries) text += entry_line(entry);
     output.text(text);
-    output.document({{"directory", cache.root()}, {"total_bytes", cache.total_bytes()}, {"entries", entries_json(entries)}});
+    output.document(
+        {{"directory", cache.root()}, {"total_bytes", cache.total_bytes()}, {"entries", entries_json(entries)}});
     return kExitFine;
 }
 
@@ -71,12 +74,14 @@ int verify_entries(bool drop, Output& output) {
     const std::vector<CacheEntry> entries = cache.entries(true);
     const auto damaged = std::ranges::count_if(entries, is_damaged);
     const int dropped = drop ? cache.drop_damaged() : 0;
-    std::string text = fmt::format("{}: {} kernels, {} damaged, {} dropped\n", place(cache), entries.size(), damaged, dropped);
+    std::string text =
+        fmt::format("{}: {} kernels, {} damaged, {} dropped\n", place(cache), entries.size(), damaged, dropped);
     for (const CacheEntry& entry : entries) {
         if (is_damaged(entry)) text += fmt::format("  {}: {}\n", entry.directory, entry.state);
     }
     output.text(text);
-    output.document({{"directory", cache.root()}, {"damaged", damaged}, {"dropped", dropped}, {"entries", entries_json(entries)}});
+    output.document(
+        {{"directory", cache.root()}, {"damaged", damaged}, {"dropped", dropped}, {"entries", entries_json(entries)}});
     return damaged == 0 || drop ? kExitFine : kExitFailed;
 }
 
@@ -105,16 +110,21 @@ int explain(const ProblemOptions& problem, Output& output) {
     const auto stored = cache.explain_miss(lookup.request, lookup.nvrtc_version);
     const bool hit = std::ranges::any_of(stored, [](const auto& entry) { return entry.second.empty(); });
     std::string text = fmt::format("{}: {}\n", hit ? "hit" : "miss", lookup.request.name);
-    if (stored.empty()) text += fmt::format("  {} holds no kernel of that name for {}\n", place(cache), lookup.request.arch);
+    if (stored.empty())
+        text += fmt::format("  {} holds no kernel of that name for {}\n", place(cache), lookup.request.arch);
     Json entries = Json::array();
     for (const auto& [directory, differs] : stored) {
-        const std::string verdict = differs.empty() ? "is the one" : fmt::format("differs in {}", fmt::join(differs, ", "));
+        const std::string verdict =
+            differs.empty() ? "is the one" : fmt::format("differs in {}", fmt::join(differs, ", "));
         text += fmt::format("  {} {}\n", directory, verdict);
         entries.push_back({{"directory", directory}, {"differs", differs}});
     }
     output.text(text);
-    output.document({{"kernel", lookup.request.name}, {"arch", lookup.request.arch}, {"nvrtc_version", lookup.nvrtc_version},
-                     {"hit", hit}, {"entries", entries}});
+    output.document({{"kernel", lookup.request.name},
+                     {"arch", lookup.request.arch},
+                     {"nvrtc_version", lookup.nvrtc_version},
+                     {"hit", hit},
+                     {"entries", entries}});
     return kExitFine;
 }
 

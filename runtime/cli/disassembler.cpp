@@ -19,7 +19,7 @@ std::vector<std::string> command(const std::string& program, const std::string& 
 std::vector<std::string> disassembler_candidates(const Options& options) {
     std::vector<std::string> folders;
     if (!options.cuda_path.empty()) folders.push_back(options.cuda_path + "/bin/");
-    folders.insert(folders.end(), {"", "/usr/local/cuda/bin/"});      // "": PATH
+    folders.insert(folders.end(), {"", "/usr/local/cuda/bin/"});  // "": PATH
     std::vector<std::string> candidates;
     for (const std::string& folder : folders) {
         for (const char* program : {"cuobjdump", "nvdisasm"}) candidates.push_back(folder + program);
@@ -38,8 +38,9 @@ std::string disassemble(const std::string& cubin, const Options& options) {
         if (result->exit_code == 0) return result->output;
         throw Error(fmt::format("{} failed with exit code {}", program, result->exit_code));
     }
-    throw Error(fmt::format("no disassembler found; looked for {} (they come with the CUDA toolkit; set CUDA_PATH to its folder)",
-                            fmt::join(candidates, ", ")));
+    throw Error(fmt::format(
+        "no disassembler found; looked for {} (they come with the CUDA toolkit; set CUDA_PATH to its folder)",
+        fmt::join(candidates, ", ")));
 }
 
 }  // namespace jitgemm::cli

@@ -22,7 +22,7 @@ constexpr std::string_view kArchWithoutGpu = "sm_80";
 struct Check {
     std::string name;
     bool ok = false;
-    bool required = true;       ///< for a kernel to be generated, compiled and run
+    bool required = true;  ///< for a kernel to be generated, compiled and run
     std::string detail;
 };
 
@@ -50,18 +50,21 @@ GpuModel trial_gpu(const std::vector<GpuProbe>& gpus) {
 
 Check check_driver(const DriverProbe& driver) {
     if (!driver.found) return {"driver", false, true, driver.reason};
-    return {"driver", true, true, fmt::format("takes CUDA up to {}, {}", nvrtc_version_text(driver.version), driver.path)};
+    return {"driver", true, true,
+            fmt::format("takes CUDA up to {}, {}", nvrtc_version_text(driver.version), driver.path)};
 }
 
 std::string gpu_text(const GpuProbe& gpu) {
     if (!is_usable(gpu)) return fmt::format("cuda:{} {}: {}", gpu.ordinal, gpu.name, gpu.reason);
-    return fmt::format("cuda:{} {} ({}, {} SMs, {})", gpu.ordinal, gpu.name, gpu.arch->name, gpu.sm_count, size_text(gpu.memory_bytes));
+    return fmt::format("cuda:{} {} ({}, {} SMs, {})", gpu.ordinal, gpu.name, gpu.arch->name, gpu.sm_count,
+                       size_text(gpu.memory_bytes));
 }
 
 Check check_gpus(const std::vector<GpuProbe>& gpus) {
     std::vector<std::string> lines;
     for (const GpuProbe& gpu : gpus) lines.push_back(gpu_text(gpu));
-    return {"gpu", std::ranges::any_of(gpus, is_usable), true, gpus.empty() ? "none" : fmt::format("{}", fmt::join(lines, "\n"))};
+    return {"gpu", std::ranges::any_of(gpus, is_usable), true,
+            gpus.empty() ? "none" : fmt::format("{}", fmt::join(lines, "\n"))};
 }
 
 std::string nvrtc_text(const NvrtcProbe& nvrtc) {
@@ -79,8 +82,9 @@ Check check_nvrtc(const Examination& examination) {
         if ((there || !found) && std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     }
     if (!found) {
-        lines.push_back(fmt::format("the PyPI wheel {0} would do: pip install --target DIR {0}, then set JITGEMM_WHEELS=DIR",
-                                    examination.wheel));
+        lines.push_back(
+            fmt::format("the PyPI wheel {0} would do: pip install --target DIR {0}, then set JITGEMM_WHEELS=DIR",
+                        examination.wheel));
     }
     return {"nvrtc", found, true, fmt::format("{}", fmt::join(lines, "\n"))};
 }
@@ -93,8 +97,10 @@ Check check_cache(const CacheProbe& cache) {
 Check check_of(const char* name, const Trial& trial) { return {name, trial.ok, true, trial.detail}; }
 
 Check check_run(const Examination& examination, const Options& options) {
-    const auto missing = std::ranges::find_if(examination.checks, [](const Check& check) { return check.required && !check.ok; });
-    if (missing != examination.checks.end()) return {"run", false, true, fmt::format("not tried: {} is missing", missing->name)};
+    const auto missing =
+        std::ranges::find_if(examination.checks, [](const Check& check) { return check.required && !check.ok; });
+    if (missing != examination.checks.end())
+        return {"run", false, true, fmt::format("not tried: {} is missing", missing->name)};
     return check_of("run", try_to_run(options));
 }
 
@@ -111,7 +117,8 @@ Examination examine(const Options& options, Output& output) {
     const GpuModel gpu = trial_gpu(result.gpus);
     output.progress("trying to generate, compile and run");
     result.checks = {check_driver(result.driver), check_gpus(result.gpus), check_nvrtc(result),
-                     check_of("generate", try_to_generate(options, gpu)), check_of("compile", try_to_compile(options, gpu, newest_major))};
+                     check_of("generate", try_to_generate(options, gpu)),
+                     check_of("compile", try_to_compile(options, gpu, newest_major))};
     result.checks.push_back(check_run(result, options));
     result.checks.push_back(check_cache(result.cache));
     const Trial disassembler = find_disassembler(options);
@@ -122,7 +129,7 @@ Examination examine(const Options& options, Output& output) {
 /// Continuation lines stand under the first.
 std::string indented(const std::string& text) {
     std::string result;
-    for (const char letter : text) result.append(letter == '\n' ? "\n                  " : std::string(1, letter));
+    for (const char letter : text) result.append(letter == '\n' ? "\n                      " : std::string(1, letter));
     return result;
 }
 
@@ -130,16 +137,22 @@ std::string verdict(const Check& check) { return check.ok ? "ok" : check.require
 
 std::string to_text(const Examination& examination) {
     std::string text = fmt::format("jitgemm {}\n", kVersion);
-    for (const Check& check : examination.checks) text += fmt::format("  {:<8}  {:<8}{}\n", verdict(check), check.name, indented(check.detail));
-    return text + (examination.healthy() ? "Kernels can be generated, compiled and run here.\n"
-                                         : "Kernels cannot be generated, compiled and run here until what is MISSING is there.\n");
+    for (const Check& check : examination.checks)
+        text += fmt::format("  {:<8}  {:<10}{}\n", verdict(check), check.name, indented(check.detail));
+    return text + (examination.healthy()
+                       ? "Kernels can be generated, compiled and run here.\n"
+                       : "Kernels cannot be generated, compiled and run here until what is MISSING is there.\n");
 }
 
 Json gpus_json(const std::vector<GpuProbe>& gpus) {
     Json json = Json::array();
     for (const GpuProbe& gpu : gpus) {
-        json.push_back({{"ordinal", gpu.ordinal}, {"name", gpu.name}, {"arch", gpu.arch == nullptr ? Json() : Json(gpu.arch->name)},
-                        {"sm_count", gpu.sm_count}, {"memory_bytes", gpu.memory_bytes}, {"reason", gpu.reason}});
+        json.push_back({{"ordinal", gpu.ordinal},
+                        {"name", gpu.name},
+                        {"arch", gpu.arch == nullptr ? Json() : Json(gpu.arch->name)},
+                        {"sm_count", gpu.sm_count},
+                        {"memory_bytes", gpu.memory_bytes},
+                        {"reason", gpu.reason}});
     }
     return json;
 }
@@ -147,7 +160,10 @@ Json gpus_json(const std::vector<GpuProbe>& gpus) {
 Json nvrtc_json(const std::vector<NvrtcProbe>& probes) {
     Json json = Json::array();
     for (const NvrtcProbe& nvrtc : probes) {
-        json.push_back({{"candidate", nvrtc.candidate}, {"path", nvrtc.path}, {"version", nvrtc.version}, {"reason", nvrtc.reason}});
+        json.push_back({{"candidate", nvrtc.candidate},
+                        {"path", nvrtc.path},
+                        {"version", nvrtc.version},
+                        {"reason", nvrtc.reason}});
     }
     return json;
 }
@@ -155,7 +171,8 @@ Json nvrtc_json(const std::vector<NvrtcProbe>& probes) {
 Json checks_json(const std::vector<Check>& checks) {
     Json json = Json::array();
     for (const Check& check : checks) {
-        json.push_back({{"name", check.name}, {"ok", check.ok}, {"required", check.required}, {"detail", check.detail}});
+        json.push_back(
+            {{"name", check.name}, {"ok", check.ok}, {"required", check.required}, {"detail", check.detail}});
     }
     return json;
 }
@@ -163,15 +180,21 @@ Json checks_json(const std::vector<Check>& checks) {
 Json document_of(const Examination& examination) {
     const DriverProbe& driver = examination.driver;
     const CacheProbe& cache = examination.cache;
-    return {{"version", kVersion},
-            {"ok", examination.healthy()},
-            {"checks", checks_json(examination.checks)},
-            {"driver", {{"found", driver.found}, {"cuda_version", driver.version}, {"path", driver.path}, {"reason", driver.reason}}},
-            {"gpus", gpus_json(examination.gpus)},
-            {"nvrtc", nvrtc_json(examination.nvrtc)},
-            {"wheel", examination.wheel},
-            {"cache", {{"directory", cache.directory}, {"usable", cache.usable}, {"state", cache.state},
-                       {"entry_count", cache.entries}, {"total_bytes", cache.bytes}}}};
+    return {
+        {"version", kVersion},
+        {"ok", examination.healthy()},
+        {"checks", checks_json(examination.checks)},
+        {"driver",
+         {{"found", driver.found}, {"cuda_version", driver.version}, {"path", driver.path}, {"reason", driver.reason}}},
+        {"gpus", gpus_json(examination.gpus)},
+        {"nvrtc", nvrtc_json(examination.nvrtc)},
+        {"wheel", examination.wheel},
+        {"cache",
+         {{"directory", cache.directory},
+          {"usable", cache.usable},
+          {"state", cache.state},
+          {"entry_count", cache.entries},
+          {"total_bytes", cache.bytes}}}};
 }
 
 int run_doctor(Output& output) {

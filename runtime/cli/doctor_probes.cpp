@@ -72,7 +72,8 @@ int version_of(const DynamicLibrary& library) {
 std::string unfit(int version, int newest_major) {
     if (version == 0) return "it is no NVRTC";
     if (version < kOldestNvrtc) return fmt::format("too old: {} or newer is needed", nvrtc_version_text(kOldestNvrtc));
-    if (newest_major != 0 && version / 10 > newest_major) return fmt::format("too new: the driver takes CUDA {} at most", newest_major);
+    if (newest_major != 0 && version / 10 > newest_major)
+        return fmt::format("too new: the driver takes CUDA {} at most", newest_major);
     return {};
 }
 
@@ -85,7 +86,7 @@ NvrtcProbe probe_library(const std::string& candidate, int newest_major) {
         probe.reason = tried.empty() ? "not found" : tried.back();
         return probe;
     }
-    library.keep_loaded();      // a compiler with threads of its own is not unloaded
+    library.keep_loaded();  // a compiler with threads of its own is not unloaded
     probe.path = library.path();
     probe.version = version_of(library);
     probe.reason = unfit(probe.version, newest_major);
@@ -125,7 +126,8 @@ std::vector<GpuProbe> probe_gpus(const DriverProbe& driver_probe) {
 std::vector<NvrtcProbe> probe_nvrtc(const Options& options, int newest_major) {
     std::vector<NvrtcProbe> probes;
     // All majors, so that what is there but too new is named as such.
-    for (const std::string& candidate : nvrtc_search_list(options, 0)) probes.push_back(probe_library(candidate, newest_major));
+    for (const std::string& candidate : nvrtc_search_list(options, 0))
+        probes.push_back(probe_library(candidate, newest_major));
     return probes;
 }
 
@@ -164,8 +166,8 @@ Trial try_to_compile(const Options& options, const GpuModel& gpu, int newest_maj
     return attempt([&] {
         const auto compiler = compiler_of(options, newest_major);
         const CompiledKernel compiled = compiler->compile(compile_request(trial_source(options, gpu)));
-        return Trial{true, fmt::format("NVRTC {} in {:.0f} ms for {}", nvrtc_version_text(compiled.nvrtc_version), compiled.compile_ms,
-                                       compiled.arch)};
+        return Trial{true, fmt::format("NVRTC {} in {:.0f} ms for {}", nvrtc_version_text(compiled.nvrtc_version),
+                                       compiled.compile_ms, compiled.arch)};
     });
 }
 
@@ -175,8 +177,8 @@ Trial try_to_run(const Options& options) {
         uncached.cache_directory.clear();
         Context context(uncached);
         const Verification verdict = verify(context.impl(), context.kernel(kTrialSpec));
-        return Trial{verdict.ok, verdict.ok ? fmt::format("a {} x {} x {} product on {} is right", kTrialSpec.m, kTrialSpec.n,
-                                                          kTrialSpec.k, context.device_name())
+        return Trial{verdict.ok, verdict.ok ? fmt::format("a {} x {} x {} product on {} is right", kTrialSpec.m,
+                                                          kTrialSpec.n, kTrialSpec.k, context.device_name())
                                             : verdict.message};
     });
 }

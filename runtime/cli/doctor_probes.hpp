@@ -13,7 +13,7 @@ namespace jitgemm::cli {
 /// The driver as found, or why not.
 struct DriverProbe {
     bool found = false;
-    int version = 0;            ///< 10 · major + minor of the newest CUDA it takes
+    int version = 0;  ///< 10 · major + minor of the newest CUDA it takes
     std::string path;
     std::string reason;
 };
@@ -22,24 +22,24 @@ struct DriverProbe {
 struct GpuProbe {
     int ordinal = 0;
     std::string name;
-    const Arch* arch = nullptr;     ///< null: no architecture of the table serves it
+    const Arch* arch = nullptr;  ///< null: no architecture of the table serves it
     int sm_count = 0;
     std::int64_t memory_bytes = 0;
-    std::string reason;             ///< why jitgemm cannot use it; empty when it can
+    std::string reason;  ///< why jitgemm cannot use it; empty when it can
 };
 [[nodiscard]] std::vector<GpuProbe> probe_gpus(const DriverProbe& driver);
 
 /// One place where NVRTC was looked for.
 struct NvrtcProbe {
-    std::string candidate;          ///< what was looked for
-    std::string path;               ///< what that led to; empty when it led nowhere
+    std::string candidate;  ///< what was looked for
+    std::string path;       ///< what that led to; empty when it led nowhere
     int version = 0;
-    std::string reason;             ///< why it is of no use; empty when it is the one or a spare
+    std::string reason;  ///< why it is of no use; empty when it is the one or a spare
 };
 [[nodiscard]] std::vector<NvrtcProbe> probe_nvrtc(const Options& options, int newest_major);
 
 struct CacheProbe {
-    std::string directory;          ///< empty: caching is off
+    std::string directory;  ///< empty: caching is off
     bool usable = false;
     std::string state;
     std::size_t entries = 0;
@@ -50,7 +50,7 @@ struct CacheProbe {
 /// One step of the tool's main job tried out on a small problem.
 struct Trial {
     bool ok = false;
-    std::string detail;             ///< what came of it, or why it failed
+    std::string detail;  ///< what came of it, or why it failed
 };
 [[nodiscard]] Trial try_to_generate(const Options& options, const GpuModel& gpu);
 [[nodiscard]] Trial try_to_compile(const Options& options, const GpuModel& gpu, int newest_major);

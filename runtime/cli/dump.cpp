@@ -27,13 +27,13 @@ struct DumpOptions {
     ProblemOptions problem;
     std::string emit = "cu";
     bool with_main = false;
-    std::string output;     ///< empty or "-": stdout
+    std::string output;  ///< empty or "-": stdout
 };
 
 /// A generated kernel in one of its forms.
 struct Dump {
     GeneratedKernel kernel;
-    std::string bytes;      ///< text, or a cubin
+    std::string bytes;  ///< text, or a cubin
     std::optional<CompiledKernel> compiled;
 };
 
@@ -98,8 +98,10 @@ int run_dump(const DumpOptions& options, Output& output) {
     check_usage(options, output);
     const Dump dumped = make_dump(options, output);
     const bool to_file = !options.output.empty() && options.output != "-";
-    if (to_file) write_file(options.output, dumped.bytes);
-    else output.text(dumped.bytes);
+    if (to_file)
+        write_file(options.output, dumped.bytes);
+    else
+        output.text(dumped.bytes);
     output.document(document_of(dumped, options, to_file));
     return kExitFine;
 }
@@ -112,7 +114,8 @@ Action declare_dump(CLI::App& app) {
     options->problem.declare_selection(app);
     options->problem.declare_target(app);
     app.add_option("--emit", options->emit, "cu, ptx, cubin or sass")->capture_default_str()->type_name("");
-    app.add_flag("--main", options->with_main, "Add a stand-alone main that verifies and times: nvcc compiles the file alone");
+    app.add_flag("--main", options->with_main,
+                 "Add a stand-alone main that verifies and times: nvcc compiles the file alone");
     app.add_option("-o,--output", options->output, "Write to this file in place of stdout")->type_name("FILE");
     return [options](Output& output) { return run_dump(*options, output); };
 }

@@ -25,7 +25,8 @@ struct ExportVerbOptions {
 
 std::vector<std::string> files_in(const std::string& directory) {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory)) names.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+        names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;
 }
@@ -53,8 +54,10 @@ Action declare_export(CLI::App& app) {
     options->problem.declare_problem(app);
     options->problem.declare_selection(app);
     options->problem.declare_target(app);
-    app.add_option("-o,--output", options->directory, "Folder to write: cubin, launcher in C, header, meta.json")->type_name("DIR");
-    app.add_option("--name", options->exporting.name, "What files and functions are called (default gemm_TYPE_LAYOUT)")->type_name("NAME");
+    app.add_option("-o,--output", options->directory, "Folder to write: cubin, launcher in C, header, meta.json")
+        ->type_name("DIR");
+    app.add_option("--name", options->exporting.name, "What files and functions are called (default gemm_TYPE_LAYOUT)")
+        ->type_name("NAME");
     app.add_flag("--force", options->exporting.force, "Write into a folder that holds something already");
     return [options](Output& output) { return run_export(*options, output); };
 }

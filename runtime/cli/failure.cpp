@@ -12,11 +12,11 @@ namespace jitgemm::cli {
 namespace {
 
 struct Failure {
-    ExitCode exit_code;
-    Json error;             ///< "kind", "message" and what else is known
+    int exit_code;
+    Json error;  ///< "kind", "message" and what else is known
 };
 
-Failure plain(ExitCode exit_code, const char* kind, const std::exception& error) {
+Failure plain(int exit_code, const char* kind, const std::exception& error) {
     return {exit_code, {{"kind", kind}, {"message", error.what()}}};
 }
 
@@ -73,7 +73,7 @@ std::string for_people(const Json& error) {
 int report_failure(Output& output) {
     const Failure failure = describe_current_exception();
     output.note(fmt::format("jitgemm: {}", for_people(failure.error)));
-    output.document({{"error", failure.error}, {"exit_code", static_cast<int>(failure.exit_code)}});
+    output.document({{"error", failure.error}, {"exit_code", failure.exit_code}});
     return failure.exit_code;
 }
 

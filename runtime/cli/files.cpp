@@ -15,13 +15,14 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr mode_t kOrdinaryFile = 0666;      // less the umask
+constexpr mode_t kOrdinaryFile = 0666;  // less the umask
 
 /// There is nothing to put a file beside.
 bool is_pipe_or_device(const std::string& path) {
     std::error_code ignored;
     const auto status = std::filesystem::status(path, ignored);
-    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) && !std::filesystem::is_directory(status);
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+           !std::filesystem::is_directory(status);
 }
 
 void write_through(const std::string& path, std::string_view bytes) {
@@ -45,7 +46,8 @@ void write_file(const std::string& path, std::string_view bytes) {
 }
 
 TemporaryDirectory::TemporaryDirectory() : path_((std::filesystem::temp_directory_path() / "jitgemm-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "cannot create " + path_);
+    if (mkdtemp(path_.data()) == nullptr)
+        throw std::system_error(errno, std::generic_category(), "cannot create " + path_);
 }
 
 TemporaryDirectory::~TemporaryDirectory() { remove_tree(path_); }

@@ -11,7 +11,7 @@ namespace jitgemm::cli {
 
 /// A kernel generated for the problem of the options, with or without a GPU here.
 struct GeneratedKernel {
-    GemmSpec spec;          ///< resolved
+    GemmSpec spec;  ///< resolved
     KernelSource source;
 };
 
@@ -19,6 +19,7 @@ struct GeneratedKernel {
 [[nodiscard]] GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output);
 
 /// From the cache, else compiled by an NVRTC whose binaries this machine's driver (if any) takes.
-[[nodiscard]] CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request, const Options& options);
+[[nodiscard]] CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request,
+                                            const Options& options);
 
 }  // namespace jitgemm::cli

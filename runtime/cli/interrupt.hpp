@@ -10,8 +10,8 @@ public:
     Interrupted() : Error("interrupted") {}
 };
 
-/// From now on Ctrl-C asks the verb to stop at its next step; a second one, or two seconds without a step (a kernel that
-/// never ends), ends the process at once. Either way it exits with 130.
+/// From now on Ctrl-C asks the verb to stop at its next step; a second one, or two seconds without a step (a kernel
+/// that never ends), ends the process at once. Either way it exits with 130.
 void handle_interrupts();
 
 [[nodiscard]] bool interrupted() noexcept;

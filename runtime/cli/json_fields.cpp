@@ -12,18 +12,20 @@ namespace {
 constexpr double kFlopsPerTflopMicrosecond = 1e6;
 
 /// In the order of the enumeration.
-constexpr std::array<std::string_view, 14> kRoles{"a",   "b",   "c",   "d",   "workspace", "m",     "n",
-                                                  "k",   "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
+constexpr std::array<std::string_view, 14> kRoles{"a", "b",   "c",   "d",   "workspace", "m",     "n",
+                                                  "k", "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
 constexpr std::array<std::string_view, 4> kKinds{"pointer", "i32", "i64", "f32"};
 
 Json to_json(const KernelArgument& argument) {
-    return {{"role", kRoles.at(static_cast<std::size_t>(argument.role))}, {"kind", kKinds.at(static_cast<std::size_t>(argument.kind))}};
+    return {{"role", kRoles.at(static_cast<std::size_t>(argument.role))},
+            {"kind", kKinds.at(static_cast<std::size_t>(argument.kind))}};
 }
 
 }  // namespace
 
 Json to_json(const GemmSpec& spec) {
-    Json json{{"type", type_name(spec)}, {"layout", to_string(spec.layout)}, {"m", spec.m}, {"n", spec.n}, {"k", spec.k}};
+    Json json{
+        {"type", type_name(spec)}, {"layout", to_string(spec.layout)}, {"m", spec.m}, {"n", spec.n}, {"k", spec.k}};
     json["a_type"] = to_string(spec.a);
     json["b_type"] = to_string(spec.b);
     json["c_type"] = spec.c ? Json(to_string(*spec.c)) : Json();
@@ -41,12 +43,10 @@ Json to_json(const GemmSpec& spec) {
     return json;
 }
 
-Json to_json(const GpuModel& gpu) {
-    return {{"name", gpu.name}, {"arch", gpu.arch->name}, {"sm_count", gpu.sm_count}};
-}
+Json to_json(const GpuModel& gpu) { return {{"name", gpu.name}, {"arch", gpu.arch->name}, {"sm_count", gpu.sm_count}}; }
 
 Json to_json(const CostEstimate& cost) {
-    return {{"math_us", cost.math_us},     {"dram_us", cost.dram_us}, {"l2_us", cost.l2_us},
+    return {{"math_us", cost.math_us},         {"dram_us", cost.dram_us}, {"l2_us", cost.l2_us},
             {"overhead_us", cost.overhead_us}, {"waves", cost.waves},     {"blocks_per_sm", cost.blocks_per_sm}};
 }
 

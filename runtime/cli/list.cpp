@@ -18,17 +18,19 @@ namespace {
 struct ListOptions {
     ProblemOptions problem;
     bool why = false;
-    std::size_t limit = 20;     ///< 0: all
+    std::size_t limit = 20;  ///< 0: all
 };
 
 /// One problem's candidates and all that is said of them.
 struct Listing {
-    GemmSpec spec;              ///< resolved
+    GemmSpec spec;  ///< resolved
     Target target;
     CandidateList candidates;
-    std::size_t shown = 0;      ///< of the accepted ones
+    std::size_t shown = 0;  ///< of the accepted ones
 
-    [[nodiscard]] std::string name_of(const KernelConfig& config) const { return kernel_name({signature(spec), config}); }
+    [[nodiscard]] std::string name_of(const KernelConfig& config) const {
+        return kernel_name({signature(spec), config});
+    }
 };
 
 Listing make_listing(const ListOptions& options) {
@@ -52,7 +54,8 @@ Json candidate_json(const Listing& listing, const Candidate& candidate) {
 
 Json document_of(const Listing& listing, bool why) {
     Json accepted = Json::array();
-    for (std::size_t i = 0; i < listing.shown; ++i) accepted.push_back(candidate_json(listing, listing.candidates.accepted[i]));
+    for (std::size_t i = 0; i < listing.shown; ++i)
+        accepted.push_back(candidate_json(listing, listing.candidates.accepted[i]));
     Json json{{"spec", to_json(listing.spec)},
               {"gpu", to_json(listing.target.gpu)},
               {"gpu_origin", listing.target.origin},
@@ -69,13 +72,13 @@ Json document_of(const Listing& listing, bool why) {
 }
 
 std::string table(const Listing& listing) {
-    std::string text = fmt::format("{:>4} {:>10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9}  {}\n", "rank", "us", "TFLOP/s", "math",
-                                   "dram", "l2", "overhead", "waves", "blocks/SM", "kernel");
+    std::string text = fmt::format("{:>4} {:>10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>6} {:>9}  {}\n", "rank", "us",
+                                   "TFLOP/s", "math", "dram", "l2", "overhead", "waves", "blocks/SM", "kernel");
     for (std::size_t i = 0; i < listing.shown; ++i) {
         const auto& [config, cost] = listing.candidates.accepted[i];
-        text += fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}\n", i + 1, cost.total_us,
-                            tflops(listing.spec, cost.total_us), cost.math_us, cost.dram_us, cost.l2_us, cost.overhead_us,
-                            cost.waves, cost.blocks_per_sm, listing.name_of(config));
+        text += fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}\n", i + 1,
+                            cost.total_us, tflops(listing.spec, cost.total_us), cost.math_us, cost.dram_us, cost.l2_us,
+                            cost.overhead_us, cost.waves, cost.blocks_per_sm, listing.name_of(config));
     }
     return text;
 }
@@ -92,13 +95,14 @@ std::string rejected_text(const Listing& listing) {
 std::string to_text(const Listing& listing, bool why) {
     const CandidateList& list = listing.candidates;
     std::string text = fmt::format("{} on {}\n", shape_text(listing.spec), describe(listing.target));
-    text += fmt::format("{} candidates in the heuristic's order, {} rejected; times are predictions in microseconds\n\n",
-                        list.accepted.size(), list.rejected.size());
+    text +=
+        fmt::format("{} candidates in the heuristic's order, {} rejected; times are predictions in microseconds\n\n",
+                    list.accepted.size(), list.rejected.size());
     if (!list.accepted.empty()) text += table(listing);
     if (listing.shown < list.accepted.size()) {
         text += fmt::format("... and {} more (--limit 0 shows all)\n", list.accepted.size() - listing.shown);
     }
-    for (const std::string& reason : list.unsupported) text += fmt::format("not served by {}\n", reason);
+    for (const std::string& reason : list.unsupported) text += fmt::format("unsupported: {}\n", reason);
     if (why && !list.rejected.empty()) text += rejected_text(listing);
     return text;
 }

@@ -14,8 +14,8 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};     // in the order of the enumeration
-constexpr std::size_t kFinalists = 4;       // ways of one peer that are timed in full, its first choice among them
+constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
+constexpr std::size_t kFinalists = 4;  // ways of one peer that are timed in full, its first choice among them
 constexpr int kScreeningRounds = 3;
 
 /// The ways of one peer that take part, its first choice in front, and where their times lie among all.
@@ -28,7 +28,7 @@ struct Team {
 /// One problem being measured: what every step needs.
 struct Trial {
     Context::Impl& context;
-    const GemmSpec& spec;           ///< resolved
+    const GemmSpec& spec;  ///< resolved
     const ProblemRequest& request;
     const TimingOptions& timing;
     Output& output;
@@ -66,7 +66,7 @@ std::vector<Contender> screened(const Trial& trial, std::vector<Contender> conte
 
 std::vector<Team> gather(const Trial& trial, const Peers& peers) {
     std::vector<Team> teams;
-    std::size_t begin = 1;      // the kernel itself comes first
+    std::size_t begin = 1;  // the kernel itself comes first
     for (const std::unique_ptr<Peer>& peer : peers) {
         Team team;
         team.contenders = screened(trial, peer->contenders(trial.spec, team.reason));
@@ -80,7 +80,8 @@ std::vector<Team> gather(const Trial& trial, const Peers& peers) {
 
 std::vector<Timing> time_all(const Trial& trial, const GemmKernel& kernel, const std::vector<Team>& teams) {
     std::vector<Contender> all;
-    all.push_back({"jitgemm", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }});
+    all.push_back(
+        {"jitgemm", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }});
     for (const Team& team : teams) all.insert(all.end(), team.contenders.begin(), team.contenders.end());
     trial.step("timing");
     return time_contenders(trial.context, trial.spec, all, trial.timing);
@@ -94,9 +95,11 @@ PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& t
     for (const std::size_t i : fastest_first(timings)) {
         if (result.microseconds && (i != 0 || result.first_microseconds)) continue;
         trial.step("verifying the peer");
-        const Verification verdict = verify_contender(trial.context, trial.spec, team.contenders[i], trial.verify_options());
+        const Verification verdict =
+            verify_contender(trial.context, trial.spec, team.contenders[i], trial.verify_options());
         if (!verdict.ok) {
-            if (result.reason.empty()) result.reason = fmt::format("{} is wrong: {}", team.contenders[i].name, verdict.message);
+            if (result.reason.empty())
+                result.reason = fmt::format("{} is wrong: {}", team.contenders[i].name, verdict.message);
             continue;
         }
         if (i == 0) result.first_microseconds = timings[i].median_us;
@@ -110,11 +113,15 @@ PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& t
 }  // namespace
 
 void MeasurementOptions::declare(CLI::App& app) {
-    app.add_option("--protocol", protocol, "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed")
+    app.add_option("--protocol", protocol,
+                   "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed")
         ->group("Measurement")
         ->capture_default_str()
         ->type_name("");
-    app.add_option("--rounds", rounds, "Rounds, of which the median counts")->group("Measurement")->capture_default_str()->type_name("");
+    app.add_option("--rounds", rounds, "Rounds, of which the median counts")
+        ->group("Measurement")
+        ->capture_default_str()
+        ->type_name("");
     app.add_option("--against", against, "Peer to time side by side: cublaslt or lib:PEER.so; may be repeated")
         ->group("Measurement")
         ->allow_extra_args(false)

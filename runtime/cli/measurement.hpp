@@ -19,7 +19,7 @@ namespace jitgemm::cli {
 struct MeasurementOptions {
     std::string protocol = "steady";
     int rounds = 15;
-    std::vector<std::string> against;       ///< names of peers
+    std::vector<std::string> against;  ///< names of peers
 
     void declare(CLI::App& app);
     /// Throws UsageError for an unknown protocol or too few rounds.
@@ -29,25 +29,26 @@ struct MeasurementOptions {
 /// How one peer did on one problem.
 struct PeerMeasurement {
     std::string name;
-    std::string reason;                         ///< why a figure is missing; empty when none is
-    std::optional<double> first_microseconds;   ///< its own first choice
-    std::optional<double> microseconds;         ///< its best whose result is right
-    std::string algorithm;                      ///< which that was
+    std::string reason;                        ///< why a figure is missing; empty when none is
+    std::optional<double> first_microseconds;  ///< its own first choice
+    std::optional<double> microseconds;        ///< its best whose result is right
+    std::string algorithm;                     ///< which that was
 };
 
 /// One kernel on one problem: the verdict, its times and its peers'.
 struct Measurement {
     Verification verification;
-    Timing timing;                              ///< all zero where nothing is launched (M or N of 0)
+    Timing timing;  ///< all zero where nothing is launched (M or N of 0)
     std::vector<PeerMeasurement> peers;
-    DeviceState state;                          ///< read right after timing
+    DeviceState state;  ///< read right after timing
 };
 
 using Peers = std::vector<std::unique_ptr<Peer>>;
 [[nodiscard]] Peers open_peers(const std::vector<std::string>& names, Context::Impl& context);
 
-/// Verifies the kernel, then times it and all peers in alternating rounds, then verifies what the peers' figures stand for.
-[[nodiscard]] Measurement measure(Context::Impl& context, const GemmKernel& kernel, const Peers& peers, const ProblemRequest& request,
-                                  const TimingOptions& timing, Output& output);
+/// Verifies the kernel, then times it and all peers in alternating rounds, then verifies what the peers' figures stand
+/// for.
+[[nodiscard]] Measurement measure(Context::Impl& context, const GemmKernel& kernel, const Peers& peers,
+                                  const ProblemRequest& request, const TimingOptions& timing, Output& output);
 
 }  // namespace jitgemm::cli

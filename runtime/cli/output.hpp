@@ -10,7 +10,8 @@ namespace jitgemm::cli {
 /// Keeps its fields in the order they were written.
 using Json = nlohmann::ordered_json;
 
-/// Where a verb writes: results to stdout, everything else to stderr. With --json stdout carries one document and nothing else.
+/// Where a verb writes: results to stdout, everything else to stderr. With --json stdout carries one document and
+/// nothing else.
 class Output {
 public:
     explicit Output(bool json);

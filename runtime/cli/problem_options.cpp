@@ -64,11 +64,13 @@ void read_scalar(std::string_view option, const std::string& text, float& value,
     char* stop = nullptr;
     value = std::strtof(text.c_str(), &stop);
     const bool whole = !text.empty() && stop == text.c_str() + text.size();
-    if (!whole || !std::isfinite(value)) reasons.push_back(fmt::format("--{} is '{}': expected a finite number", option, text));
+    if (!whole || !std::isfinite(value))
+        reasons.push_back(fmt::format("--{} is '{}': expected a finite number", option, text));
 }
 
 std::string unknown_word(std::string_view option, const std::string& text, std::span<const std::string_view> known) {
-    return fmt::format("--{} is '{}': expected one of {}{}", option, text, join_names(known), nearest_hint(text, known));
+    return fmt::format("--{} is '{}': expected one of {}{}", option, text, join_names(known),
+                       nearest_hint(text, known));
 }
 
 std::vector<std::string_view> type_names() {
@@ -92,6 +94,10 @@ public:
         const auto text = options_.text(option);
         if (!text) return;
         if (const auto type = read_type(option, *text, reasons_)) field = *type;
+    }
+
+    void check_type(std::string_view option) {
+        if (const auto text = options_.text(option)) static_cast<void>(read_type(option, *text, reasons_));
     }
 
     template <typename Number>
@@ -121,8 +127,10 @@ private:
               std::optional<Value> (*parse)(std::string_view), Value& field) {
         const auto text = options_.text(option);
         if (!text) return;
-        if (const std::optional<Value> value = parse(*text)) field = *value;
-        else reasons_.push_back(unknown_word(option, *text, known));
+        if (const std::optional<Value> value = parse(*text))
+            field = *value;
+        else
+            reasons_.push_back(unknown_word(option, *text, known));
     }
 
     const ProblemOptions& options_;
@@ -193,12 +201,14 @@ void refuse(const Reasons& reasons) {
 
 void ProblemOptions::declare(CLI::App& app, const char* group, std::string_view name, std::string_view description) {
     const auto keep = [this, key = std::string(name)](const std::string& value) { given_[key] = value; };
-    app.add_option_function<std::string>(fmt::format("--{}", name), keep, std::string(description))->group(group)->type_name("");
+    app.add_option_function<std::string>(fmt::format("--{}", name), keep, std::string(description))
+        ->group(group)
+        ->type_name("");
 }
 
 void ProblemOptions::declare_problem(CLI::App& app) {
     app.add_option("shape", shape_line_, "The problem as one line in place of the options: TYPE LAYOUT M N K")
-        ->expected(0, 5)
+        ->expected(-1)
         ->type_name("");
     for (const OptionRow& row : kProblemOptions) declare(app, "Problem", row.name, row.description);
 }
@@ -216,19 +226,24 @@ void ProblemOptions::declare_target(CLI::App& app) {
     declare(app, "Target", "gpu", "Well-known GPU to generate for: h200, a100, rtx4090 ...");
 }
 
-void ProblemOptions::declare_device(CLI::App& app) { declare(app, "Target", "device", "cuda or cuda:N (default cuda)"); }
+void ProblemOptions::declare_device(CLI::App& app) {
+    declare(app, "Target", "device", "cuda or cuda:N (default cuda)");
+}
 
 std::optional<std::string> ProblemOptions::text(std::string_view option) const {
     const auto found = given_.find(option);
     return found == given_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string ProblemOptions::text_or_empty(std::string_view option) const { return text(option).value_or(std::string()); }
+std::string ProblemOptions::text_or_empty(std::string_view option) const {
+    return text(option).value_or(std::string());
+}
 
 GemmSpec ProblemOptions::base_spec() const {
     if (!has_shape_line()) return base_of_type();
     for (const std::string_view option : kShapeOptions) {
-        if (given(option)) throw UsageError(fmt::format("the shape line and --{} say the same thing: leave one out", option));
+        if (given(option))
+            throw UsageError(fmt::format("the shape line and --{} say the same thing: leave one out", option));
     }
     return parse_shape_line(fmt::format("{}", fmt::join(shape_line_, " ")));
 }
@@ -241,12 +256,12 @@ GemmSpec ProblemOptions::base_of_type() const {
     if (!missing.empty()) {
         throw UsageError("no problem named; try a shape line 'bf16 tn 4096 4096 4096', or --m --n --k", missing);
     }
-    const std::string first = given("type") ? "type" : "a-type";
-    if (!given(first)) return given("kernel") ? spec_of_kernel(parse_kernel_name(text_or_empty("kernel")).signature) : GemmSpec();
-    Reasons reasons;
-    const std::optional<DataType> type = read_type(first, text_or_empty(first), reasons);
-    refuse(reasons);
-    return gemm_spec_of_type(*type);
+    if (given("type") || given("a-type")) {
+        // A word that is no type is complained about together with the rest.
+        const std::optional<DataType> type = parse_data_type(text_or_empty(given("type") ? "type" : "a-type"));
+        return type ? gemm_spec_of_type(*type) : GemmSpec();
+    }
+    return given("kernel") ? spec_of_kernel(parse_kernel_name(text_or_empty("kernel")).signature) : GemmSpec();
 }
 
 ProblemRequest ProblemOptions::problem() const {
@@ -259,6 +274,7 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     ProblemRequest request;
     request.spec = base;
     SpecReader reader(*this);
+    reader.check_type("type");
     read_sizes(reader, request.spec);
     read_types(reader, request.spec);
     read_c(reader, *this, with_c, request);

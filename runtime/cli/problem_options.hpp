@@ -17,13 +17,13 @@ namespace jitgemm::cli {
 
 /// What is asked and what it is launched with.
 struct ProblemRequest {
-    GemmSpec spec;          ///< as asked, unresolved
+    GemmSpec spec;  ///< as asked, unresolved
     float alpha = 1.0F;
-    float beta = 0.0F;      ///< 1 by default where C is named, else 0
+    float beta = 0.0F;  ///< 1 by default where C is named, else 0
 };
 
-/// The options that name a problem and a kernel for it, shared by the verbs. Values are kept as typed and read all at once,
-/// so that one message names everything wrong with them.
+/// The options that name a problem and a kernel for it, shared by the verbs. Values are kept as typed and read all at
+/// once, so that one message names everything wrong with them.
 class ProblemOptions {
 public:
     /// --m … --align-d, --alpha, --beta, and the positional shape line `bf16 tn 4096 4096 4096`.
@@ -38,14 +38,15 @@ public:
     [[nodiscard]] bool given(std::string_view option) const { return given_.contains(option); }
     [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }
 
-    /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from the kernel.
-    /// Throws UsageError, SpecError or ConfigError with all that is wrong.
+    /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from
+    /// the kernel. Throws UsageError, SpecError or ConfigError with all that is wrong.
     [[nodiscard]] ProblemRequest problem() const;
-    /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files. `with_c`: C is
-    /// there whatever the options say, so that it is read unless --beta is 0.
+    /// The same on top of a problem that came from elsewhere: a line of a shape file, the headers of array files.
+    /// `with_c`: C is there whatever the options say, so that it is read unless --beta is 0.
     [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base, bool with_c = false) const;
 
-    /// Throws UsageError when an option was given that `source` (a banner, a file) answers already: all but those allowed.
+    /// Throws UsageError when an option was given that `source` (a banner, a file) answers already: all but those
+    /// allowed.
     void allow_only(std::span<const std::string_view> allowed, std::string_view source) const;
 
     /// The settings of the environment with what these options say on top.
@@ -60,7 +61,7 @@ private:
     [[nodiscard]] GemmSpec base_of_type() const;
 
     std::vector<std::string> shape_line_;
-    std::map<std::string, std::string, std::less<>> given_;     // option without its dashes → value
+    std::map<std::string, std::string, std::less<>> given_;  // option without its dashes → value
 };
 
 }  // namespace jitgemm::cli

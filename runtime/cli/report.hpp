@@ -12,8 +12,9 @@ namespace jitgemm::cli {
 enum class RowStatus { ok, wrong, unsupported, failed };
 [[nodiscard]] std::string_view to_string(RowStatus status);
 
-/// One problem, our kernel and at most one peer, as the flat object that run prints with --json and bench writes as a CSV line. Field
-/// names and their order are documented in docs/cli.md and do not change; what is unknown is null (empty in CSV).
+/// One problem, our kernel and at most one peer, as the flat object that run prints with --json and bench writes as a
+/// CSV line. Field names and their order are documented in docs/cli.md and do not change; what is unknown is null
+/// (empty in CSV).
 [[nodiscard]] Json report_row(const GemmKernel& kernel, const Measurement& measurement, const PeerMeasurement* peer);
 /// The same for a problem that gave no figure.
 [[nodiscard]] Json report_row(const GemmSpec& spec, RowStatus status, const std::string& reason);

@@ -14,35 +14,49 @@ namespace {
 
 constexpr const char* kStdout = "-";
 
-double number(const Json& row, const char* field) { return row.at(field).is_null() ? 0.0 : row.at(field).get<double>(); }
+double number(const Json& row, const char* field) {
+    return row.at(field).is_null() ? 0.0 : row.at(field).get<double>();
+}
 
-std::string text(const Json& row, const char* field) { return row.at(field).is_null() ? std::string() : row.at(field).get<std::string>(); }
+std::string text(const Json& row, const char* field) {
+    return row.at(field).is_null() ? std::string() : row.at(field).get<std::string>();
+}
 
 std::string problem_text(const Json& row) {
-    return fmt::format("{:<5} {} {:>7} {:>7} {:>7}", text(row, "type"), text(row, "layout"), row.at("m").get<std::int64_t>(),
-                       row.at("n").get<std::int64_t>(), row.at("k").get<std::int64_t>());
+    return fmt::format("{:<5} {} {:>7} {:>7} {:>7}", text(row, "type"), text(row, "layout"),
+                       row.at("m").get<std::int64_t>(), row.at("n").get<std::int64_t>(),
+                       row.at("k").get<std::int64_t>());
 }
 
 std::string peer_text(const Json& row) {
     if (row.at("peer").is_null()) return {};
-    if (row.at("peer_microseconds").is_null()) return fmt::format("  {}: {}", text(row, "peer"), text(row, "peer_reason"));
-    return fmt::format("  {} {:>10.2f} us (first {:>10.2f})  {:>6.3f}x", text(row, "peer"), number(row, "peer_microseconds"),
-                       number(row, "peer_first_microseconds"), number(row, "speedup"));
+    if (row.at("peer_microseconds").is_null())
+        return fmt::format("  {}: {}", text(row, "peer"), text(row, "peer_reason"));
+    return fmt::format("  {} {:>10.2f} us (first {:>10.2f})  {:>6.3f}x", text(row, "peer"),
+                       number(row, "peer_microseconds"), number(row, "peer_first_microseconds"),
+                       number(row, "speedup"));
 }
 
 std::string line_for_people(const Json& row) {
     const std::string status = text(row, "status");
-    if (row.at("microseconds").is_null()) return fmt::format("{}  {}: {}\n", problem_text(row), status, text(row, "reason"));
-    return fmt::format("{} {:>10.2f} us {:>7.1f} TFLOP/s{}  {:.0f} MHz {:.0f} W  {}\n", problem_text(row), number(row, "microseconds"),
-                       number(row, "tflops"), peer_text(row), number(row, "sm_clock_mhz"), number(row, "power_watts"),
+    if (row.at("microseconds").is_null())
+        return fmt::format("{}  {}: {}\n", problem_text(row), status, text(row, "reason"));
+    return fmt::format("{} {:>10.2f} us {:>7.1f} TFLOP/s{}  {:.0f} MHz {:.0f} W  {}\n", problem_text(row),
+                       number(row, "microseconds"), number(row, "tflops"), peer_text(row), number(row, "sm_clock_mhz"),
+                       number(row, "power_watts"),
                        status == "ok" ? status : fmt::format("{}: {}", status, text(row, "reason")));
 }
 
 }  // namespace
 
 RowWriter::RowWriter(Output& output, const std::string& csv, std::string device, std::string protocol)
-    : output_(output), csv_(csv), device_(std::move(device)), protocol_(std::move(protocol)), rows_(std::make_unique<Json>(Json::array())) {
-    if (csv_ == kStdout && output.json()) throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
+    : output_(output),
+      csv_(csv),
+      device_(std::move(device)),
+      protocol_(std::move(protocol)),
+      rows_(std::make_unique<Json>(Json::array())) {
+    if (csv_ == kStdout && output.json())
+        throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
     if (!csv_.empty() && csv_ != kStdout) {
         csv_file_.reset(std::fopen(csv_.c_str(), "w"));
         if (csv_file_ == nullptr) throw Error(fmt::format("cannot write {}: {}", csv_, std::strerror(errno)));
@@ -91,12 +105,17 @@ Json RowWriter::document(bool interrupted) const {
     }
     summary["geomean_speedup"] = Json::object();
     for (const auto& [peer, sum] : peers_) summary["geomean_speedup"][peer] = std::exp(sum.log_speedups / sum.count);
-    return {{"device", device_}, {"protocol", protocol_}, {"interrupted", interrupted}, {"rows", *rows_}, {"summary", summary}};
+    return {{"device", device_},
+            {"protocol", protocol_},
+            {"interrupted", interrupted},
+            {"rows", *rows_},
+            {"summary", summary}};
 }
 
 std::string RowWriter::summary(bool interrupted) const {
-    std::string line = fmt::format("{} ok, {} wrong, {} unsupported, {} failed{}\n", count_of(RowStatus::ok), count_of(RowStatus::wrong),
-                                   count_of(RowStatus::unsupported), count_of(RowStatus::failed), interrupted ? "; interrupted" : "");
+    std::string line = fmt::format("{} ok, {} wrong, {} unsupported, {} failed{}\n", count_of(RowStatus::ok),
+                                   count_of(RowStatus::wrong), count_of(RowStatus::unsupported),
+                                   count_of(RowStatus::failed), interrupted ? "; interrupted" : "");
     for (const auto& [peer, sum] : peers_) {
         line += fmt::format("geometric mean of the speedup against {}: {:.3f} over {} problems\n", peer,
                             std::exp(sum.log_speedups / sum.count), sum.count);
@@ -106,8 +125,10 @@ std::string RowWriter::summary(bool interrupted) const {
 
 void RowWriter::finish(bool interrupted) {
     const std::string text = summary(interrupted);
-    if (csv_ == kStdout) output_.note(text.substr(0, text.size() - 1));
-    else output_.text(text);
+    if (csv_ == kStdout)
+        output_.note(text.substr(0, text.size() - 1));
+    else
+        output_.text(text);
     output_.document(document(interrupted));
 }
 

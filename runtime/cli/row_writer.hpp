@@ -13,12 +13,12 @@
 
 namespace jitgemm::cli {
 
-/// Takes the rows of a bench as they are measured: a line for people, a CSV line that is flushed at once so that a crash loses
-/// nothing, and at the end the summary or the JSON document.
+/// Takes the rows of a bench as they are measured: a line for people, a CSV line that is flushed at once so that a
+/// crash loses nothing, and at the end the summary or the JSON document.
 class RowWriter {
 public:
-    /// `csv`: a file, "-" for stdout (in place of the lines for people), or empty. Throws UsageError for "-" with --json, Error when
-    /// the file cannot be written.
+    /// `csv`: a file, "-" for stdout (in place of the lines for people), or empty. Throws UsageError for "-" with
+    /// --json, Error when the file cannot be written.
     RowWriter(Output& output, const std::string& csv, std::string device, std::string protocol);
     ~RowWriter();
     RowWriter(const RowWriter&) = delete;
@@ -51,8 +51,8 @@ private:
     std::string device_;
     std::string protocol_;
     std::unique_ptr<Json> rows_;
-    std::map<std::string, int> counts_;         // by status
-    std::map<std::string, PeerSum> peers_;      // by name
+    std::map<std::string, int> counts_;     // by status
+    std::map<std::string, PeerSum> peers_;  // by name
 };
 
 }  // namespace jitgemm::cli

@@ -23,7 +23,7 @@ struct RunOptions {
     ProblemOptions problem;
     MeasurementOptions measurement;
     ArrayFiles arrays;
-    std::string source;     ///< an edited dump; empty: the text is generated
+    std::string source;  ///< an edited dump; empty: the text is generated
 };
 
 /// What is to be run, read before a device is touched so that bad input is told first.
@@ -67,9 +67,10 @@ std::string source_file(const GemmKernel& kernel) {
 
 std::string cache_text(const KernelInfo& info) {
     const char* const when = info.cache == CacheSource::compiled ? "just now" : "when it was made";
-    const std::string spills = info.spill_bytes == 0 ? "no spills" : fmt::format("{} bytes of spills", info.spill_bytes);
-    return fmt::format("{}; compiled in {:.1f} ms {}; {} registers, {}", to_string(info.cache), info.compile_ms, when, info.registers,
-                       spills);
+    const std::string spills =
+        info.spill_bytes == 0 ? "no spills" : fmt::format("{} bytes of spills", info.spill_bytes);
+    return fmt::format("{}; compiled in {:.1f} ms {}; {} registers, {}", to_string(info.cache), info.compile_ms, when,
+                       info.registers, spills);
 }
 
 std::string time_text(const GemmSpec& spec, const Timing& timing) {
@@ -87,15 +88,19 @@ std::string peer_text(const PeerMeasurement& peer, double own_microseconds) {
 
 std::string to_text(const Context& context, const GemmKernel& kernel, const Measurement& measurement) {
     const std::string file = source_file(kernel);
-    const auto line = [](std::string_view label, std::string_view text) { return fmt::format("{:<10} {}\n", label, text); };
+    const auto line = [](std::string_view label, std::string_view text) {
+        return fmt::format("{:<10} {}\n", label, text);
+    };
     std::string text = line("problem", to_string(kernel.spec()));
     text += line("device", fmt::format("{} ({})", context.device_name(), context.arch()));
     text += line("kernel", kernel.info().name);
     text += line("source", file.empty() ? "not stored: the cache cannot be used" : file);
     text += line("cache", cache_text(kernel.info()));
-    text += line("verified", fmt::format("{}: {}", measurement.verification.ok ? "yes" : "NO", measurement.verification.message));
+    text += line("verified",
+                 fmt::format("{}: {}", measurement.verification.ok ? "yes" : "NO", measurement.verification.message));
     text += line("time", time_text(kernel.spec(), measurement.timing));
-    for (const PeerMeasurement& peer : measurement.peers) text += line(peer.name, peer_text(peer, measurement.timing.median_us));
+    for (const PeerMeasurement& peer : measurement.peers)
+        text += line(peer.name, peer_text(peer, measurement.timing.median_us));
     return text;
 }
 
@@ -144,7 +149,8 @@ Action declare_run(CLI::App& app) {
     options->problem.declare_device(app);
     options->arrays.declare(app);
     options->measurement.declare(app);
-    app.add_option("--source", options->source, "Compile this edited dump in place of generated text; problem and config from its banner")
+    app.add_option("--source", options->source,
+                   "Compile this edited dump in place of generated text; problem and config from its banner")
         ->type_name("FILE.cu");
     return [options](Output& output) { return run(*options, output); };
 }

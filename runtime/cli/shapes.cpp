@@ -12,10 +12,13 @@ namespace jitgemm::cli {
 namespace {
 
 /// What each line says itself.
-constexpr std::array<std::string_view, 15> kAllowedOptions{"c-type", "d-type", "acc-type", "d-layout", "align-a", "align-b", "align-c",
-                                                           "align-d", "alpha", "beta", "kernel", "family", "param", "templates", "device"};
+constexpr std::array<std::string_view, 15> kAllowedOptions{"c-type",  "d-type",  "acc-type", "d-layout",  "align-a",
+                                                           "align-b", "align-c", "align-d",  "alpha",     "beta",
+                                                           "kernel",  "family",  "param",    "templates", "device"};
 
-bool is_blank(const std::string& line) { return line.substr(0, line.find('#')).find_first_not_of(" \t\r") == std::string::npos; }
+bool is_blank(const std::string& line) {
+    return line.substr(0, line.find('#')).find_first_not_of(" \t\r") == std::string::npos;
+}
 
 }  // namespace
 
@@ -30,7 +33,8 @@ std::vector<ProblemRequest> read_shapes(const std::string& path, const ProblemOp
         try {
             problems.push_back(options.problem_over(parse_shape_line(line)));
         } catch (const SpecError& error) {
-            for (const std::string& reason : error.reasons()) complaints.push_back(fmt::format("{}:{}: {}", path, number, reason));
+            for (const std::string& reason : error.reasons())
+                complaints.push_back(fmt::format("{}:{}: {}", path, number, reason));
         }
     }
     if (!complaints.empty()) throw UsageError("the shape file has bad lines", complaints);

@@ -57,7 +57,8 @@ private:
 
 int wait_for(pid_t child) {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -70,7 +71,8 @@ std::optional<ProgramResult> run_program(const std::vector<std::string>& words) 
 
     OutputPipe pipe;
     pid_t child = 0;
-    if (posix_spawnp(&child, arguments.front(), pipe.actions(), nullptr, arguments.data(), environ) != 0) return std::nullopt;
+    if (posix_spawnp(&child, arguments.front(), pipe.actions(), nullptr, arguments.data(), environ) != 0)
+        return std::nullopt;
     std::string output = pipe.read_all();
     return ProgramResult{wait_for(child), std::move(output)};
 }

@@ -8,10 +8,11 @@ namespace jitgemm::cli {
 
 struct ProgramResult {
     int exit_code = 0;
-    std::string output;     ///< stdout
+    std::string output;  ///< stdout
 };
 
-/// Runs a program (a path, or a name looked up in PATH) and waits; its stderr is ours. Nothing when there is no such program.
+/// Runs a program (a path, or a name looked up in PATH) and waits; its stderr is ours. Nothing when there is no such
+/// program.
 [[nodiscard]] std::optional<ProgramResult> run_program(const std::vector<std::string>& words);
 
 }  // namespace jitgemm::cli

@@ -16,7 +16,8 @@ constexpr std::string_view kAssumedArch = "sm_80";
 Target named_gpu(const std::string& name, const std::optional<std::string>& arch) {
     const GpuModel& gpu = find_gpu(name);
     if (arch && &find_arch(*arch) != gpu.arch) {
-        throw UsageError(fmt::format("--gpu {} is {}, not {}: leave one of --gpu and --arch out", name, gpu.arch->name, *arch));
+        throw UsageError(
+            fmt::format("--gpu {} is {}, not {}: leave one of --gpu and --arch out", name, gpu.arch->name, *arch));
     }
     return {gpu, "named by --gpu"};
 }

@@ -7,12 +7,12 @@
 
 namespace jitgemm::cli {
 
-/// The GPU to generate for where none needs to be there: --gpu, else the typical one of --arch, else this machine's, else the
-/// typical sm_80.
+/// The GPU to generate for where none needs to be there: --gpu, else the typical one of --arch, else this machine's,
+/// else the typical sm_80.
 struct Target {
     GpuModel gpu;
-    std::string origin;     ///< where that choice comes from, for people
-    bool assumed = false;   ///< neither an option nor a device says so
+    std::string origin;    ///< where that choice comes from, for people
+    bool assumed = false;  ///< neither an option nor a device says so
 };
 
 /// Throws SpecError for unknown names, UsageError when --gpu and --arch contradict each other.

@@ -14,7 +14,9 @@
 namespace jitgemm::cli {
 namespace {
 
-bool wants_json(std::span<const std::string> arguments) { return std::ranges::find(arguments, "--json") != arguments.end(); }
+bool wants_json(std::span<const std::string> arguments) {
+    return std::ranges::find(arguments, "--json") != arguments.end();
+}
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
 
@@ -34,7 +36,8 @@ const Verb& find_verb(std::span<const Verb> verbs, const std::string& path, cons
     const auto found = std::ranges::find(verbs, word, &Verb::name);
     if (found != verbs.end()) return *found;
     const std::vector<std::string_view> names = names_of(verbs);
-    throw UsageError(fmt::format("{} has no verb '{}'{}\nIts verbs are {}", path, word, nearest_hint(word, names), join_names(names)));
+    throw UsageError(fmt::format("{} has no verb '{}'{}\nIts verbs are {}", path, word, nearest_hint(word, names),
+                                 join_names(names)));
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -82,7 +85,7 @@ int run_verb(const Verb& verb, const std::string& path, std::span<const std::str
     CLI::App app{std::string(verb.summary), path};
     app.allow_extras();
     const Action action = verb.declare(app);
-    bool json = false;      // read from the arguments before parsing, so that a parse error is a document, too
+    bool json = false;  // read from the arguments before parsing, so that a parse error is a document, too
     app.add_flag("--json", json, "Print one JSON document on stdout");
     try {
         parse(app, arguments);
@@ -93,7 +96,8 @@ int run_verb(const Verb& verb, const std::string& path, std::span<const std::str
     return action(output);
 }
 
-int run_first_word(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments, Output& output) {
+int run_first_word(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments,
+                   Output& output) {
     if (arguments.empty()) throw UsageError("no verb given\n" + help_of(verbs, path));
     const std::string& word = arguments.front();
     if (word == "--version") {
@@ -108,7 +112,8 @@ int run_first_word(std::span<const Verb> verbs, const std::string& path, std::sp
     if (is_help(word)) return dispatch(verbs, path, std::vector<std::string>{rest.front(), "--help"});
     const Verb& verb = find_verb(verbs, path, word);
     const std::string verb_path = fmt::format("{} {}", path, verb.name);
-    return verb.children != nullptr ? dispatch(verb.children(), verb_path, rest) : run_verb(verb, verb_path, rest, output);
+    return verb.children != nullptr ? dispatch(verb.children(), verb_path, rest)
+                                    : run_verb(verb, verb_path, rest, output);
 }
 
 }  // namespace
@@ -123,7 +128,7 @@ int dispatch(std::span<const Verb> verbs, const std::string& path, std::span<con
     }
     if (output.finish()) return exit_code;
     output.note("jitgemm: stdout did not take the whole output");
-    return std::max<int>(exit_code, kExitFailed);
+    return std::max(exit_code, kExitFailed);
 }
 
 }  // namespace jitgemm::cli

@@ -24,9 +24,10 @@ struct Verb {
     std::span<const Verb> (*children)() = nullptr;
 };
 
-/// Runs the verb that the first argument names, or prints help or version; `path` is what was typed before ("jitgemm cache").
-/// Every failure becomes a message on stderr, with --json a document on stdout as well, and an exit code.
-[[nodiscard]] int dispatch(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments);
+/// Runs the verb that the first argument names, or prints help or version; `path` is what was typed before ("jitgemm
+/// cache"). Every failure becomes a message on stderr, with --json a document on stdout as well, and an exit code.
+[[nodiscard]] int dispatch(std::span<const Verb> verbs, const std::string& path,
+                           std::span<const std::string> arguments);
 
 Action declare_bench(CLI::App& app);
 Action declare_doctor(CLI::App& app);

@@ -26,7 +26,8 @@ std::vector<float> integers(std::int64_t count, std::int64_t seed) {
     return values;
 }
 
-float at(const std::vector<float>& matrix, Order order, std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
+float at(const std::vector<float>& matrix, Order order, std::int64_t rows, std::int64_t columns, std::int64_t row,
+         std::int64_t column) {
     return matrix[static_cast<std::size_t>(order == Order::row ? row * columns + column : column * rows + row)];
 }
 
@@ -50,8 +51,8 @@ void check_product(Order order_of_a, Order order_of_b, const std::string& option
     write_npy(file("a.npy"), DataType::f32, kM, kK, order_of_a, a.data());
     write_npy(file("b.npy"), DataType::f32, kK, kN, order_of_b, b.data());
     write_npy(file("c.npy"), DataType::f32, kM, kN, Order::row, c.data());
-    const ToolResult result = tool.run("run --a '" + file("a.npy") + "' --b '" + file("b.npy") + "' --c '" + file("c.npy") + "' --out '" +
-                                       file("d.npy") + "' --rounds 1 " + options);
+    const ToolResult result = tool.run("run --a '" + file("a.npy") + "' --b '" + file("b.npy") + "' --c '" +
+                                       file("c.npy") + "' --out '" + file("d.npy") + "' --rounds 1 " + options);
     INFO(options << "\n" << result.out << "\n" << result.err);
     REQUIRE(result.exit_code == 0);
 
@@ -62,7 +63,8 @@ void check_product(Order order_of_a, Order order_of_b, const std::string& option
     for (std::int64_t i = 0; i < kM; ++i) {
         for (std::int64_t j = 0; j < kN; ++j) {
             float sum = 0;
-            for (std::int64_t l = 0; l < kK; ++l) sum += at(a, order_of_a, kM, kK, i, l) * at(b, order_of_b, kK, kN, l, j);
+            for (std::int64_t l = 0; l < kK; ++l)
+                sum += at(a, order_of_a, kM, kK, i, l) * at(b, order_of_b, kK, kN, l, j);
             const float expected = alpha * sum + beta * at(c, Order::row, kM, kN, i, j);
             wrong += at(values, Order::row, kM, kN, i, j) == expected ? 0 : 1;
         }
@@ -90,7 +92,8 @@ TEST_CASE("the tool: run compiles, then fetches, verifies and reports with stabl
 TEST_CASE("the tool: run multiplies arrays of either order, and C") {
     if (!has_gpu(Tool())) SKIP_TEST("no GPU here");
     for (const Order a : {Order::row, Order::column}) {
-        for (const Order b : {Order::row, Order::column}) check_product(a, b, "--type f16 --alpha 2 --beta 0.5", 2, 0.5);
+        for (const Order b : {Order::row, Order::column})
+            check_product(a, b, "--type f16 --alpha 2 --beta 0.5", 2, 0.5);
     }
     check_product(Order::row, Order::row, "--type bf16 --d-type f32", 1, 1);
 }
@@ -131,7 +134,8 @@ TEST_CASE("the tool: bench writes a row a problem, unsupported ones too") {
     std::istringstream lines(text_in(csv));
     std::string header;
     std::getline(lines, header);
-    CHECK_THAT(header, Catch::Matchers::StartsWith("kernel,type,layout,m,n,k,microseconds,tflops,verified,cache,compile_ms,peer,"));
+    CHECK_THAT(header, Catch::Matchers::StartsWith(
+                           "kernel,type,layout,m,n,k,microseconds,tflops,verified,cache,compile_ms,peer,"));
     CHECK(std::count(header.begin(), header.end(), ',') > 20);
     CHECK_THAT(tool.run("bench bf16 tn 256 256 256 --rounds 3 --csv -").out, Catch::Matchers::StartsWith("kernel,"));
 }

@@ -40,7 +40,9 @@ TEST_CASE("the tool: dump emits PTX and a cubin, without any GPU") {
 
     const std::string file = tool.folder() / "kernel.cubin";
     const nlohmann::json cubin = tool.json("dump " + kProblem + " --emit cubin -o '" + file + "'", 0, kNoGpu);
-    CHECK(text_in(file).starts_with("\x7f" "ELF"));
+    CHECK(
+        text_in(file).starts_with("\x7f"
+                                  "ELF"));
     CHECK(cubin.at("compiled").at("registers").get<int>() > 0);
     CHECK(cubin.at("file") == file);
     CHECK(tool.run("dump " + kProblem + " --emit cubin --json", kNoGpu).exit_code == 2);
@@ -50,13 +52,16 @@ TEST_CASE("the tool: dump emits SASS where a disassembler is, and says what is m
     const Tool tool;
     if (!has_nvrtc(tool)) SKIP_TEST("no NVRTC here");
     const ToolResult sass = tool.run("dump " + kProblem + " --emit sass", kNoGpu);
-    if (sass.exit_code == 0) CHECK_THAT(sass.out, ContainsSubstring("HMMA.16816.F32.BF16"));
-    else CHECK_THAT(sass.err, ContainsSubstring("cuobjdump"));
+    if (sass.exit_code == 0)
+        CHECK_THAT(sass.out, ContainsSubstring("HMMA.16816.F32.BF16"));
+    else
+        CHECK_THAT(sass.err, ContainsSubstring("cuobjdump"));
 }
 
 TEST_CASE("the tool: without NVRTC a compile says what was looked for, where, and which wheel would do") {
     const Tool tool;
-    const ToolResult result = tool.run("dump " + kProblem + " --emit ptx", "JITGEMM_NVRTC=/no/such/libnvrtc.so " + kNoGpu);
+    const ToolResult result =
+        tool.run("dump " + kProblem + " --emit ptx", "JITGEMM_NVRTC=/no/such/libnvrtc.so " + kNoGpu);
     CHECK(result.exit_code == 1);
     CHECK(result.out.empty());
     CHECK_THAT(result.err, ContainsSubstring("/no/such/libnvrtc.so") && ContainsSubstring("nvidia-cuda-nvrtc"));
@@ -85,7 +90,8 @@ TEST_CASE("the tool: export writes a folder, and not over another one unless for
     if (!has_nvrtc(tool)) SKIP_TEST("no NVRTC here");
     const std::string folder = tool.folder() / "taken";
     const nlohmann::json exported = tool.json("export " + kProblem + " -o '" + folder + "'", 0, kNoGpu);
-    for (const auto& file : exported.at("files")) CHECK(std::filesystem::exists(folder + "/" + file.get<std::string>()));
+    for (const auto& file : exported.at("files"))
+        CHECK(std::filesystem::exists(folder + "/" + file.get<std::string>()));
     CHECK(std::filesystem::exists(folder + "/meta.json"));
     CHECK(tool.run("export " + kProblem + " -o '" + folder + "'", kNoGpu).exit_code == 1);
     CHECK(tool.run("export " + kProblem + " -o '" + folder + "' --force", kNoGpu).exit_code == 0);

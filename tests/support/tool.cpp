@@ -11,16 +11,17 @@
 namespace jitgemm::testing {
 namespace {
 
-constexpr const char* kOutsideSettings = "env -u JITGEMM_CACHE_READONLY -u JITGEMM_NVRTC -u JITGEMM_TEMPLATES -u JITGEMM_LOG";
+constexpr const char* kOutsideSettings =
+    "env -u JITGEMM_CACHE_READONLY -u JITGEMM_NVRTC -u JITGEMM_TEMPLATES -u JITGEMM_LOG";
 
 }  // namespace
 
 ToolResult Tool::run(const std::string& arguments, const std::string& settings) const {
     const std::string out = folder_ / "stdout";
     const std::string err = folder_ / "stderr";
-    const std::string command = std::string(kOutsideSettings) + " JITGEMM_CACHE_DIR='" + cache() + "' " + settings + " '" JITGEMM_TOOL "' " +
-                                arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
-    const int status = std::system(command.c_str());    // NOLINT(cert-env33-c): the shell is what is tested with
+    const std::string command = std::string(kOutsideSettings) + " JITGEMM_CACHE_DIR='" + cache() + "' " + settings +
+                                " '" JITGEMM_TOOL "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+    const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): the shell is what is tested with
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_in(out), text_in(err)};
 }
 

@@ -20,7 +20,8 @@ public:
     /// `arguments` and `settings` ("NAME=value ...") are words of a shell.
     [[nodiscard]] ToolResult run(const std::string& arguments, const std::string& settings = "") const;
     /// The same with --json: stdout must be one JSON document and nothing else.
-    [[nodiscard]] nlohmann::json json(const std::string& arguments, int expected_exit_code, const std::string& settings = "") const;
+    [[nodiscard]] nlohmann::json json(const std::string& arguments, int expected_exit_code,
+                                      const std::string& settings = "") const;
 
     [[nodiscard]] const TemporaryFolder& folder() const { return folder_; }
     [[nodiscard]] std::string cache() const { return folder_ / "cache"; }

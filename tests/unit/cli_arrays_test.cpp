@@ -14,8 +14,8 @@ namespace {
 
 /// A .npy file of zeros as numpy writes it.
 std::string npy(const std::string& descr, int rows, int columns, int element_bytes, bool fortran = false) {
-    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}", descr, fortran ? "True" : "False", rows,
-                                     columns);
+    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}", descr,
+                                     fortran ? "True" : "False", rows, columns);
     header.append(117 - header.size(), ' ').push_back('\n');
     const auto data_bytes = static_cast<std::size_t>(rows * columns * element_bytes);
     return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(data_bytes, '\0');
@@ -29,8 +29,9 @@ public:
 
     [[nodiscard]] ToolResult run(const std::string& options, bool with_c = false) const {
         const std::string c = with_c ? " --c '" + file("c") + "'" : "";
-        return tool_.run("run --a '" + file("a") + "' --b '" + file("b") + "'" + c + " --out '" + file("d") + "' " + options,
-                         "CUDA_VISIBLE_DEVICES=-1");
+        return tool_.run(
+            "run --a '" + file("a") + "' --b '" + file("b") + "'" + c + " --out '" + file("d") + "' " + options,
+            "CUDA_VISIBLE_DEVICES=-1");
     }
 
     void check_refused(const std::string& phrase, const std::string& options = "", bool with_c = false) const {

@@ -11,8 +11,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::vector<std::string> kVerbs{"run",          "dump",      "list",      "bench",        "export",      "doctor",
-                                      "cache ls",     "cache info", "cache why", "cache verify", "cache clear"};
+const std::vector<std::string> kVerbs{"run",      "dump",       "list",      "bench",        "export",     "doctor",
+                                      "cache ls", "cache info", "cache why", "cache verify", "cache clear"};
 
 /// Wrong usage: exit 2, nothing on stdout, every phrase on stderr; with --json a document that says the same.
 void check_refused(const std::string& arguments, const std::vector<std::string>& phrases) {
@@ -69,13 +69,15 @@ TEST_CASE("the tool: wrong usage exits with 2 and names the nearest word") {
 TEST_CASE("the tool: unsound problems are refused with every reason") {
     check_refused("dump bf16 tn -1 64 64 --arch sm_80", {"m is -1", "negative"});
     check_refused("dump --m -1 --n -2 --k 64 --arch sm_80", {"m is -1", "n is -2"});
-    check_refused("dump --m 99999999999999999999 --n 64 --k x --arch sm_80", {"--m", "too large", "--k", "whole number"});
+    check_refused("dump --m 99999999999999999999 --n 64 --k x --arch sm_80",
+                  {"--m", "too large", "--k", "whole number"});
     check_refused("dump bf16 tn 3000000000 3000000000 3000000000 --arch sm_80", {"m is 3000000000", "k is 3000000000"});
     check_refused("dump bf16 tn 64 64 64 --lda 63 --ldd 10 --arch sm_80", {"lda is 63", "ldd is 10"});
     check_refused("dump bf17 tn 64 64 64 --arch sm_80", {"'bf17'", "did you mean 'bf16'"});
     check_refused("dump --m 64 --n 64 --k 64 --type bf61 --arch sm_80", {"--type is 'bf61'", "did you mean 'bf16'"});
     check_refused("dump bf16 nnn 64 64 64 --arch sm_80", {"'nnn'", "did you mean 'nn'"});
-    check_refused("dump --m 64 --n 64 --k 64 --layout tm --d-layout r --arch sm_80", {"--layout is 'tm'", "--d-layout is 'r'"});
+    check_refused("dump --m 64 --n 64 --k 64 --layout tm --d-layout r --arch sm_80",
+                  {"--layout is 'tm'", "--d-layout is 'r'"});
     check_refused("dump bf16 tn 64 64 64 --acc-type f16 --arch sm_80", {"accumulator is f16", "bf16"});
     check_refused("dump bf16 tn 64 64 64 --align-a 3 --arch sm_80", {"align_a is 3"});
     check_refused("dump bf16 tn 64 64 64 --alpha nan --arch sm_80", {"--alpha", "finite"});
@@ -95,8 +97,12 @@ TEST_CASE("the tool: unknown kernels, families and parameters, and kernels that 
     check_refused("dump bf16 tn 64 64 64 --arch sm_80 --param stages", {"stages"});
     check_refused("dump f16 tn 4096 4096 4096 --arch sm_80 --kernel " + name, {name, "another problem"});
 
-    const std::string too_deep = tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --param block=256x128x64,stages=4 --limit 1", 0)
-                                     .at("candidates").at(0).at("kernel").get<std::string>();
+    const std::string too_deep =
+        tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --param block=256x128x64,stages=4 --limit 1", 0)
+            .at("candidates")
+            .at(0)
+            .at("kernel")
+            .get<std::string>();
     check_refused("dump bf16 tn 4096 4096 4096 --arch sm_86 --kernel " + too_deep, {"shared"});
 }
 
@@ -107,7 +113,8 @@ TEST_CASE("the tool: list shows candidates in the heuristic's order and, asked w
     REQUIRE(candidates.size() > 1);
     CHECK(candidates.size() == list.at("accepted_count").get<std::size_t>());
     for (std::size_t i = 1; i < candidates.size(); ++i) {
-        CHECK(candidates[i - 1].at("predicted_microseconds").get<double>() <= candidates[i].at("predicted_microseconds").get<double>());
+        CHECK(candidates[i - 1].at("predicted_microseconds").get<double>() <=
+              candidates[i].at("predicted_microseconds").get<double>());
     }
     REQUIRE(!list.at("rejected").empty());
     for (const auto& rejected : list.at("rejected")) CHECK(!rejected.at("reasons").empty());
@@ -151,7 +158,8 @@ TEST_CASE("the tool: dump writes the same file to stdout, to -o and into JSON") 
 TEST_CASE("the tool: a kernel's name names its types and layout, so nothing else need be said") {
     const Tool tool;
     const std::string problem = "f16 nt 512 512 512 --acc-type f16 --arch sm_80";
-    const auto name = tool.json("list " + problem + " --limit 1", 0).at("candidates").at(0).at("kernel").get<std::string>();
+    const auto name =
+        tool.json("list " + problem + " --limit 1", 0).at("candidates").at(0).at("kernel").get<std::string>();
     const nlohmann::json dumped = tool.json("dump --m 512 --n 512 --k 512 --arch sm_80 --kernel " + name, 0);
     CHECK(dumped.at("kernel") == name);
     CHECK(dumped.at("spec").at("acc_type") == "f16");
@@ -190,11 +198,14 @@ TEST_CASE("the tool: without a GPU run and bench say so and exit with 1") {
 TEST_CASE("the tool: a shape file with bad lines is refused with file and line of each") {
     const Tool tool;
     const std::string file = tool.folder() / "shapes.txt";
-    put_text(file, "# types\nbf16 tn 64 64 64\n\nbf16 tx 64 64 64\ne4m3 tn 64 64 64  # fine\nbf16 tn 64 64\nbf16 tn 64 -1 64\n");
+    put_text(
+        file,
+        "# types\nbf16 tn 64 64 64\n\nbf16 tx 64 64 64\ne4m3 tn 64 64 64  # fine\nbf16 tn 64 64\nbf16 tn 64 -1 64\n");
     const ToolResult result = tool.run("bench --shapes '" + file + "'");
     INFO(result.err);
     CHECK(result.exit_code == 2);
-    CHECK_THAT(result.err, ContainsSubstring(file + ":4: ") && ContainsSubstring(file + ":6: ") && ContainsSubstring(file + ":7: "));
+    CHECK_THAT(result.err, ContainsSubstring(file + ":4: ") && ContainsSubstring(file + ":6: ") &&
+                               ContainsSubstring(file + ":7: "));
     CHECK_THAT(result.err, !ContainsSubstring(file + ":5: "));
     check_refused("bench --shapes /no/such/file", {"/no/such/file"});
     check_refused("bench --shapes '" + file + "' --m 3", {"--m"});
