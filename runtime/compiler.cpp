@@ -118,7 +118,7 @@ private:
 }  // namespace
 
 CompileRequest compile_request(const KernelSource& source) {
-    // --minimal leaves out textures, surfaces and runtime functions, which no kernel here uses: same code, some ms sooner.
+    // --minimal leaves out textures, surfaces and runtime functions: the same code for our kernels, some ms sooner.
     return {.name = source.name,
             .body = source.body,
             .arch = std::string(source.arch->name),
