@@ -23,18 +23,43 @@ struct Include {
     bool quoted = false;
 };
 
+const std::vector<std::string> kNone;
+
 bool is_source(const fs::path& path) {
     constexpr std::array<std::string_view, 4> kExtensions{".hpp", ".cpp", ".cu", ".cuh"};
     return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
+/// Follows raw string literals from line to line: what stands in one is text, not code.
+class RawStrings {
+public:
+    /// Whether the line begins inside a raw string literal; takes note of one that begins in it.
+    bool inside(const std::string& line) {
+        static const std::regex kOpening(R"re(R"([^()\\ ]*)\()re");
+        const bool began_inside = !closing_.empty();
+        std::smatch match;
+        if (!began_inside && std::regex_search(line, match, kOpening)) {
+            closing_ = ")" + match[1].str() + "\"";
+            if (match.suffix().str().find(closing_) != std::string::npos) closing_.clear();
+        } else if (began_inside && line.find(closing_) != std::string::npos) {
+            closing_.clear();
+        }
+        return began_inside;
+    }
+
+private:
+    std::string closing_;  ///< what ends the literal; empty outside
+};
+
 void read_includes(const fs::path& path, const std::string& name, std::vector<Include>& includes) {
-    static const std::regex kInclude(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
+    static const std::regex kInclude(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     std::ifstream file(path);
+    RawStrings raw_strings;
     std::string text;
     std::smatch match;
     for (int line = 1; std::getline(file, text); ++line) {
-        if (std::regex_search(text, match, kInclude)) includes.push_back({name, line, match[2], match[1] == "\""});
+        if (raw_strings.inside(text) || !std::regex_search(text, match, kInclude)) continue;
+        includes.push_back({name, line, match[2], match[1] == "\""});
     }
 }
 
@@ -77,35 +102,42 @@ TEST_CASE("generator/ includes neither runtime, tests nor CUDA") {
         return include.target.starts_with("runtime/") || include.target.starts_with("tests/") ||
                is_cuda_header(include.target);
     };
-    REQUIRE(offenders("generator", backward).empty());
+    REQUIRE(offenders("generator", backward) == kNone);
 }
 
 TEST_CASE("generator/ and runtime/ include by paths from the repository's root") {
     const auto elsewhere = [](const Include& include) {
-        return include.quoted && !include.target.starts_with("generator/") && !include.target.starts_with("runtime/");
+        const bool device_code =
+            include.file.ends_with(".cu") || include.file.ends_with(".cuh");  // flattened by the renderer
+        return include.quoted && !device_code && !include.target.starts_with("generator/") &&
+               !include.target.starts_with("runtime/");
     };
-    REQUIRE(offenders("generator", elsewhere).empty());
-    REQUIRE(offenders("runtime", elsewhere).empty());
+    REQUIRE(offenders("generator", elsewhere) == kNone);
+    REQUIRE(offenders("runtime", elsewhere) == kNone);
 }
 
 TEST_CASE("templates include only each other") {
     const auto outside = [](const Include& include) {
         const fs::path templates = fs::path(JITGEMM_SOURCE_DIR) / "templates";
-        return !include.quoted ||
-               !(fs::exists(templates / include.target) || fs::exists(templates / "defaults" / include.target));
+        const bool host_program =
+            include.file == "templates/host_main.cuh";  // what dump --main appends: nvcc compiles it
+        if (!include.quoted) return !host_program;
+        return !(fs::exists(templates / include.target) || fs::exists(templates / "defaults" / include.target));
     };
-    REQUIRE(offenders("templates", outside).empty());
+    REQUIRE(offenders("templates", outside) == kNone);
 }
 
 TEST_CASE("only the command line includes runtime/cli/, and only runtime's own files include CUDA headers") {
     const auto command_line = [](const Include& include) {
         return include.target.starts_with("runtime/cli/") && !include.file.starts_with("runtime/cli/");
     };
-    REQUIRE(offenders("runtime", command_line).empty());
+    REQUIRE(offenders("runtime", command_line) == kNone);
     const auto cuda_in_header = [](const Include& include) {
-        return is_cuda_header(include.target) && include.file.ends_with(".hpp") && include.file != "runtime/driver.hpp";
+        return is_cuda_header(include.target) && include.file.ends_with(".hpp") &&
+               include.file != "runtime/driver.hpp" &&
+               include.file != "runtime/export_text.hpp";  // the text of an exported program
     };
-    REQUIRE(offenders("runtime", cuda_in_header).empty());
+    REQUIRE(offenders("runtime", cuda_in_header) == kNone);
 }
 
 TEST_CASE("the public header reaches no CUDA header and no third-party one") {
