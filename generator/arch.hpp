@@ -11,18 +11,18 @@ namespace jitgemm {
 /// One GPU architecture as ptxas knows it. Shared-memory and occupancy limits: CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability"; instruction availability: PTX ISA, "Target ISA Notes" of each instruction.
 struct Arch {
-    std::string_view name;          ///< as NVRTC takes it: "sm_80", "sm_90a"
-    int compute_capability;         ///< 10 · major + minor: 80, 90, 121
-    int shared_bytes_per_block;     ///< most dynamic shared memory a block may ask for
+    std::string_view name;       ///< as NVRTC takes it: "sm_80", "sm_90a"
+    int compute_capability;      ///< 10 · major + minor: 80, 90, 121
+    int shared_bytes_per_block;  ///< most dynamic shared memory a block may ask for
     int shared_bytes_per_sm;
     int shared_reserved_per_block;  ///< what the driver takes of each block's share
     int registers_per_sm;
     int max_registers_per_thread;
     int max_threads_per_sm;
     int max_blocks_per_sm;
-    int mma_flops_per_clock;        ///< dense 16-bit mma.sync with f32 accumulation, flop per clock and SM
-    int first_nvrtc;                ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
-    bool has_wgmma;                 ///< wgmma and setmaxnreg (sm_90a only)
+    int mma_flops_per_clock;  ///< dense 16-bit mma.sync with f32 accumulation, flop per clock and SM
+    int first_nvrtc;          ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
+    bool has_wgmma;           ///< wgmma and setmaxnreg (sm_90a only)
     bool has_tma;
     bool has_stmatrix;
     bool has_fp8_mma;
@@ -30,11 +30,11 @@ struct Arch {
 
 /// A GPU as the cost model sees it: an architecture and how much of it there is.
 struct GpuModel {
-    std::string name;               ///< "h200"; for a device found at run time its marketing name
+    std::string name;  ///< "h200"; for a device found at run time its marketing name
     const Arch* arch;
     int sm_count;
     std::int64_t l2_bytes;
-    int clock_mhz;                  ///< sustained SM clock under tensor load
+    int clock_mhz;  ///< sustained SM clock under tensor load
     double dram_bytes_per_second;
 };
 

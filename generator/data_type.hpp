@@ -14,9 +14,9 @@ enum class DataType : std::uint8_t { f16, bf16, f32, tf32, e4m3, e5m2, s8, s32 }
 struct DataTypeInfo {
     DataType type;
     std::string_view name;
-    int bytes;                 ///< storage size of one element
-    DataType accumulator;      ///< default accumulator when A and B have this type
-    DataType output;           ///< default type of D when A and B have this type
+    int bytes;             ///< storage size of one element
+    DataType accumulator;  ///< default accumulator when A and B have this type
+    DataType output;       ///< default type of D when A and B have this type
 };
 
 [[nodiscard]] std::span<const DataTypeInfo> data_type_table();

@@ -29,16 +29,16 @@ struct GemmSpec {
     std::int64_t k = 0;
     DataType a = DataType::bf16;
     DataType b = DataType::bf16;
-    std::optional<DataType> c = std::nullopt;   ///< unset: C is never read, and beta must be 0
+    std::optional<DataType> c = std::nullopt;  ///< unset: C is never read, and beta must be 0
     DataType d = DataType::bf16;
     DataType accumulator = DataType::f32;
     GemmLayout layout = GemmLayout::tn;
-    Order d_order = Order::row;             ///< order of D and of C
-    std::int64_t lda = 0;                   ///< leading dimensions, in elements
+    Order d_order = Order::row;  ///< order of D and of C
+    std::int64_t lda = 0;        ///< leading dimensions, in elements
     std::int64_t ldb = 0;
     std::int64_t ldc = 0;
     std::int64_t ldd = 0;
-    int align_a = 0;                        ///< bytes every vector of the operand is aligned to: 16, 8, 4, 2 (or 1 for 8-bit types)
+    int align_a = 0;  ///< bytes every vector of the operand is aligned to: 16, 8, 4, 2 (or 1 for 8-bit types)
     int align_b = 0;
     int align_c = 0;
     int align_d = 0;
@@ -50,7 +50,7 @@ struct GemmSpec {
 [[nodiscard]] Order order_b(GemmLayout layout);
 [[nodiscard]] GemmLayout layout_of(Order a, Order b);
 [[nodiscard]] std::string_view to_string(GemmLayout layout);
-[[nodiscard]] std::string_view to_string(Order order);   ///< "t" or "n"
+[[nodiscard]] std::string_view to_string(Order order);  ///< "t" or "n"
 [[nodiscard]] std::optional<GemmLayout> parse_layout(std::string_view name);
 [[nodiscard]] std::optional<Order> parse_order(std::string_view name);
 

@@ -13,7 +13,9 @@ namespace {
 
 GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
 
-bool serves(const Selection& selection, const Family& family) { return !selection.family || *selection.family == family.name; }
+bool serves(const Selection& selection, const Family& family) {
+    return !selection.family || *selection.family == family.name;
+}
 
 /// The one config of a forced kernel name; all reasons why it can't serve the problem.
 KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const Arch& arch) {
@@ -21,13 +23,16 @@ KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const 
     std::vector<std::string> reasons = family_of(id.config).violations(spec, id.config, arch);
     const KernelId fitting{signature(spec), id.config};
     if (id.signature != fitting.signature)
-        reasons.insert(reasons.begin(), fmt::format("the kernel is for another problem; the same config for this one is {}", kernel_name(fitting)));
+        reasons.insert(
+            reasons.begin(),
+            fmt::format("the kernel is for another problem; the same config for this one is {}", kernel_name(fitting)));
     if (!reasons.empty()) throw ConfigError(fmt::format("kernel {}", name), std::move(reasons));
     return id.config;
 }
 
 /// A family's candidates with the selection's parameters fixed, each once.
-std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSpec& spec, const Arch& arch, const Selection& selection) {
+std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSpec& spec, const Arch& arch,
+                                              const Selection& selection) {
     std::vector<KernelConfig> candidates = family.candidates(spec, arch);
     if (selection.parameters.empty()) return candidates;
     std::vector<KernelConfig> fixed;
@@ -41,7 +46,8 @@ std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSp
 
 /// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families could not.
 template <typename Visit>
-std::vector<std::string> for_each_candidate(const GemmSpec& spec, const Arch& arch, const Selection& selection, Visit visit) {
+std::vector<std::string> for_each_candidate(const GemmSpec& spec, const Arch& arch, const Selection& selection,
+                                            Visit visit) {
     std::vector<std::string> unsupported;
     if (selection.family) static_cast<void>(find_family(*selection.family));
     for (const Family& family : family_table()) {
@@ -59,7 +65,8 @@ bool runs_before(const Candidate& left, const Candidate& right, const GemmSignat
     return kernel_name({problem, left.config}) < kernel_name({problem, right.config});
 }
 
-[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported, const Selection& selection, const Arch& arch) {
+[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported,
+                                       const Selection& selection, const Arch& arch) {
     std::set<std::string> reasons(unsupported.begin(), unsupported.end());
     if (reasons.empty())
         for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
@@ -98,12 +105,13 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
     if (selection.kernel) return forced_config(*selection.kernel, spec, arch);
     const GemmSignature problem = signature(spec);
     std::optional<Candidate> best;
-    std::vector<std::string> unsupported = for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
-        const Candidate candidate{config, family.cost(spec, config, gpu)};
-        // The cheap test first: most candidates are slower than the best so far, and need no checking.
-        if (best && !runs_before(candidate, *best, problem)) return;
-        if (family.violations(spec, config, arch).empty()) best = candidate;
-    });
+    std::vector<std::string> unsupported =
+        for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
+            const Candidate candidate{config, family.cost(spec, config, gpu)};
+            // The cheap test first: most candidates are slower than the best so far, and need no checking.
+            if (best && !runs_before(candidate, *best, problem)) return;
+            if (family.violations(spec, config, arch).empty()) best = candidate;
+        });
     if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, arch);
     return best->config;
 }

@@ -10,9 +10,9 @@ namespace jitgemm {
 
 /// What the caller fixes of the choice. Empty: everything is free.
 struct Selection {
-    std::optional<std::string> kernel;      ///< canonical kernel name: exactly this one
+    std::optional<std::string> kernel;  ///< canonical kernel name: exactly this one
     std::optional<std::string> family;
-    ParameterMap parameters;                ///< only candidates with these values; a value outside the candidates' is tried too
+    ParameterMap parameters;  ///< only candidates with these values; a value outside the candidates' is tried too
 };
 
 struct Candidate {
@@ -26,9 +26,9 @@ struct RejectedCandidate {
 };
 
 struct CandidateList {
-    std::vector<Candidate> accepted;        ///< best predicted time first; ties in canonical name order
+    std::vector<Candidate> accepted;  ///< best predicted time first; ties in canonical name order
     std::vector<RejectedCandidate> rejected;
-    std::vector<std::string> unsupported;   ///< why whole families were left out
+    std::vector<std::string> unsupported;  ///< why whole families were left out
 };
 
 /// All candidates for the problem, in the heuristic's order. The spec may be unresolved and of any D order.

@@ -7,7 +7,9 @@
 namespace jitgemm {
 namespace {
 
-std::string constant(std::string_view name, std::int64_t value) { return fmt::format("constexpr long long {} = {};\n", name, value); }
+std::string constant(std::string_view name, std::int64_t value) {
+    return fmt::format("constexpr long long {} = {};\n", name, value);
+}
 
 /// Inputs of which one in so many is not 0, so that the |products| of a row and a column add up to well under 2048.
 std::int64_t sparsity(std::int64_t k) {
@@ -24,8 +26,9 @@ std::string extents(const GemmSpec& spec) {
            constant("kLdb", spec.ldb) + constant("kLdc", spec.ldc) + constant("kLdd", spec.ldd) +
            constant("kAStrideM", a_rows ? spec.lda : 1) + constant("kAStrideK", a_rows ? 1 : spec.lda) +
            constant("kBStrideK", b_rows ? spec.ldb : 1) + constant("kBStrideN", b_rows ? 1 : spec.ldb) +
-           constant("kElementsA", elements.a) + constant("kElementsB", elements.b) + constant("kElementsC", elements.c) +
-           constant("kElementsD", elements.d) + constant("kSparsity", sparsity(spec.k));
+           constant("kElementsA", elements.a) + constant("kElementsB", elements.b) +
+           constant("kElementsC", elements.c) + constant("kElementsD", elements.d) +
+           constant("kSparsity", sparsity(spec.k));
 }
 
 /// prepare() and launch(): what the runtime does with the entries, written out.
@@ -34,10 +37,12 @@ std::string launches(const KernelSource& source, const GemmSpec& spec) {
     std::string launch = "\nvoid launch(const GemmArgs& args) {\n";
     for (const KernelEntry& entry : source.entries) {
         if (entry.shared_bytes > 0)
-            prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n", entry.function,
-                                   entry.shared_bytes);
+            prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n",
+                                   entry.function, entry.shared_bytes);
         const std::int64_t blocks = block_count(entry.grid, spec);
-        if (blocks > 0) launch += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks, entry.threads, entry.shared_bytes);
+        if (blocks > 0)
+            launch += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks, entry.threads,
+                                  entry.shared_bytes);
     }
     return prepare + "}\n" + launch + "}\n";
 }
@@ -49,9 +54,10 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     const KernelId id = parse_kernel_name(source.name);
     const Family& family = family_of(id.config);
     RenderInput input = family.render_input(id.signature, id.config);
-    input.generated["problem.cuh"] = extents(row_major) +
-                                     constant("kWorkspaceBytes", std::max<std::int64_t>(family.workspace_bytes(row_major, id.config), 1)) +
-                                     launches(source, row_major);
+    input.generated["problem.cuh"] =
+        extents(row_major) +
+        constant("kWorkspaceBytes", std::max<std::int64_t>(family.workspace_bytes(row_major, id.config), 1)) +
+        launches(source, row_major);
     return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);
 }
 

@@ -20,9 +20,9 @@ struct GemmSignature {
     std::optional<DataType> c;
     DataType d = DataType::bf16;
     DataType accumulator = DataType::f32;
-    int align_a = 16;                   ///< bytes
+    int align_a = 16;  ///< bytes
     int align_b = 16;
-    int align_d = 16;                   ///< bytes of D; where C is less aligned, as few elements as C's alignment allows
+    int align_d = 16;  ///< bytes of D; where C is less aligned, as few elements as C's alignment allows
     friend bool operator==(const GemmSignature&, const GemmSignature&) = default;
 };
 

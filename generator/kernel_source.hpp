@@ -40,7 +40,7 @@ struct GridRule {
 struct KernelEntry {
     std::string function;
     int threads = 0;
-    int shared_bytes = 0;                       ///< dynamic shared memory
+    int shared_bytes = 0;  ///< dynamic shared memory
     std::array<int, 3> cluster{1, 1, 1};
     GridRule grid;
     std::vector<KernelArgument> arguments;
@@ -50,10 +50,10 @@ struct KernelEntry {
 /// A rendered kernel: the text that is compiled and hashed (`body`, no banner) and how to launch what it holds.
 /// m, n, k and the pointers in `arguments` are those of the row-major-D form of the problem (with_row_major_d).
 struct KernelSource {
-    std::string name;                           ///< canonical kernel name
+    std::string name;  ///< canonical kernel name
     const Arch* arch = nullptr;
     std::string body;
-    std::vector<KernelEntry> entries;           ///< launched in order
+    std::vector<KernelEntry> entries;  ///< launched in order
 };
 
 }  // namespace jitgemm

@@ -35,22 +35,22 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
-    // Which tile of D, and which part of K.
+    // Which tile of D, and which part of K: [first_k, end_k).
     const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
     const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
-    const int k_blocks_all = (args.k + (kBlockK - 1ll)) / kBlockK;
 #if GEMM_SPLIT_K > 1
-    const unsigned tiles          = tiles_m * tiles_n;
-    const int split               = blockIdx.x / tiles;
-    const TileCoord tile          = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
-    const int k_blocks_per_split  = (k_blocks_all + kSplitK - 1) / kSplitK;
-    const int first_k_block       = min(split * k_blocks_per_split, k_blocks_all);
-    const int k_blocks            = min(k_blocks_per_split, k_blocks_all - first_k_block);
+    const unsigned tiles    = tiles_m * tiles_n;
+    const int split         = blockIdx.x / tiles;
+    const TileCoord tile    = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
+    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
+    const int first_k       = min(split * k_share, static_cast<long long>(args.k));
+    const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));
 #else
-    const TileCoord tile    = tile_of_block(blockIdx.x, tiles_m, tiles_n);
-    const int first_k_block = 0;
-    const int k_blocks      = k_blocks_all;
+    const TileCoord tile = tile_of_block(blockIdx.x, tiles_m, tiles_n);
+    const int first_k    = 0;
+    const int end_k      = args.k;
 #endif
+    const int k_blocks    = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
     const int tile_row    = tile.m * kBlockM;
     const int tile_column = tile.n * kBlockN;
 
@@ -64,14 +64,14 @@ gemm(const GemmArgs args) {
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
 #if GEMM_PACK_A
-    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k_block * kBlockK, args.k);
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
 #else
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k_block * kBlockK, args.k);
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
 #endif
 #if GEMM_PACK_B
-    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k_block * kBlockK, args.k);
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
 #else
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k_block * kBlockK, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
 #endif
 
     unsigned lane_offset_a[kChunksA];                           // bytes into a stage, see shared_to_registers

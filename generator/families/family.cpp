@@ -44,7 +44,8 @@ const Family& find_family(std::string_view name) {
         if (family.name == name) return family;
         names.push_back(family.name);
     }
-    throw ConfigError("kernel family", {fmt::format("'{}' is none of {}{}", name, join_names(names), nearest_hint(name, names))});
+    throw ConfigError("kernel family",
+                      {fmt::format("'{}' is none of {}{}", name, join_names(names), nearest_hint(name, names))});
 }
 
 const Family& family_of(const KernelConfig& config) { return kFamilies[config.family.index()]; }

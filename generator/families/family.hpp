@@ -16,28 +16,28 @@ namespace jitgemm {
 /// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by.
 struct CostEstimate {
     double total_us = 0;
-    double math_us = 0;             ///< tensor cores, waves and tile quantisation included
+    double math_us = 0;  ///< tensor cores, waves and tile quantisation included
     double dram_us = 0;
     double l2_us = 0;
-    double overhead_us = 0;         ///< launch, pipeline fill, epilogue
-    double waves = 0;               ///< blocks over blocks resident at once
+    double overhead_us = 0;  ///< launch, pipeline fill, epilogue
+    double waves = 0;        ///< blocks over blocks resident at once
     int blocks_per_sm = 0;
 };
 
 /// Who computes an element of D: what a mismatch is traced back to.
 struct ElementOwner {
-    std::int64_t block = 0;         ///< blockIdx.x
+    std::int64_t block = 0;  ///< blockIdx.x
     std::int64_t tile_m = 0;
     std::int64_t tile_n = 0;
     int warp = 0;
     int lane = 0;
-    int accumulator_register = 0;   ///< index into the thread's accumulator fragment
+    int accumulator_register = 0;  ///< index into the thread's accumulator fragment
 };
 
 /// A kernel family: everything the rest of the generator knows of it. Pure functions; specs are resolved and row-major in D.
 struct Family {
     std::string_view name;
-    std::string_view summary;       ///< one line for --help and docs
+    std::string_view summary;  ///< one line for --help and docs
 
     /// Reasons this family cannot serve the problem whatever the config; empty when it can.
     std::vector<std::string> (*unsupported)(const GemmSpec&, const Arch&);

@@ -27,17 +27,17 @@ enum class Pack : std::uint8_t { none, a, b, ab };
 /// Half-precision GEMM on mma.sync (sm_80+): cp.async pipeline of `stages` tiles, ldmatrix, register double buffering.
 struct MmaMultistageConfig {
     TileShape block{128, 128, 32};
-    TileShape warp{64, 64, 32};         ///< warp.k equals block.k
+    TileShape warp{64, 64, 32};  ///< warp.k equals block.k
     TileShape mma{16, 8, 16};
     int stages = 4;
-    int ldmatrix_a = 4;                 ///< matrices an ldmatrix of A loads: 1, 2 or 4; trans follows from the layout
+    int ldmatrix_a = 4;  ///< matrices an ldmatrix of A loads: 1, 2 or 4; trans follows from the layout
     int ldmatrix_b = 4;
     SharedLayout shared_layout = SharedLayout::swizzle;
-    bool double_buffer = true;          ///< fragments of the next k-step are loaded before the mma of the current one
+    bool double_buffer = true;  ///< fragments of the next k-step are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::grouped_m;
-    int group = 8;                      ///< strip width in tiles; 1 where the rasterization has none
+    int group = 8;  ///< strip width in tiles; 1 where the rasterization has none
     EpilogueStore epilogue = EpilogueStore::shared;
-    int split_k = 1;                    ///< blocks that share the K of one tile; their sums meet in the workspace
+    int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
     Pack pack = Pack::none;
 
     friend bool operator==(const MmaMultistageConfig&, const MmaMultistageConfig&) = default;

@@ -19,8 +19,8 @@ constexpr int kMaxWarps = 16;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;
 constexpr int kMaxSplits = 64;
-constexpr int kMaxPassesAsync = 32;         // one predicate bit a pass in a 32-bit mask
-constexpr int kMaxPassesRealign = 12;       // eight registers a pass
+constexpr int kMaxPassesAsync = 32;    // one predicate bit a pass in a 32-bit mask
+constexpr int kMaxPassesRealign = 12;  // eight registers a pass
 constexpr int kFirstComputeCapability = 80;
 
 bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
@@ -28,7 +28,8 @@ bool is_output(DataType type) { return is_half(type) || type == DataType::f32; }
 
 void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part) {
     if (part <= 0 || whole <= 0 || whole % part != 0)
-        reasons.push_back(fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
+        reasons.push_back(
+            fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
 }
 
 void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
@@ -39,31 +40,36 @@ void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
     check_divides(reasons, "warp_tile.m", c.warp.m, "mma_shape.m", c.mma.m);
     check_divides(reasons, "warp_tile.n", c.warp.n, "mma_shape.n", c.mma.n);
     if (c.warp.k != c.block.k)
-        reasons.push_back(fmt::format("warp_tile.k = {} differs from block_tile.k = {}: warps don't divide K", c.warp.k, c.block.k));
+        reasons.push_back(
+            fmt::format("warp_tile.k = {} differs from block_tile.k = {}: warps don't divide K", c.warp.k, c.block.k));
 }
 
 void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
     const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
     if (atom == nullptr) {
-        reasons.push_back(fmt::format("no mma.sync of shape {}x{}x{} for {} x {} with {} accumulators", c.mma.m, c.mma.n, c.mma.k,
-                                      to_string(spec.a), to_string(spec.b), to_string(spec.accumulator)));
+        reasons.push_back(fmt::format("no mma.sync of shape {}x{}x{} for {} x {} with {} accumulators", c.mma.m,
+                                      c.mma.n, c.mma.k, to_string(spec.a), to_string(spec.b),
+                                      to_string(spec.accumulator)));
     } else if (atom->first_compute_capability > arch.compute_capability) {
-        reasons.push_back(fmt::format("{} needs sm_{}, not {}", atom->ptx_name, atom->first_compute_capability, arch.name));
+        reasons.push_back(
+            fmt::format("{} needs sm_{}, not {}", atom->ptx_name, atom->first_compute_capability, arch.name));
     }
 }
 
 void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
     for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}})
-        for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions)) reasons.push_back(std::move(reason));
+        for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions))
+            reasons.push_back(std::move(reason));
 }
 
 void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     if (c.stages < kMinStages || c.stages > kMaxStages)
         reasons.push_back(fmt::format("stages = {} is outside {} to {}", c.stages, kMinStages, kMaxStages));
     if (c.double_buffer && g.k_steps % 2 != 0)
-        reasons.push_back(fmt::format("double_buffer needs an even number of k-steps, block_tile.k / mma_shape.k = {} / {} = {}",
-                                      c.block.k, c.mma.k, g.k_steps));
+        reasons.push_back(
+            fmt::format("double_buffer needs an even number of k-steps, block_tile.k / mma_shape.k = {} / {} = {}",
+                        c.block.k, c.mma.k, g.k_steps));
     if (c.split_k < 1 || c.split_k > kMaxSplits)
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
 }
@@ -71,10 +77,12 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMul
 void check_warps(Reasons& reasons, const MmaMultistageGeometry& g) {
     const int warps = g.warps_m * g.warps_n;
     if (warps < 1 || warps > kMaxWarps)
-        reasons.push_back(fmt::format("{} x {} = {} warps a block, outside 1 to {}", g.warps_m, g.warps_n, warps, kMaxWarps));
+        reasons.push_back(
+            fmt::format("{} x {} = {} warps a block, outside 1 to {}", g.warps_m, g.warps_n, warps, kMaxWarps));
 }
 
-void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads, SharedLayout layout) {
+void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads,
+                SharedLayout layout) {
     if (layout == SharedLayout::swizzle) {
         const std::string reason = swizzle_violation(operand.pitch_bytes);
         if (!reason.empty()) reasons.push_back(fmt::format("{} in shared memory: {}", name, reason));
@@ -86,41 +94,45 @@ void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& 
     }
     const int most = operand.async ? kMaxPassesAsync : kMaxPassesRealign;
     if (operand.passes > most)
-        reasons.push_back(fmt::format("{}: {} vectors of {} bytes a thread and tile, more than {}", name, operand.passes,
-                                      operand.vector_bytes, most));
+        reasons.push_back(fmt::format("{}: {} vectors of {} bytes a thread and tile, more than {}", name,
+                                      operand.passes, operand.vector_bytes, most));
 }
 
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     if (c.epilogue == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
-        reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once", c.warp.n, g.vector_d));
+        reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
+                                      c.warp.n, g.vector_d));
 }
 
 void check_rasterization(Reasons& reasons, const MmaMultistageConfig& c) {
     const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-    if (strips && (c.group < 1 || c.group > 1024)) reasons.push_back(fmt::format("group = {} is outside 1 to 1024", c.group));
+    if (strips && (c.group < 1 || c.group > 1024))
+        reasons.push_back(fmt::format("group = {} is outside 1 to 1024", c.group));
     if (!strips && c.group != 1)
         reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", c.group));
 }
 
 void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arch& arch) {
     if (g.shared_bytes > arch.shared_bytes_per_block)
-        reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, epilogue {}), {} has {}", g.shared_bytes, g.pipeline_bytes,
-                                      g.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
+        reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, epilogue {}), {} has {}", g.shared_bytes,
+                                      g.pipeline_bytes, g.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
     if (g.registers() > arch.max_registers_per_thread)
-        reasons.push_back(fmt::format("about {} registers a thread ({} accumulators, {} fragments, {} staging), the most is {}",
-                                      g.registers(), g.accumulator_registers, g.fragment_registers, g.staging_registers,
-                                      arch.max_registers_per_thread));
+        reasons.push_back(fmt::format(
+            "about {} registers a thread ({} accumulators, {} fragments, {} staging), the most is {}", g.registers(),
+            g.accumulator_registers, g.fragment_registers, g.staging_registers, arch.max_registers_per_thread));
     else if (g.registers() * g.threads > arch.registers_per_sm)
-        reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(), g.threads,
-                                      arch.registers_per_sm));
+        reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(),
+                                      g.threads, arch.registers_per_sm));
 }
 
-void check_packing(Reasons& reasons, std::string_view name, bool packed, int alignment, std::int64_t rows, std::int64_t columns) {
+void check_packing(Reasons& reasons, std::string_view name, bool packed, int alignment, std::int64_t rows,
+                   std::int64_t columns) {
     if (!packed) return;
     if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
     const std::int64_t vectors = rows * ((columns + 7) / 8);
     if (vectors > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(fmt::format("pack: {} has {} vectors of 8 elements, more than {}", name, vectors, std::numeric_limits<std::int32_t>::max()));
+        reasons.push_back(fmt::format("pack: {} has {} vectors of 8 elements, more than {}", name, vectors,
+                                      std::numeric_limits<std::int32_t>::max()));
 }
 
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
@@ -134,7 +146,8 @@ void check_grid(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfi
     if (c.block.m <= 0 || c.block.n <= 0 || c.split_k <= 0) return;
     const std::int64_t blocks = block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n);
     if (blocks > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
+        reasons.push_back(
+            fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
 }
 
 }  // namespace
@@ -142,11 +155,15 @@ void check_grid(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfi
 Reasons mma_multistage_unsupported(const GemmSpec& spec, const Arch& arch) {
     Reasons reasons;
     if (!is_half(spec.a) || spec.a != spec.b)
-        reasons.push_back(fmt::format("mma_multistage multiplies f16 by f16 or bf16 by bf16, not {} by {}", to_string(spec.a), to_string(spec.b)));
-    if (!is_output(spec.d)) reasons.push_back(fmt::format("mma_multistage writes f16, bf16 or f32, not {}", to_string(spec.d)));
-    if (spec.c && !is_output(*spec.c)) reasons.push_back(fmt::format("mma_multistage adds C in f16, bf16 or f32, not {}", to_string(*spec.c)));
+        reasons.push_back(fmt::format("mma_multistage multiplies f16 by f16 or bf16 by bf16, not {} by {}",
+                                      to_string(spec.a), to_string(spec.b)));
+    if (!is_output(spec.d))
+        reasons.push_back(fmt::format("mma_multistage writes f16, bf16 or f32, not {}", to_string(spec.d)));
+    if (spec.c && !is_output(*spec.c))
+        reasons.push_back(fmt::format("mma_multistage adds C in f16, bf16 or f32, not {}", to_string(*spec.c)));
     if (arch.compute_capability < kFirstComputeCapability)
-        reasons.push_back(fmt::format("mma_multistage needs sm_{} (cp.async), not {}", kFirstComputeCapability, arch.name));
+        reasons.push_back(
+            fmt::format("mma_multistage needs sm_{} (cp.async), not {}", kFirstComputeCapability, arch.name));
     return reasons;
 }
 

@@ -12,6 +12,7 @@ namespace jitgemm {
 [[nodiscard]] std::vector<std::string> mma_multistage_unsupported(const GemmSpec& spec, const Arch& arch);
 
 /// Every rule the config breaks for the problem on the architecture, each with its numbers.
-[[nodiscard]] std::vector<std::string> mma_multistage_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch);
+[[nodiscard]] std::vector<std::string> mma_multistage_violations(const GemmSpec& spec, const KernelConfig& config,
+                                                                 const Arch& arch);
 
 }  // namespace jitgemm

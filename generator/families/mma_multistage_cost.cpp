@@ -17,16 +17,17 @@ struct Tile {
 
 // Block and warp tiles; each also serves turned around (M and N traded).
 constexpr Tile kTiles[] = {
-    {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32}, {128, 64, 64, 32}, {128, 64, 32, 32},
-    {64, 256, 64, 32},  {64, 256, 32, 64},  {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32}, {128, 16, 32, 16},
-    {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},   {16, 128, 16, 32}, {256, 64, 64, 32},
+    {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32}, {128, 64, 64, 32},
+    {128, 64, 32, 32},  {64, 256, 64, 32},  {64, 256, 32, 64},  {64, 64, 32, 32},   {64, 32, 32, 16},
+    {128, 32, 32, 32},  {128, 16, 32, 16},  {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},
+    {16, 64, 16, 16},   {16, 128, 16, 32},  {256, 64, 64, 32},
 };
 constexpr int kBlockKs[] = {32, 64};
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kGroup = 8;
-constexpr int kFewBlocks = 160;              // below about a wave, splitting K may pay
-constexpr int kShortestSplit = 256;          // of K
+constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 256;  // of K
 
 MmaMultistageConfig config_of(const Tile& tile, int block_k) {
     MmaMultistageConfig config;
@@ -77,36 +78,64 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fixed costs and rates, from measurements on an H200 (docs/performance.md); cycles at the SM clock unless named otherwise.
-constexpr double kLaunchUs = 2.0;
-constexpr double kReduceUs = 2.5;            // second entry of a split-K kernel, on top of its bytes
-constexpr double kPrologueCycles = 1600;     // first k-block from DRAM, ramp-up of the pipeline
-constexpr double kSharedBytesPerCycle = 128;
-constexpr double kL2BytesPerCycleSm = 40;
-constexpr double kStepLatencyCycles = 70;    // ldmatrix and mma of one k-step, dependent, with one warp a scheduler
-constexpr double kBlockLatencyCycles = 60;   // barrier and wait of one k-block
-constexpr double kNarrowCopyCycles = 3;      // an extra narrow cp.async of one warp
-constexpr double kPackUs = 1.5;              // an entry of its own, on top of its bytes
-constexpr double kRealignCycles = 36;        // shifting one 16-byte vector, a warp
-constexpr double kStoreBytesPerCycle = 24;   // epilogue, an SM
+// Fitted to 1,900 timings of 25 problems on an H200 (docs/performance.md says how, and how far off they are). Cycles are of the
+// SM clock; bytes a cycle are of one SM.
+constexpr double kLaunchUs = 0.98;
+constexpr double kReduceUs = 3.25;        // second entry of a split-K kernel
+constexpr double kSlabShare = 0.5;        // of the partial sums' bytes that reach DRAM
+constexpr double kPackUs = 0.56;          // an entry of its own, on top of its bytes
+constexpr double kPrologueCycles = 2190;  // of a block: first k-block from DRAM, ramp-up and drain
+constexpr double kF16Accumulator = 0.9;   // time of an mma with f16 sums against f32 sums
+constexpr double kLoneWarp = 0.2;         // mma time lost with one warp a scheduler, half with two ...
+constexpr double kSharedBytesPerCycle = 169;
+constexpr double kL2BytesPerCycle = 53;
+constexpr double kSyncCycles = 36;            // barrier and wait of a k-block
+constexpr double kBlockLatencyCycles = 73;    // the same, where nothing hides it
+constexpr double kStepLatencyCycles = 26;     // ldmatrix and mma of one k-step, dependent
+constexpr double kLoadLatencyCycles = 1610;   // of a k-block from L2 or DRAM, shared by the stages on their way
+constexpr double kStageJitter = 0.042;        // lost to uneven arrival with one stage on its way, less with more
+constexpr double kManyStages = 0.036;         // lost a stage beyond four: L1 shrinks as shared memory grows
+constexpr double kTightRegisters = 0.019;     // lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
+constexpr double kNarrowCopyCycles = 1.6;     // a cp.async of one warp below 16 bytes
+constexpr double kRealignCycles = 20;         // a 16-byte vector of one warp shifted in registers
+constexpr double kStoreBytesPerCycle = 15.5;  // epilogue
+constexpr double kDramShare = 0.78;           // of the datasheet's bandwidth
 
 double copy_overhead_cycles(const OperandGeometry& operand) {
-    const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;    // a warp each
+    const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;  // a warp each
     if (!operand.async) return vectors * kRealignCycles;
     return operand.vector_bytes < 16 ? vectors * kNarrowCopyCycles : 0;
 }
 
-/// Cycles of one k-block of one block when `resident` blocks share the SM: the busiest unit, or the latency of a lone chain.
-double k_block_cycles(const MmaMultistageConfig& c, const MmaMultistageGeometry& g, const Arch& arch, int resident) {
-    const double math = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock;
+double math_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g, const Arch& arch,
+                   int resident) {
+    const double peak = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock;
+    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
+    const double sums = spec.accumulator == DataType::f16 ? kF16Accumulator : 1.0;
+    return peak * sums * (1 + kLoneWarp / warps_per_scheduler) + copy_overhead_cycles(g.a) + copy_overhead_cycles(g.b);
+}
+
+/// What a k-block takes longer for reasons that no unit's rate explains.
+double friction(const GemmSpec& spec, const MmaMultistageConfig& c) {
+    const bool tight = c.block.k >= 64 && spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
+    return (1 + kManyStages * std::max(0, c.stages - 4)) * (1 + kStageJitter / (c.stages - 1)) *
+           (tight ? 1 + kTightRegisters : 1);
+}
+
+/// Cycles of one k-block when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
+/// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
+double k_block_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
+                      const Arch& arch, int resident) {
+    const double math = math_cycles(spec, c, g, arch, resident);
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads = static_cast<double>(g.threads / 32) * (c.warp.m + c.warp.n) * c.block.k * 2;
     const double shared = (reads + fill) / kSharedBytesPerCycle;
-    const double copies = copy_overhead_cycles(g.a) + copy_overhead_cycles(g.b);
-    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
-    const double throughput = resident * std::max({math * (1 + 0.35 / warps_per_scheduler) + copies, shared, fill / kL2BytesPerCycleSm});
-    const double latency = kBlockLatencyCycles + g.k_steps * kStepLatencyCycles;
-    return std::max(throughput, latency);
+    const double l2 = fill / kL2BytesPerCycle;
+    const double units = std::cbrt(math * math * math + shared * shared * shared + l2 * l2 * l2);
+    const double throughput = resident * (units + kSyncCycles) * friction(spec, c);
+    const double chain = kBlockLatencyCycles + g.k_steps * kStepLatencyCycles;
+    const double loads = (kLoadLatencyCycles + resident * l2) / (c.stages - 1);
+    return std::max({throughput, chain, loads});
 }
 
 /// Bytes that must come from DRAM at least once, outputs included.
@@ -120,10 +149,12 @@ double dram_bytes(const GemmSpec& spec) {
 
 /// Reading and writing an operand once more.
 double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu) {
-    const auto bytes_of = [](std::int64_t rows, std::int64_t columns) { return 2.0 * 2.0 * static_cast<double>(rows) * static_cast<double>(columns); };
+    const auto bytes_of = [](std::int64_t rows, std::int64_t columns) {
+        return 2.0 * 2.0 * static_cast<double>(rows) * static_cast<double>(columns);
+    };
     double us = 0;
-    if (packs_a(pack)) us += kPackUs + bytes_of(spec.m, spec.k) / gpu.dram_bytes_per_second * 1e6;
-    if (packs_b(pack)) us += kPackUs + bytes_of(spec.n, spec.k) / gpu.dram_bytes_per_second * 1e6;
+    if (packs_a(pack)) us += kPackUs + bytes_of(spec.m, spec.k) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    if (packs_b(pack)) us += kPackUs + bytes_of(spec.n, spec.k) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     return us;
 }
 
@@ -158,15 +189,17 @@ CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& confi
     const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_blocks * k_block_cycles(c, g, *gpu.arch, resident) + kPrologueCycles + resident * store_bytes / kStoreBytesPerCycle;
+        return k_blocks * k_block_cycles(spec, c, g, *gpu.arch, resident) + kPrologueCycles +
+               resident * store_bytes / kStoreBytesPerCycle;
     };
     const double hz = gpu.clock_mhz * 1e6;
     cost.math_us = (full_waves * wave_cycles(cost.blocks_per_sm) + wave_cycles(resident_last)) / hz * 1e6;
 
     const double operand_bytes = blocks * k_blocks * (g.a.stage_bytes + g.b.stage_bytes);
-    cost.l2_us = operand_bytes / (kL2BytesPerCycleSm * gpu.sm_count * hz) * 1e6;
-    const double slab_bytes = c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (dram_bytes(spec) + slab_bytes) / gpu.dram_bytes_per_second * 1e6;
+    cost.l2_us = operand_bytes / (kL2BytesPerCycle * gpu.sm_count * hz) * 1e6;
+    const double slab_bytes =
+        c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
+    cost.dram_us = (dram_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0) + pack_us(spec, c.pack, gpu);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;

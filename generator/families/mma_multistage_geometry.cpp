@@ -8,13 +8,14 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kElementBytes = 2;            // f16 and bf16 alike
-constexpr int kOtherRegisters = 46;         // addresses, predicates, loop state: what ptxas takes beyond fragments
+constexpr int kElementBytes = 2;     // f16 and bf16 alike
+constexpr int kOtherRegisters = 46;  // addresses, predicates, loop state: what ptxas takes beyond fragments
 
 int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
 int rounded_up_quotient(int value, int divisor) { return divisor > 0 ? (value + divisor - 1) / divisor : 0; }
 
-OperandGeometry operand_geometry(bool k_major, int alignment, int mn_extent, const MmaMultistageConfig& config, int threads) {
+OperandGeometry operand_geometry(bool k_major, int alignment, int mn_extent, const MmaMultistageConfig& config,
+                                 int threads) {
     OperandGeometry operand;
     operand.k_major = k_major;
     operand.async = widest_cp_async(alignment) != nullptr;
@@ -58,8 +59,10 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     g.accumulator_registers = g.tiles_m * g.tiles_n * registers_c;
     const int fragment = (config.warp.m + config.warp.n) * config.mma.k / 64;
     g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
-    g.a = operand_geometry(is_k_major(Operand::a, signature.layout), packs_a(config.pack) ? kChunkBytes : signature.align_a, config.block.m, config, g.threads);
-    g.b = operand_geometry(is_k_major(Operand::b, signature.layout), packs_b(config.pack) ? kChunkBytes : signature.align_b, config.block.n, config, g.threads);
+    g.a = operand_geometry(is_k_major(Operand::a, signature.layout),
+                           packs_a(config.pack) ? kChunkBytes : signature.align_a, config.block.m, config, g.threads);
+    g.b = operand_geometry(is_k_major(Operand::b, signature.layout),
+                           packs_b(config.pack) ? kChunkBytes : signature.align_b, config.block.n, config, g.threads);
     for (const OperandGeometry* operand : {&g.a, &g.b})
         if (!operand->async) g.staging_registers += 8 * operand->passes;
     g.vector_d = output_vector(signature, config);
@@ -73,7 +76,8 @@ int resident_blocks(const MmaMultistageGeometry& g, const Arch& arch) {
     if (g.threads == 0) return 0;
     const int registers = (std::min(g.registers(), arch.max_registers_per_thread) + 7) / 8 * 8;
     const int by_registers = arch.registers_per_sm / (registers * g.threads);
-    const int by_shared = static_cast<int>(arch.shared_bytes_per_sm / (g.shared_bytes + arch.shared_reserved_per_block));
+    const int by_shared =
+        static_cast<int>(arch.shared_bytes_per_sm / (g.shared_bytes + arch.shared_reserved_per_block));
     const int by_threads = arch.max_threads_per_sm / g.threads;
     return std::min({by_registers, by_shared, by_threads, arch.max_blocks_per_sm});
 }

@@ -10,30 +10,30 @@ namespace jitgemm {
 
 /// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
 struct OperandGeometry {
-    bool k_major = true;            ///< shared memory holds it with K contiguous, as global memory does
-    bool async = true;              ///< cp.async; else aligned loads shifted in registers (alignment of one element)
+    bool k_major = true;  ///< shared memory holds it with K contiguous, as global memory does
+    bool async = true;    ///< cp.async; else aligned loads shifted in registers (alignment of one element)
     int vector_bytes = 16;
-    int tile_rows = 0;              ///< rows of shared memory: M/N extents when K-major, else K
-    int row_bytes = 0;              ///< data in a row
-    int pitch_bytes = 0;            ///< row_bytes plus padding
+    int tile_rows = 0;    ///< rows of shared memory: M/N extents when K-major, else K
+    int row_bytes = 0;    ///< data in a row
+    int pitch_bytes = 0;  ///< row_bytes plus padding
     int stage_bytes = 0;
     int vectors_per_row = 0;
-    int passes = 0;                 ///< vectors a thread copies of each tile; 0 when threads don't divide into rows
+    int passes = 0;  ///< vectors a thread copies of each tile; 0 when threads don't divide into rows
 };
 
 /// Everything that follows from signature and config alone; templates/tiling.cuh states the same in device code.
 struct MmaMultistageGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
     int k_steps = 0;
-    int tiles_m = 0, tiles_n = 0;                       ///< mma atoms of a warp tile
-    int accumulator_registers = 0;                      ///< a thread's, for its warp tile
-    int fragment_registers = 0;                         ///< a thread's A and B fragments, double buffering included
-    int staging_registers = 0;                          ///< a thread's vectors on their way through registers
+    int tiles_m = 0, tiles_n = 0;   ///< mma atoms of a warp tile
+    int accumulator_registers = 0;  ///< a thread's, for its warp tile
+    int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included
+    int staging_registers = 0;      ///< a thread's vectors on their way through registers
     OperandGeometry a, b;
-    int vector_d = 0;                                   ///< elements the epilogue stores at once
+    int vector_d = 0;  ///< elements the epilogue stores at once
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;
-    std::int64_t shared_bytes = 0;                      ///< the larger of both
+    std::int64_t shared_bytes = 0;  ///< the larger of both
 
     /// Estimate within a few registers of what ptxas takes.
     [[nodiscard]] int registers() const;

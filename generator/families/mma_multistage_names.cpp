@@ -15,7 +15,9 @@
 namespace jitgemm {
 namespace {
 
-const MmaMultistageConfig& config_of(const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family); }
+const MmaMultistageConfig& config_of(const KernelConfig& config) {
+    return std::get<MmaMultistageConfig>(config.family);
+}
 
 struct RasterizationName {
     Rasterization rasterization;
@@ -44,7 +46,7 @@ std::string rasterization_token(const MmaMultistageConfig& config) {
     return {};
 }
 
-constexpr std::array<std::string_view, 4> kPackNames{"none", "a", "b", "ab"};   // by Pack's value
+constexpr std::array<std::string_view, 4> kPackNames{"none", "a", "b", "ab"};  // by Pack's value
 
 std::string_view name_of(Pack pack) { return kPackNames[static_cast<std::size_t>(pack)]; }
 
@@ -57,7 +59,7 @@ std::string shared_token(const MmaMultistageGeometry& g, SharedLayout layout) {
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
-constexpr int kLargestNumber = 4096;        // of any parameter: what follows from them must not overflow
+constexpr int kLargestNumber = 4096;  // of any parameter: what follows from them must not overflow
 
 /// A cursor over the text of a name or a value; every take_* either consumes or leaves it where it was.
 class Reader {
@@ -127,7 +129,7 @@ bool read_epilogue(Reader& reader, MmaMultistageConfig& config) {
 }
 
 bool read_pack(Reader& reader, MmaMultistageConfig& config) {
-    for (const Pack pack : {Pack::none, Pack::ab, Pack::a, Pack::b})        // "ab" before its first letter
+    for (const Pack pack : {Pack::none, Pack::ab, Pack::a, Pack::b})  // "ab" before its first letter
         if (reader.take(name_of(pack))) return config.pack = pack, true;
     return false;
 }
@@ -147,14 +149,16 @@ constexpr std::array<NameToken, 11> kNameTokens{{
     {"block<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("block") && read_shape(r, c.block); }},
     {"warp<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("warp") && read_shape_2d(r, c.warp); }},
     {"mma<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("mma") && read_shape(r, c.mma); }},
-    {"ldsm<1|2|4><n|t>.<1|2|4><n|t>", [](Reader& r, MmaMultistageConfig& c) { return r.take("ldsm") && read_ldmatrix(r, c); }},
+    {"ldsm<1|2|4><n|t>.<1|2|4><n|t>",
+     [](Reader& r, MmaMultistageConfig& c) { return r.take("ldsm") && read_ldmatrix(r, c); }},
     {"stages<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("stages") && r.take_number(c.stages); }},
     {"sw<bytes>, sw<bytes>.<bytes> or pad8", read_shared},
     {"db<0|1>", [](Reader& r, MmaMultistageConfig& c) { return r.take("db") && read_flag(r, c.double_buffer); }},
     {"raster-row, raster-column, group<N>m, group<N>n or zigzag<N>m", read_rasterization},
     {"epi-smem or epi-reg", [](Reader& r, MmaMultistageConfig& c) { return r.take("epi-") && read_epilogue(r, c); }},
     {"split<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("split") && r.take_number(c.split_k); }},
-    {"pack-none, pack-a, pack-b or pack-ab", [](Reader& r, MmaMultistageConfig& c) { return r.take("pack-") && read_pack(r, c); }},
+    {"pack-none, pack-a, pack-b or pack-ab",
+     [](Reader& r, MmaMultistageConfig& c) { return r.take("pack-") && read_pack(r, c); }},
 }};
 
 std::optional<std::string_view> next_token(std::string_view& rest) {
@@ -192,7 +196,8 @@ constexpr std::array<Parameter, 13> kParameters{{
     {"ldsm_a", "1, 2 or 4", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_a); }},
     {"ldsm_b", "1, 2 or 4", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_b); }},
     {"shared", "swizzle or padding", read_shared_value},
-    {"double_buffer", "0, 1, false or true", [](Reader& r, MmaMultistageConfig& c) { return read_flag(r, c.double_buffer); }},
+    {"double_buffer", "0, 1, false or true",
+     [](Reader& r, MmaMultistageConfig& c) { return read_flag(r, c.double_buffer); }},
     {"rasterization", "row, column, grouped_m, grouped_n or zigzag", read_rasterization_value},
     {"group", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.group); }},
     {"epilogue", "smem or reg", read_epilogue},
@@ -203,7 +208,8 @@ constexpr std::array<Parameter, 13> kParameters{{
 std::string unknown_parameter(std::string_view name) {
     std::array<std::string_view, kParameters.size()> names;
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = kParameters[i].name;
-    return fmt::format("mma_multistage has no parameter '{}'{}; it has {}", name, nearest_hint(name, names), join_names(names));
+    return fmt::format("mma_multistage has no parameter '{}'{}; it has {}", name, nearest_hint(name, names),
+                       join_names(names));
 }
 
 const Parameter* find_parameter(std::string_view name) {
@@ -224,10 +230,11 @@ void settle_group(MmaMultistageConfig& config, const ParameterMap& given) {
 std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
     const MmaMultistageConfig& c = config_of(config);
     const MmaMultistageGeometry g = geometry(signature, c);
-    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}_pack-{}", c.block.m, c.block.n,
-                       c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a, g.a.k_major ? 'n' : 't',
-                       c.ldmatrix_b, g.b.k_major ? 'n' : 't', c.stages, shared_token(g, c.shared_layout), c.double_buffer ? 1 : 0,
-                       rasterization_token(c), c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k, name_of(c.pack));
+    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}_pack-{}",
+                       c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a,
+                       g.a.k_major ? 'n' : 't', c.ldmatrix_b, g.b.k_major ? 'n' : 't', c.stages,
+                       shared_token(g, c.shared_layout), c.double_buffer ? 1 : 0, rasterization_token(c),
+                       c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k, name_of(c.pack));
 }
 
 KernelConfig parse_mma_multistage_config_name(std::string_view name) {
@@ -237,9 +244,11 @@ KernelConfig parse_mma_multistage_config_name(std::string_view name) {
         const std::optional<std::string_view> token = next_token(rest);
         Reader reader(token.value_or(std::string_view{}));
         if (!token || !expected.read(reader, config) || !reader.done())
-            throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected", token.value_or("nothing"), expected.expected)});
+            throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected", token.value_or("nothing"),
+                                                          expected.expected)});
     }
-    if (!rest.empty()) throw ConfigError("kernel name", {fmt::format("'{}' follows the last token of the config", rest)});
+    if (!rest.empty())
+        throw ConfigError("kernel name", {fmt::format("'{}' follows the last token of the config", rest)});
     config.warp.k = config.block.k;
     return {config};
 }

@@ -11,12 +11,14 @@ namespace {
 
 constexpr int kReduceThreads = 256;
 constexpr int kPackThreads = 256;
-constexpr int kPackRows = 8;                    // of an operand a packing block moves, in runs of kPackColumns
+constexpr int kPackRows = 8;  // of an operand a packing block moves, in runs of kPackColumns
 constexpr int kPackColumns = 1024;
-constexpr std::int64_t kBoundary = 256;         // of the parts of a workspace, bytes
-constexpr int kReduceColumns = 1024;            // of D a reduction block takes at a time: four a thread
+constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
+constexpr int kReduceColumns = 1024;     // of D a reduction block takes at a time: four a thread
 
-const MmaMultistageConfig& config_of(const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family); }
+const MmaMultistageConfig& config_of(const KernelConfig& config) {
+    return std::get<MmaMultistageConfig>(config.family);
+}
 
 int type_code(std::optional<DataType> type) {
     if (!type) return 3;
@@ -66,7 +68,8 @@ void add_copy_macros(Macros& macros, const MmaMultistageGeometry& g) {
     macros["GEMM_REALIGN_MN_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && !o.k_major; });
 }
 
-void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
+                       const MmaMultistageGeometry& g) {
     const bool split = c.split_k > 1;
     const bool read_c = s.c.has_value() && !split;
     const bool store_float = s.d == DataType::f32 || split;
@@ -109,7 +112,8 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
     const bool split = c.split_k > 1;
     std::string text;
-    text += constant("kBlockM", c.block.m, "block tile: the part of D a thread block computes, and of K it loads at a time");
+    text += constant("kBlockM", c.block.m,
+                     "block tile: the part of D a thread block computes, and of K it loads at a time");
     text += constant("kBlockN", c.block.n, "");
     text += constant("kBlockK", c.block.k, "");
     text += constant("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
@@ -124,8 +128,10 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     if (split) text += constant("kSplitK", c.split_k, "blocks that share the K of one tile");
     if (g.a.async) text += constant("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
     if (g.b.async) text += constant("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
-    if (c.epilogue == EpilogueStore::shared) text += constant("kVectorD", g.vector_d, "elements of D a thread stores at once");
-    if (c.pack != Pack::none) text += constant("kPackThreads", kPackThreads, "threads of a block that packs an operand");
+    if (c.epilogue == EpilogueStore::shared)
+        text += constant("kVectorD", g.vector_d, "elements of D a thread stores at once");
+    if (c.pack != Pack::none)
+        text += constant("kPackThreads", kPackThreads, "threads of a block that packs an operand");
     if (split) text += constant("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
     text += alias("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
@@ -143,7 +149,8 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);
         std::string line = text.substr(begin, end - begin);
-        if (line.size() >= 3 && line.compare(line.size() - 3, 3, "// ") == 0) line.erase(line.find_last_not_of(" /") + 1);
+        if (line.size() >= 3 && line.compare(line.size() - 3, 3, "// ") == 0)
+            line.erase(line.find_last_not_of(" /") + 1);
         cleaned += line + '\n';
         begin = end + 1;
     }
@@ -174,7 +181,8 @@ std::vector<KernelArgument> argument_list(const GemmSignature& s, const MmaMulti
 }
 
 /// The tile coordinates that a block id stands for; templates/rasterization.cuh the other way round.
-std::int64_t block_of_tile(const MmaMultistageConfig& c, std::int64_t tm, std::int64_t tn, std::int64_t tiles_m, std::int64_t tiles_n) {
+std::int64_t block_of_tile(const MmaMultistageConfig& c, std::int64_t tm, std::int64_t tn, std::int64_t tiles_m,
+                           std::int64_t tiles_n) {
     const std::int64_t group = c.group;
     switch (c.rasterization) {
         case Rasterization::row: return tm * tiles_n + tn;
@@ -259,13 +267,15 @@ std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelCo
     return workspace;
 }
 
-ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row, std::int64_t column) {
+ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+                                  std::int64_t column) {
     const MmaMultistageConfig& c = config_of(config);
     const MmaMultistageGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, owner.tile_m, owner.tile_n, (spec.m + c.block.m - 1) / c.block.m, (spec.n + c.block.n - 1) / c.block.n);
+    owner.block = block_of_tile(c, owner.tile_m, owner.tile_n, (spec.m + c.block.m - 1) / c.block.m,
+                                (spec.n + c.block.n - 1) / c.block.n);
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;

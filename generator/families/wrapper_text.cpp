@@ -49,8 +49,8 @@ std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
         "                 : \"r\"(address)\n"
         "                 : \"memory\");\n"
         "}}\n",
-        x, x == 1 ? "x" : "ces", to_string(operand), trans ? ", transposed on the way" : "", letter, atom->ptx_name, operand_list(0, x), x,
-        constraint_list("=r", "r", x));
+        x, x == 1 ? "x" : "ces", to_string(operand), trans ? ", transposed on the way" : "", letter, atom->ptx_name,
+        operand_list(0, x), x, constraint_list("=r", "r", x));
 }
 
 }  // namespace jitgemm

@@ -33,7 +33,8 @@ void compile(std::vector<std::string> words) {
 std::map<std::string, std::string> text_sections(const std::string& elf) {
     const auto number = [&](std::size_t offset, int bytes) {
         std::uint64_t value = 0;
-        for (int i = bytes - 1; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(elf.at(offset + static_cast<std::size_t>(i)));
+        for (int i = bytes - 1; i >= 0; --i)
+            value = value << 8 | static_cast<unsigned char>(elf.at(offset + static_cast<std::size_t>(i)));
         return static_cast<std::size_t>(value);
     };
     const std::size_t table = number(0x28, 8);
@@ -43,7 +44,8 @@ std::map<std::string, std::string> text_sections(const std::string& elf) {
     for (std::size_t i = 0; i < number(0x3C, 2); ++i) {
         const std::size_t header = table + i * size;
         const std::string name = elf.c_str() + names + number(header, 4);
-        if (name.rfind(".text.", 0) == 0) sections[name] = elf.substr(number(header + 0x18, 8), number(header + 0x20, 8));
+        if (name.rfind(".text.", 0) == 0)
+            sections[name] = elf.substr(number(header + 0x18, 8), number(header + 0x20, 8));
     }
     return sections;
 }
@@ -56,7 +58,8 @@ std::vector<std::string> macro_flags(const GemmSpec& spec, const KernelConfig& c
 }
 
 /// Compiles both ways; `kind` is "-ptx" or "-cubin". Returns the two files' contents.
-std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const KernelConfig& config, const std::string& kind) {
+std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const KernelConfig& config,
+                                                 const std::string& kind) {
     TemporaryFolder folder;
     const KernelSource source = generate(spec, config, find_arch(kArchName));
     put_text(folder / "dump.cu", dump(source, spec));
@@ -121,23 +124,30 @@ std::vector<Case> cases() {
         return more;
     };
     using enum GemmLayout;
-    return {{"tn", spec_of(tn, 512, 512, 512), small},
-            {"nn, zig-zag, stores from registers", spec_of(nn, 512, 512, 512), plus({{"rasterization", "zigzag"}, {"epilogue", "reg"}})},
-            {"nt, padding, no double buffer", spec_of(nt, 512, 512, 512), plus({{"shared", "padding"}, {"double_buffer", "0"}})},
-            {"tt, row, narrow ldmatrix", spec_of(tt, 512, 512, 512), plus({{"rasterization", "row"}, {"ldsm_a", "1"}, {"ldsm_b", "2"}})},
-            {"odd pitches", spec_of(tn, 511, 513, 515), small},
-            {"odd pitches, M/N-major", spec_of(nt, 511, 513, 515), plus({{"rasterization", "column"}})},
-            {"packed", spec_of(tn, 511, 513, 515), plus({{"pack", "ab"}})},
-            {"packed and split", spec_of(tt, 511, 512, 515), plus({{"pack", "a"}, {"split_k", "3"}})},
-            {"8-byte alignment", spec_of(tn, 500, 500, 500), small},
-            {"4-byte alignment", spec_of(nn, 510, 510, 510), plus({{"rasterization", "grouped_n"}})},
-            {"C in bf16", with_c(spec_of(tn, 512, 512, 512), DataType::bf16, DataType::bf16), small},
-            {"C in f32, D in f16, from registers", with_c(spec_of(tn, 512, 511, 512), DataType::f32, DataType::f16), plus({{"epilogue", "reg"}})},
-            {"D in f32", with_c(spec_of(tn, 512, 512, 512), DataType::f32, DataType::f32), small},
-            {"split with C", with_c(spec_of(tn, 512, 512, 512), DataType::f16, DataType::bf16), plus({{"split_k", "2"}})},
-            {"f16 sums", f16(spec_of(tn, 512, 512, 512), DataType::f16), small},
-            {"f16, k8 instruction", f16(spec_of(nt, 512, 512, 512), DataType::f32), plus({{"mma", "16x8x8"}, {"stages", "2"}})},
-            {"f16 sums, k8 instruction", f16(spec_of(tn, 512, 512, 512), DataType::f16), plus({{"mma", "16x8x8"}, {"ldsm_b", "1"}})}};
+    return {
+        {"tn", spec_of(tn, 512, 512, 512), small},
+        {"nn, zig-zag, stores from registers", spec_of(nn, 512, 512, 512),
+         plus({{"rasterization", "zigzag"}, {"epilogue", "reg"}})},
+        {"nt, padding, no double buffer", spec_of(nt, 512, 512, 512),
+         plus({{"shared", "padding"}, {"double_buffer", "0"}})},
+        {"tt, row, narrow ldmatrix", spec_of(tt, 512, 512, 512),
+         plus({{"rasterization", "row"}, {"ldsm_a", "1"}, {"ldsm_b", "2"}})},
+        {"odd pitches", spec_of(tn, 511, 513, 515), small},
+        {"odd pitches, M/N-major", spec_of(nt, 511, 513, 515), plus({{"rasterization", "column"}})},
+        {"packed", spec_of(tn, 511, 513, 515), plus({{"pack", "ab"}})},
+        {"packed and split", spec_of(tt, 511, 512, 515), plus({{"pack", "a"}, {"split_k", "3"}})},
+        {"8-byte alignment", spec_of(tn, 500, 500, 500), small},
+        {"4-byte alignment", spec_of(nn, 510, 510, 510), plus({{"rasterization", "grouped_n"}})},
+        {"C in bf16", with_c(spec_of(tn, 512, 512, 512), DataType::bf16, DataType::bf16), small},
+        {"C in f32, D in f16, from registers", with_c(spec_of(tn, 512, 511, 512), DataType::f32, DataType::f16),
+         plus({{"epilogue", "reg"}})},
+        {"D in f32", with_c(spec_of(tn, 512, 512, 512), DataType::f32, DataType::f32), small},
+        {"split with C", with_c(spec_of(tn, 512, 512, 512), DataType::f16, DataType::bf16), plus({{"split_k", "2"}})},
+        {"f16 sums", f16(spec_of(tn, 512, 512, 512), DataType::f16), small},
+        {"f16, k8 instruction", f16(spec_of(nt, 512, 512, 512), DataType::f32),
+         plus({{"mma", "16x8x8"}, {"stages", "2"}})},
+        {"f16 sums, k8 instruction", f16(spec_of(tn, 512, 512, 512), DataType::f16),
+         plus({{"mma", "16x8x8"}, {"ldsm_b", "1"}})}};
 }
 
 }  // namespace

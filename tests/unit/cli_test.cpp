@@ -151,7 +151,7 @@ TEST_CASE("the tool: dump writes the same file to stdout, to -o and into JSON") 
     const nlohmann::json document = tool.json(problem, 0);
     CHECK(document.at("text") == printed.out);
     CHECK(document.at("spec").at("m") == 1000);
-    CHECK(document.at("entries").size() == 1);
+    CHECK(!document.at("entries").empty());
     CHECK(tool.run(problem + " -o '" + (tool.folder() / "no/such/kernel.cu") + "'").exit_code == 1);
 }
 
@@ -207,6 +207,7 @@ TEST_CASE("the tool: a shape file with bad lines is refused with file and line o
     CHECK_THAT(result.err, ContainsSubstring(file + ":4: ") && ContainsSubstring(file + ":6: ") &&
                                ContainsSubstring(file + ":7: "));
     CHECK_THAT(result.err, !ContainsSubstring(file + ":5: "));
+    CHECK_THAT(tool.run("bench --shapes /dev/stdin <'" + file + "' --rounds 1").err, ContainsSubstring("bad lines"));
     check_refused("bench --shapes /no/such/file", {"/no/such/file"});
     check_refused("bench --shapes '" + file + "' --m 3", {"--m"});
     check_refused("bench", {"--m is missing"});
@@ -232,9 +233,10 @@ TEST_CASE("the tool: doctor without NVRTC says what was looked for and which whe
 
 TEST_CASE("the tool: Ctrl-C exits with 130, even while nothing moves") {
     const Tool tool;
-    const std::string pipe = tool.folder() / "shapes";
-    const std::string script = "mkfifo '" + pipe + "'; '" JITGEMM_TOOL "' bench --shapes '" + pipe +
-                               "' 2>/dev/null & pid=$!; sleep 0.5; kill -INT $pid; wait $pid; test $? = 130";
+    // Nobody reads from the pipe, so opening it to write never ends.
+    const std::string pipe = tool.folder() / "pipe";
+    const std::string script = "mkfifo '" + pipe + "'; '" JITGEMM_TOOL "' dump bf16 tn 64 64 64 --arch sm_80 -o '" +
+                               pipe + "' 2>/dev/null & pid=$!; sleep 0.5; kill -INT $pid; wait $pid; test $? = 130";
     CHECK(std::system(script.c_str()) == 0);
 }
 

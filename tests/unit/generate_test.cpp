@@ -1,5 +1,5 @@
-#include "generator/error.hpp"
 #include "generator/generate.hpp"
+#include "generator/error.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 
@@ -22,7 +22,9 @@ GemmSpec problem(std::int64_t m, std::int64_t n, std::int64_t k) {
     return spec;
 }
 
-KernelSource source_of(const GemmSpec& spec, const MmaMultistageConfig& config = {}) { return generate(spec, {config}, kArch); }
+KernelSource source_of(const GemmSpec& spec, const MmaMultistageConfig& config = {}) {
+    return generate(spec, {config}, kArch);
+}
 
 /// Compares with tests/golden/<name>, or rewrites it when JITGEMM_UPDATE_GOLDEN is set.
 void check_golden(const std::string& name, const std::string& text) {
@@ -38,7 +40,7 @@ void check_golden(const std::string& name, const std::string& text) {
 TEST_CASE("one config makes one body, whatever the shape") {
     CHECK(source_of(problem(1000, 776, 512)).body == source_of(problem(64, 8, 4096)).body);
     CHECK(source_of(problem(1000, 776, 512)).name == source_of(problem(64, 8, 4096)).name);
-    CHECK(source_of(problem(1000, 777, 512)).body != source_of(problem(1000, 776, 512)).body);      // D's alignment differs
+    CHECK(source_of(problem(1000, 777, 512)).body != source_of(problem(1000, 776, 512)).body);  // D's alignment differs
 }
 
 TEST_CASE("a dump is free of macros, includes and template leftovers") {
@@ -64,7 +66,8 @@ TEST_CASE("the banner reads back") {
     spec.lda = 560;
     spec.c = DataType::f32;
     spec.d_order = Order::column;
-    const KernelSource source = source_of(spec, std::get<MmaMultistageConfig>(choose_config(spec, find_gpu("a100")).family));
+    const KernelSource source =
+        source_of(spec, std::get<MmaMultistageConfig>(choose_config(spec, find_gpu("a100")).family));
     const ParsedDump parsed = parse_dump(dump(source, spec));
     CHECK(parsed.spec == resolved(spec));
     CHECK(kernel_name(parsed.id) == source.name);
@@ -89,7 +92,9 @@ TEST_CASE("launch geometry follows the tiles") {
     config.stages = 2;
     config.split_k = 4;
     config.pack = Pack::a;
-    const KernelSource split = generate(problem(1000, 1000, 511), {config}, kArch);
+    GemmSpec odd = problem(1000, 1000, 512);
+    odd.lda = 513;
+    const KernelSource split = generate(odd, {config}, kArch);
     REQUIRE(split.entries.size() == 3);
     CHECK(split.entries[0].function == "gemm_pack_a");
     CHECK(split.entries[1].function == "gemm");
@@ -100,7 +105,8 @@ TEST_CASE("configs that don't fit are refused with all reasons") {
     MmaMultistageConfig config;
     config.stages = 1;
     config.warp = {24, 64, 32};
-    CHECK_THROWS_WITH(source_of(problem(64, 64, 64), config), ContainsSubstring("stages = 1") && ContainsSubstring("warp_tile.m = 24"));
+    CHECK_THROWS_WITH(source_of(problem(64, 64, 64), config),
+                      ContainsSubstring("stages = 1") && ContainsSubstring("warp_tile.m = 24"));
 }
 
 TEST_CASE("golden dumps") {

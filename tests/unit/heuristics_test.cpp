@@ -1,5 +1,5 @@
-#include "generator/error.hpp"
 #include "generator/heuristics.hpp"
+#include "generator/error.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>
@@ -22,8 +22,9 @@ TEST_CASE("candidates come in order of predicted time, and the choice is their h
     for (const std::int64_t size : {64, 1000, 4096}) {
         const CandidateList list = list_candidates(square(size), find_gpu("h200"));
         REQUIRE(list.accepted.size() > 20);
-        CHECK(std::is_sorted(list.accepted.begin(), list.accepted.end(),
-                             [](const Candidate& left, const Candidate& right) { return left.cost.total_us < right.cost.total_us; }));
+        CHECK(std::is_sorted(
+            list.accepted.begin(), list.accepted.end(),
+            [](const Candidate& left, const Candidate& right) { return left.cost.total_us < right.cost.total_us; }));
         CHECK(choose_config(square(size), find_gpu("h200")) == list.accepted.front().config);
         for (const RejectedCandidate& rejected : list.rejected) CHECK_FALSE(rejected.reasons.empty());
     }
@@ -55,11 +56,13 @@ TEST_CASE("the selection fixes parameters, family and kernel") {
     selection.parameters = {{"stages", "7"}, {"block", "64x64x32"}, {"warp", "32x32"}};
     const CandidateList list = list_candidates(square(1024), find_gpu("h200"), selection);
     REQUIRE_FALSE(list.accepted.empty());
-    for (const Candidate& candidate : list.accepted) CHECK(std::get<MmaMultistageConfig>(candidate.config.family).stages == 7);
+    for (const Candidate& candidate : list.accepted)
+        CHECK(std::get<MmaMultistageConfig>(candidate.config.family).stages == 7);
 
     selection = {};
     selection.family = "mma_multistag";
-    CHECK_THROWS_WITH(list_candidates(square(1024), find_gpu("h200"), selection), ContainsSubstring("did you mean 'mma_multistage'"));
+    CHECK_THROWS_WITH(list_candidates(square(1024), find_gpu("h200"), selection),
+                      ContainsSubstring("did you mean 'mma_multistage'"));
 
     selection = {};
     const KernelConfig second = list_candidates(square(1024), find_gpu("h200")).accepted[1].config;
@@ -100,5 +103,5 @@ TEST_CASE("a choice takes well under a millisecond") {
     for (int i = 0; i < 20; ++i) static_cast<void>(choose_config(square(1000 + i), find_gpu("h200")));
     const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 20;
     INFO("one choice: " << us << " us");
-    CHECK(us < 5000);      // generous: sanitizers and loaded machines; a release build takes a few hundred
+    CHECK(us < 5000);  // generous: sanitizers and loaded machines; a release build takes a few hundred
 }

@@ -31,7 +31,8 @@ GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, 
 
 std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn)) {
     std::string text;
-    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch("sm_90a"))) text += reason + "\n";
+    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch("sm_90a")))
+        text += reason + "\n";
     return text;
 }
 
@@ -57,9 +58,16 @@ TEST_CASE("every candidate's name reads back, for every layout") {
 
 TEST_CASE("parameters set what they name and read back") {
     const KernelConfig config{MmaMultistageConfig{}};
-    const KernelConfig changed = mma_multistage_with_parameters(
-        config, {{"block", "64x256x64"}, {"warp", "32x64"}, {"stages", "3"}, {"shared", "padding"}, {"rasterization", "row"},
-                 {"double_buffer", "false"}, {"epilogue", "reg"}, {"split_k", "2"}, {"ldsm_b", "2"}, {"pack", "ab"}});
+    const KernelConfig changed = mma_multistage_with_parameters(config, {{"block", "64x256x64"},
+                                                                         {"warp", "32x64"},
+                                                                         {"stages", "3"},
+                                                                         {"shared", "padding"},
+                                                                         {"rasterization", "row"},
+                                                                         {"double_buffer", "false"},
+                                                                         {"epilogue", "reg"},
+                                                                         {"split_k", "2"},
+                                                                         {"ldsm_b", "2"},
+                                                                         {"pack", "ab"}});
     const auto& c = std::get<MmaMultistageConfig>(changed.family);
     CHECK(c.block == TileShape{64, 256, 64});
     CHECK(c.warp == TileShape{32, 64, 64});
@@ -73,15 +81,18 @@ TEST_CASE("parameters set what they name and read back") {
     CHECK(c.ldmatrix_b == 2);
     CHECK(c.pack == Pack::ab);
     CHECK(mma_multistage_with_parameters(config, mma_multistage_parameters(changed)) == changed);
-    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stagez", "3"}}), ContainsSubstring("did you mean 'stages'"));
-    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stages", "three"}}), ContainsSubstring("'three' is not a number"));
+    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stagez", "3"}}),
+                      ContainsSubstring("did you mean 'stages'"));
+    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stages", "three"}}),
+                      ContainsSubstring("'three' is not a number"));
 }
 
 TEST_CASE("every rule gives its reason with its numbers") {
     MmaMultistageConfig c;
     SECTION("block and warp tiles") {
         c.warp = {48, 64, 32};
-        CHECK_THAT(violations_of(c), ContainsSubstring("block_tile.m = 128 is not a positive multiple of warp_tile.m = 48"));
+        CHECK_THAT(violations_of(c),
+                   ContainsSubstring("block_tile.m = 128 is not a positive multiple of warp_tile.m = 48"));
     }
     SECTION("zero tiles") {
         c.block = {0, 128, 32};
@@ -99,7 +110,8 @@ TEST_CASE("every rule gives its reason with its numbers") {
         c.block = {256, 256, 64};
         c.warp = {64, 64, 64};
         c.stages = 8;
-        CHECK_THAT(violations_of(c), ContainsSubstring("524288 bytes of shared memory") && ContainsSubstring("sm_90a has 232448"));
+        CHECK_THAT(violations_of(c),
+                   ContainsSubstring("524288 bytes of shared memory") && ContainsSubstring("sm_90a has 232448"));
     }
     SECTION("registers") {
         c.warp = {128, 128, 32};
@@ -117,7 +129,8 @@ TEST_CASE("every rule gives its reason with its numbers") {
     SECTION("rows of shared memory that threads don't divide into") {
         c.block = {128, 192, 32};
         c.warp = {64, 96, 32};
-        CHECK_THAT(violations_of(c, spec_of(GemmLayout::tt)), ContainsSubstring("B: 128 threads don't divide into rows of 24 vectors"));
+        CHECK_THAT(violations_of(c, spec_of(GemmLayout::tt)),
+                   ContainsSubstring("B: 128 threads don't divide into rows of 24 vectors"));
     }
     SECTION("groups") {
         c.rasterization = Rasterization::row;
@@ -138,13 +151,15 @@ TEST_CASE("every rule gives its reason with its numbers") {
         CHECK(violations_of(c, f32).find("epilogue") == std::string::npos);
         c.mma = {16, 8, 16};
         c.block.n = c.warp.n = 4;
-        CHECK_THAT(violations_of(c, f32), ContainsSubstring("warp_tile.n = 4 is not a positive multiple of mma_shape.n = 8"));
+        CHECK_THAT(violations_of(c, f32),
+                   ContainsSubstring("warp_tile.n = 4 is not a positive multiple of mma_shape.n = 8"));
     }
     SECTION("all reasons at once") {
         c.stages = 1;
         c.split_k = 0;
         c.warp.m = 33;
-        CHECK_THAT(violations_of(c), ContainsSubstring("stages = 1") && ContainsSubstring("split_k = 0") && ContainsSubstring("warp_tile.m = 33"));
+        CHECK_THAT(violations_of(c), ContainsSubstring("stages = 1") && ContainsSubstring("split_k = 0") &&
+                                         ContainsSubstring("warp_tile.m = 33"));
     }
 }
 
@@ -163,13 +178,15 @@ TEST_CASE("an ldmatrix that does not divide the matrices is refused with both co
 TEST_CASE("types and architectures no config serves") {
     GemmSpec spec = gemm_spec_of_type(DataType::e4m3);
     spec.m = spec.n = spec.k = 64;
-    CHECK_THAT(mma_multistage_unsupported(resolved(spec), find_arch("sm_90a")).front(), ContainsSubstring("not e4m3 by e4m3"));
+    CHECK_THAT(mma_multistage_unsupported(resolved(spec), find_arch("sm_90a")).front(),
+               ContainsSubstring("not e4m3 by e4m3"));
     CHECK(mma_multistage_unsupported(spec_of(GemmLayout::tn), find_arch("sm_80")).empty());
 }
 
 TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 bytes") {
     MmaMultistageConfig c;
-    for (const auto& [ld, bytes, async] : {std::tuple{1024, 16, true}, std::tuple{1028, 8, true}, std::tuple{1026, 4, true}, std::tuple{1025, 16, false}}) {
+    for (const auto& [ld, bytes, async] : {std::tuple{1024, 16, true}, std::tuple{1028, 8, true},
+                                           std::tuple{1026, 4, true}, std::tuple{1025, 16, false}}) {
         GemmSpec spec;
         spec.m = spec.n = 512;
         spec.k = 1024;
@@ -187,8 +204,8 @@ TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 byt
 
 TEST_CASE("every element of D has one owner, and an owner at most one element") {
     GemmSpec spec = spec_of(GemmLayout::tn, 300, 200, 64);
-    for (const Rasterization rasterization : {Rasterization::row, Rasterization::column, Rasterization::grouped_m, Rasterization::grouped_n,
-                                              Rasterization::zigzag}) {
+    for (const Rasterization rasterization : {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
+                                              Rasterization::grouped_n, Rasterization::zigzag}) {
         MmaMultistageConfig c;
         c.block = {64, 32, 32};
         c.warp = {32, 16, 32};
@@ -216,7 +233,8 @@ TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divid
             const MmaMultistageGeometry g = geometry(signature(spec), c);
             const MmaAtom& atom = *find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
             const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
-            for (const auto& [operand, shape, x] : {std::tuple{Operand::a, g.a, c.ldmatrix_a}, std::tuple{Operand::b, g.b, c.ldmatrix_b}}) {
+            for (const auto& [operand, shape, x] :
+                 {std::tuple{Operand::a, g.a, c.ldmatrix_a}, std::tuple{Operand::b, g.b, c.ldmatrix_b}}) {
                 LdmatrixChoice choice = choose_ldmatrix(operand, c.mma, repetitions, shape.k_major);
                 REQUIRE(choice.x == x);
                 const auto address = [&, &geometry_of = shape, &which = operand](int lane) {

@@ -1,0 +1,176 @@
+/// mma_multistage on a GPU: every layout, alignment, epilogue and pipeline over awkward shapes, exact and on normal inputs.
+
+#include "generator/heuristics.hpp"
+#include "runtime/context.hpp"
+#include "runtime/verify.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/gpu.hpp"
+
+#include <array>
+#include <random>
+
+namespace {
+
+using namespace jitgemm;
+
+constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+
+Context& context() {
+    static Context shared;
+    return shared;
+}
+
+void check_kernel(const GemmSpec& spec, const KernelConfig& config, const VerifyOptions& options = {}) {
+    const GemmKernel kernel = context().impl().build(spec, config);
+    const Verification verdict = verify(context().impl(), kernel, options);
+    INFO(to_string(spec) << "\n" << kernel.info().name << "\n" << verdict.message);
+    CHECK(verdict.ok);
+    CHECK(kernel.info().spill_bytes == 0);
+}
+
+void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
+    check_kernel(spec, choose_config(spec, context().impl().device->model()), options);
+}
+
+void check_with(const GemmSpec& spec, const std::string& parameters, const VerifyOptions& options = {}) {
+    check_kernel(spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options);
+}
+
+GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmSpec spec;
+    spec.m = m;
+    spec.n = n;
+    spec.k = k;
+    spec.layout = layout;
+    return spec;
+}
+
+GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16) {
+    spec.a = spec.b = DataType::f16;
+    spec.d = d;
+    spec.accumulator = accumulator;
+    return spec;
+}
+
+/// Small tiles with every way to copy, store and pipeline; shapes with residues in M, N and K.
+constexpr std::array kVariants{"block=64x64x32,warp=32x32,stages=3",
+                               "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding",
+                               "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,epilogue=reg",
+                               "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column",
+                               "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
+                               "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
+
+}  // namespace
+
+TEST_CASE("every variant is right over odd shapes, layouts and alignments") {
+    REQUIRE_GPU();
+    for (const GemmLayout layout : kLayouts)
+        for (const char* variant : kVariants)
+            for (const auto& [m, n, k] :
+                 {std::array<std::int64_t, 3>{97, 131, 75}, {130, 66, 98}, {100, 68, 44}, {136, 72, 136}})
+                check_with(spec_of(layout, m, n, k), variant);
+}
+
+TEST_CASE("packed operands are right in every layout") {
+    REQUIRE_GPU();
+    for (const GemmLayout layout : kLayouts) {
+        check_with(spec_of(layout, 97, 131, 75), "block=64x64x32,warp=32x32,stages=3,pack=ab");
+        check_with(spec_of(layout, 97, 131, 75), "block=64x64x32,warp=32x32,stages=3,pack=b,split_k=2");
+    }
+}
+
+TEST_CASE("the chosen kernel is right from 1x1x1 up") {
+    REQUIRE_GPU();
+    for (const GemmLayout layout : kLayouts)
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                      {1, 8, 7},
+                                      {7, 1, 129},
+                                      {41, 55, 1000},
+                                      {1, 4096, 513},
+                                      {513, 511, 1}})
+            check_chosen(spec_of(layout, m, n, k), {.use_cpu = true});
+}
+
+TEST_CASE("types, C, alpha and beta, column-major D") {
+    REQUIRE_GPU();
+    const VerifyOptions scaled{.alpha = -0.5F, .beta = 2.0F};
+    for (const GemmLayout layout : kLayouts) {
+        check_chosen(f16(spec_of(layout, 120, 200, 72), DataType::f32));
+        check_chosen(f16(spec_of(layout, 120, 200, 72), DataType::f16));
+        check_chosen(f16(spec_of(layout, 119, 201, 73), DataType::f16, DataType::f32));
+        for (const DataType c : {DataType::f16, DataType::bf16, DataType::f32})
+            for (const DataType d : {DataType::f16, DataType::bf16, DataType::f32})
+                for (const Order order : {Order::row, Order::column}) {
+                    GemmSpec spec = spec_of(layout, 97, 136, 64);
+                    spec.c = c;
+                    spec.d = d;
+                    spec.d_order = order;
+                    check_chosen(spec, scaled);
+                }
+        GemmSpec split = spec_of(layout, 65, 67, 2048);
+        split.c = DataType::f32;
+        check_with(split, "block=64x64x32,warp=32x32,split_k=4", scaled);
+        split.n = 72;
+        check_with(split, "block=64x64x32,warp=32x32,epilogue=reg", scaled);
+    }
+}
+
+TEST_CASE("beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
+    REQUIRE_GPU();
+    GemmSpec spec = spec_of(GemmLayout::tn, 100, 72, 64);
+    spec.c = DataType::bf16;
+    check_chosen(spec, {.alpha = 1.0F, .beta = 0.0F});
+    check_chosen(spec, {.alpha = 0.0F, .beta = 1.0F});
+    spec.k = 0;
+    check_chosen(spec, {.alpha = 1.0F, .beta = 1.0F});
+    spec.c.reset();
+    check_chosen(spec);
+    spec.k = 75;
+    check_with(spec, "block=64x64x32,warp=32x32,pack=ab", {.alpha = 0.0F});
+}
+
+TEST_CASE("leading dimensions beyond the row, of every alignment") {
+    REQUIRE_GPU();
+    for (const GemmLayout layout : kLayouts)
+        for (const int pad : {1, 2, 4, 8, 24}) {
+            GemmSpec spec = resolved(spec_of(layout, 72, 88, 104));
+            spec.lda += pad;
+            spec.ldb += 2 * pad;
+            spec.ldd += pad;
+            spec.align_a = spec.align_b = spec.align_d = 0;
+            check_with(spec, "block=64x64x32,warp=32x32,stages=3");
+        }
+}
+
+TEST_CASE("random configs on random shapes") {
+    REQUIRE_GPU();
+    std::mt19937 random(20240229);
+    const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(random); };
+    for (int i = 0; i < 60; ++i) {
+        const GemmSpec spec = spec_of(kLayouts[static_cast<std::size_t>(i % 4)], up_to(700), up_to(700), up_to(1500));
+        const auto candidates = list_candidates(spec, context().impl().device->model()).accepted;
+        check_kernel(spec, candidates[static_cast<std::size_t>(up_to(static_cast<int>(candidates.size())) - 1)].config);
+    }
+}
+
+TEST_CASE("long grids and matrices of more than 2^31 elements") {
+    REQUIRE_GPU();
+    check_chosen(spec_of(GemmLayout::tn, 5'000'000, 8, 8));
+    check_chosen(spec_of(GemmLayout::tn, 8, 5'000'000, 8));
+    const std::size_t needed = 3ULL << 32;
+    if (context().impl().device->free_memory() < needed)
+        SKIP_TEST("less than 12 GiB of free device memory: large matrices are not tested");
+    check_chosen(spec_of(GemmLayout::tn, 70'000, 40'000, 16));
+    check_chosen(spec_of(GemmLayout::nt, 40'000, 70'001, 17));
+    check_chosen(spec_of(GemmLayout::tt, 40'000, 16, 70'000));
+}
+
+TEST_CASE("sanitizer set: small kernels of every kind", "[.][sanitizer]") {
+    REQUIRE_GPU();
+    for (const GemmLayout layout : kLayouts)
+        for (const char* variant : kVariants) {
+            check_with(spec_of(layout, 97, 131, 75), variant);
+            check_with(spec_of(layout, 70, 72, 104), variant);
+        }
+    check_with(spec_of(GemmLayout::nt, 97, 131, 75), "block=64x64x32,warp=32x32,stages=3,pack=ab");
+}
