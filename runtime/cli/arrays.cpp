@@ -132,7 +132,7 @@ std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, cons
     const GemmSpec& spec = arrays.request.spec;
     const DeviceBuffer a = upload(context, arrays.a, spec.a);
     const DeviceBuffer b = upload(context, arrays.b, spec.b);
-    const DeviceBuffer c = spec.c ? upload(context, *arrays.c, *spec.c) : DeviceBuffer();
+    const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c) : DeviceBuffer();
     const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
     kernel.launch({.a = a.data(),
                    .b = b.data(),
@@ -172,7 +172,7 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
 
     tell_conversion(arrays.a, arrays.request.spec.a, output);
     tell_conversion(arrays.b, arrays.request.spec.b, output);
-    if (arrays.c) tell_conversion(*arrays.c, *arrays.request.spec.c, output);
+    if (arrays.c && arrays.request.spec.c) tell_conversion(*arrays.c, *arrays.request.spec.c, output);
     return arrays;
 }
 

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
 #include <stdlib.h>
 
@@ -25,6 +27,14 @@ bool is_pipe_or_device(const std::string& path) {
            !std::filesystem::is_directory(status);
 }
 
+std::string text_of_stream(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) throw Error(fmt::format("cannot read {}", path));
+    return std::move(text).str();
+}
+
 void write_through(const std::string& path, std::string_view bytes) {
     std::ofstream file(path, std::ios::binary);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -35,6 +45,7 @@ void write_through(const std::string& path, std::string_view bytes) {
 }  // namespace
 
 std::string file_text(const std::string& path) {
+    if (is_pipe_or_device(path)) return text_of_stream(path);
     std::optional<std::string> text = read_file(path);
     if (!text) throw UsageError(fmt::format("there is no file {}", path));
     return *std::move(text);

@@ -5,7 +5,7 @@
 
 namespace jitgemm::cli {
 
-/// The whole file. Throws UsageError when there is none.
+/// The whole file, also of a pipe. Throws UsageError when there is none.
 [[nodiscard]] std::string file_text(const std::string& path);
 
 /// Writes beside `path` and renames, so that the file is what it was or whole; a pipe or device is written through.

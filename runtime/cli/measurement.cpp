@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace jitgemm::cli {
 namespace {
@@ -46,7 +47,7 @@ bool launches_nothing(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0;
 std::vector<std::size_t> fastest_first(std::span<const Timing> timings) {
     std::vector<std::size_t> order(timings.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return timings[i].median_us; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(timings[i].median_us, i); });
     return order;
 }
 

@@ -102,7 +102,7 @@ void add_peer(Json& row, const PeerMeasurement& peer, double own_microseconds) {
 std::string csv_value(const Json& value) {
     if (value.is_null()) return {};
     if (!value.is_string()) return value.dump();
-    const auto text = value.get<std::string>();
+    auto text = value.get<std::string>();
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char letter : text) quoted.append(letter == '"' ? "\"\"" : std::string(1, letter));

@@ -21,7 +21,8 @@ ToolResult Tool::run(const std::string& arguments, const std::string& settings) 
     const std::string err = folder_ / "stderr";
     const std::string command = std::string(kOutsideSettings) + " JITGEMM_CACHE_DIR='" + cache() + "' " + settings +
                                 " '" JITGEMM_TOOL "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
-    const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): the shell is what is tested with
+    const int status =
+        std::system(command.c_str());  // NOLINT(bugprone-command-processor): a shell is what users type into
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_in(out), text_in(err)};
 }
 

@@ -13,12 +13,12 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// A .npy file of zeros as numpy writes it.
-std::string npy(const std::string& descr, int rows, int columns, int element_bytes, bool fortran = false) {
+std::string npy(const std::string& descr, std::size_t rows, std::size_t columns, std::size_t element_bytes,
+                bool fortran = false) {
     std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}, {}), }}", descr,
                                      fortran ? "True" : "False", rows, columns);
     header.append(117 - header.size(), ' ').push_back('\n');
-    const auto data_bytes = static_cast<std::size_t>(rows * columns * element_bytes);
-    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(data_bytes, '\0');
+    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(rows * columns * element_bytes, '\0');
 }
 
 /// Arrays in files; `run` must refuse them before it looks for a GPU.
