@@ -20,7 +20,7 @@ ToolResult Tool::run(const std::string& arguments, const std::string& settings) 
     const std::string out = folder_ / "stdout";
     const std::string err = folder_ / "stderr";
     const std::string command = std::string(kOutsideSettings) + " JITGEMM_CACHE_DIR='" + cache() + "' " + settings +
-                                " '" JITGEMM_TOOL "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+                                " '" JITGEMM_TOOL "' </dev/null " + arguments + " >'" + out + "' 2>'" + err + "'";
     const int status =
         std::system(command.c_str());  // NOLINT(bugprone-command-processor): a shell is what users type into
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_in(out), text_in(err)};

@@ -165,6 +165,19 @@ TEST_CASE("the tool: a kernel's name names its types and layout, so nothing else
     CHECK(dumped.at("spec").at("acc_type") == "f16");
 }
 
+TEST_CASE("the tool: the command in a dump's banner makes the same dump again") {
+    const Tool tool;
+    for (const std::string problem : {"bf16 tn 64 64 64", "f16 nt 100 200 300 --acc-type f16",
+                                      "f16 nn 100 200 300 --d-layout n --c-type f32 --d-type bf16",
+                                      "bf16 tt 100 200 301 --lda 400 --ldd 640 --align-a 2 --align-d 4"}) {
+        const std::string text = tool.run("dump " + problem + " --arch sm_80").out;
+        const std::string label = "//   again    jitgemm ";
+        const std::size_t begin = text.find(label) + label.size();
+        REQUIRE(begin > label.size());
+        CHECK(tool.run(text.substr(begin, text.find('\n', begin) - begin)).out == text);
+    }
+}
+
 TEST_CASE("the tool: C is read when beta or its type asks for it, and has D's type by default") {
     const Tool tool;
     const auto spec_of = [&](const std::string& options) {
@@ -207,7 +220,8 @@ TEST_CASE("the tool: a shape file with bad lines is refused with file and line o
     CHECK_THAT(result.err, ContainsSubstring(file + ":4: ") && ContainsSubstring(file + ":6: ") &&
                                ContainsSubstring(file + ":7: "));
     CHECK_THAT(result.err, !ContainsSubstring(file + ":5: "));
-    CHECK_THAT(tool.run("bench --shapes /dev/stdin <'" + file + "' --rounds 1").err, ContainsSubstring("bad lines"));
+    const std::string through_stdin = "bench --shapes /dev/stdin < '" + file + "'";
+    CHECK_THAT(tool.run(through_stdin).err, ContainsSubstring("bad lines"));
     check_refused("bench --shapes /no/such/file", {"/no/such/file"});
     check_refused("bench --shapes '" + file + "' --m 3", {"--m"});
     check_refused("bench", {"--m is missing"});
