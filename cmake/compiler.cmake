@@ -15,5 +15,6 @@ endif()
 
 find_program(JITGEMM_CCACHE ccache)
 if(JITGEMM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${JITGEMM_CCACHE})
+    # Paths below the repository count as relative, so that one clone's objects serve the next.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${JITGEMM_CCACHE})
 endif()
