@@ -19,12 +19,6 @@ CUstream handle(Stream stream) { return static_cast<CUstream>(stream); }
 
 bool is_single(const std::array<int, 3>& cluster) { return cluster[0] == 1 && cluster[1] == 1 && cluster[2] == 1; }
 
-// What a launch answers when the thread has no current context, or one the function does not belong to.
-bool is_wrong_context(CUresult result) {
-    return result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_INVALID_HANDLE ||
-           result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
-}
-
 CUresult enqueue_cluster(const DriverApi& api, const Function& function, const LaunchShape& shape, void** parameters,
                          CUstream stream) {
     CUlaunchAttribute attribute{};
@@ -197,11 +191,14 @@ CUresult CudaDevice::enqueue(const Function& function, const LaunchShape& shape,
 void CudaDevice::launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                         Stream stream) {
     void* parameters[] = {const_cast<std::byte*>(arguments.data())};
-    CUresult result = enqueue(function, shape, parameters, handle(stream));
-    if (result == CUDA_SUCCESS) [[likely]]
-        return;
-    if (is_wrong_context(result)) {
-        const ScopedContext current(*context_);
+    // Asked first, not tried first: a refused launch is a failure in the eyes of every tool that watches the driver's calls.
+    CUcontext current = nullptr;
+    JITGEMM_CHECK(api_.cuCtxGetCurrent(&current));
+    CUresult result = CUDA_SUCCESS;
+    if (current == context_->handle()) [[likely]] {
+        result = enqueue(function, shape, parameters, handle(stream));
+    } else {
+        const ScopedContext ours(*context_);
         result = enqueue(function, shape, parameters, handle(stream));
     }
     if (result != CUDA_SUCCESS) throw_launch_error(result, shape);

@@ -45,11 +45,12 @@ const Nvml& loaded_nvml() {
 }
 
 /// NVML numbers devices its own way (all of them, in bus order), so a device is found by where it sits.
+/// As NVML names a device; empty when the driver has none of that ordinal.
 std::string pci_bus_id(int ordinal) {
-    const auto attribute = [ordinal](CUdevice_attribute which) {
+    CUdevice device = 0;
+    if (driver().cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) return {};
+    const auto attribute = [device](CUdevice_attribute which) {
         int value = 0;
-        CUdevice device = 0;
-        JITGEMM_CHECK(driver().cuDeviceGet(&device, ordinal));
         JITGEMM_CHECK(driver().cuDeviceGetAttribute(&value, which, device));
         return value;
     };

@@ -17,39 +17,43 @@ struct alignas(kVectorD * sizeof(ElementC)) VectorC {
 };
 #endif
 
-// One vector of one row of D; a vector cut by the right edge goes element by element.
-__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const StagedVector& staged) {
-    if (row >= output.m || column >= output.n) return;
-    auto* d          = output.d + row * output.ldd + column;
-    const bool whole = column + kVectorD <= output.n;
 #if GEMM_READ_C
-    OutputVector value;
-    VectorC c = {};
-    if (output.beta != 0.0f) {
-        const ElementC* source = output.c + row * output.ldc + column;
-        if (whole) {
-            c = *reinterpret_cast<const VectorC*>(source);
-        } else {
-            #pragma unroll
-            for (int i = 0; i < kVectorD; ++i)
-                if (column + i < output.n) c.element[i] = source[i];
-        }
-    }
-    #pragma unroll
-    for (int i = 0; i < kVectorD; ++i) {
-        const float sum = output.alpha * staged.element[i];
-        store(&value.element[i], output.beta != 0.0f ? fmaf(output.beta, c_to_float(c.element[i]), sum) : sum);
-    }
-#else
-    const OutputVector& value = staged;
+// alpha * sum + beta * C, in f32. C is not read when beta is 0, whatever it holds.
+__device__ __forceinline__ float add_c(const OutputTile& output, float sum, const ElementC* c) {
+    const float scaled = output.alpha * sum;
+    return output.beta != 0.0f ? fmaf(output.beta, c_to_float(*c), scaled) : scaled;
+}
+
 #endif
-    if (whole) {
-        *reinterpret_cast<OutputVector*>(d) = value;
-    } else {
-        #pragma unroll
-        for (int i = 0; i < kVectorD; ++i)
-            if (column + i < output.n) d[i] = value.element[i];
+// One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
+__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
+    if (row >= output.m || column >= output.n) return;
+    auto* d = output.d + row * output.ldd + column;
+#if GEMM_READ_C
+    const ElementC* c = output.c + row * output.ldc + column;
+#endif
+    if (column + kVectorD > output.n) {
+        #pragma unroll 1
+        for (int i = 0; column + i < output.n; ++i) {
+#if GEMM_READ_C
+            store(d + i, add_c(output, staged[i], c + i));
+#else
+            d[i] = staged[i];
+#endif
+        }
+        return;
     }
+#if GEMM_READ_C
+    const StagedVector sum = *reinterpret_cast<const StagedVector*>(staged);
+    OutputVector value;
+    VectorC addend = {};
+    if (output.beta != 0.0f) addend = *reinterpret_cast<const VectorC*>(c);
+    #pragma unroll
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], add_c(output, sum.element[i], &addend.element[i]));
+    *reinterpret_cast<OutputVector*>(d) = value;
+#else
+    *reinterpret_cast<OutputVector*>(d) = *reinterpret_cast<const StagedVector*>(staged);
+#endif
 }
 
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output, int warp_row,
@@ -85,8 +89,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
             if (kVectors % 32 != 0 && v >= kVectors) break;
             const int row    = v / kVectorsPerRow;
             const int column = v % kVectorsPerRow * kVectorD;
-            store_vector(output, warp_row + i * kMmaM + row, warp_column + column,
-                         *reinterpret_cast<const StagedVector*>(sC + row * kPitchC + column));
+            store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
         __syncwarp();                                           // read before the next rows overwrite it
     }

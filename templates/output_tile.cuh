@@ -22,7 +22,7 @@ __device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int spl
     output.ldd   = slab_pitch(args.n);
     output.d     = slabs(args) + split * args.m * output.ldd;
     output.m     = args.m;
-    output.n     = args.n;
+    output.n     = static_cast<int>(output.ldd);                // the padding too: it is read back in whole vectors
     output.alpha = 1.0f;
     return output;
 }
