@@ -84,7 +84,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 #endif
             }
         __syncwarp();
-        #pragma unroll
+        #pragma unroll 4
         for (int v = lane; v < (kVectors + 31) / 32 * 32; v += 32) {
             if (kVectors % 32 != 0 && v >= kVectors) break;
             const int row    = v / kVectorsPerRow;

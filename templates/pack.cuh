@@ -10,6 +10,7 @@ __device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows,
     const char* end        = reinterpret_cast<const char*>(matrix + (rows - 1) * ld + columns);
     const unsigned per_row = (columns + 7u) / 8;
     const unsigned vectors = rows * per_row;
+    #pragma unroll 1
     for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
         const int row      = v / per_row;
         const int column   = v % per_row * 8;

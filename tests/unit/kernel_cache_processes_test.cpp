@@ -218,7 +218,7 @@ TEST_CASE("a process killed between two files of an entry leaves no half entry")
     TemporaryFolder folder;
     const std::string root = folder / "cache";
     // A large kernel.cu keeps the writer long enough between its files.
-    const std::string large(48U << 20U, 'x');
+    const std::string large = std::string(48U << 20U, 'x') + kRequest.body;
     bool caught_half_written = false;
     for (int round = 0; round < 10; ++round) {
         const pid_t child = start_child([&] {
