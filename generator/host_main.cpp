@@ -23,12 +23,12 @@ std::string extents(const GemmSpec& spec) {
     const bool b_rows = order_b(spec.layout) == Order::row;
     const OperandExtents elements = operand_extents(spec);
     return constant("kM", spec.m) + constant("kN", spec.n) + constant("kK", spec.k) + constant("kLda", spec.lda) +
-           constant("kLdb", spec.ldb) + constant("kLdc", spec.ldc) + constant("kLdd", spec.ldd) +
-           constant("kAStrideM", a_rows ? spec.lda : 1) + constant("kAStrideK", a_rows ? 1 : spec.lda) +
-           constant("kBStrideK", b_rows ? spec.ldb : 1) + constant("kBStrideN", b_rows ? 1 : spec.ldb) +
-           constant("kElementsA", elements.a) + constant("kElementsB", elements.b) +
-           constant("kElementsC", elements.c) + constant("kElementsD", elements.d) +
-           constant("kSparsity", sparsity(spec.k));
+           constant("kLdb", spec.ldb) + constant("kLdd", spec.ldd) + constant("kAStrideM", a_rows ? spec.lda : 1) +
+           constant("kAStrideK", a_rows ? 1 : spec.lda) + constant("kBStrideK", b_rows ? spec.ldb : 1) +
+           constant("kBStrideN", b_rows ? 1 : spec.ldb) + constant("kElementsA", elements.a) +
+           constant("kElementsB", elements.b) + constant("kElementsD", elements.d) +
+           constant("kSparsity", sparsity(spec.k)) +
+           (spec.c ? constant("kLdc", spec.ldc) + constant("kElementsC", elements.c) : "");
 }
 
 /// prepare() and launch(): what the runtime does with the entries, written out.

@@ -321,19 +321,18 @@ struct alignas(kVectorD * sizeof(Staged)) StagedVector {
 };
 using OutputVector = StagedVector;
 
-// One vector of one row of D; a vector cut by the right edge goes element by element.
-__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const StagedVector& staged) {
+// One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
+__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     if (row >= output.m || column >= output.n) return;
-    auto* d          = output.d + row * output.ldd + column;
-    const bool whole = column + kVectorD <= output.n;
-    const OutputVector& value = staged;
-    if (whole) {
-        *reinterpret_cast<OutputVector*>(d) = value;
-    } else {
-        #pragma unroll
-        for (int i = 0; i < kVectorD; ++i)
-            if (column + i < output.n) d[i] = value.element[i];
+    auto* d = output.d + row * output.ldd + column;
+    if (column + kVectorD > output.n) {
+        #pragma unroll 1
+        for (int i = 0; column + i < output.n; ++i) {
+            d[i] = staged[i];
+        }
+        return;
     }
+    *reinterpret_cast<OutputVector*>(d) = *reinterpret_cast<const StagedVector*>(staged);
 }
 
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output, int warp_row,
@@ -356,13 +355,12 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
                 *reinterpret_cast<unsigned*>(target) = pack_d(output.alpha * sum.x, output.alpha * sum.y);
             }
         __syncwarp();
-        #pragma unroll
+        #pragma unroll 4
         for (int v = lane; v < (kVectors + 31) / 32 * 32; v += 32) {
             if (kVectors % 32 != 0 && v >= kVectors) break;
             const int row    = v / kVectorsPerRow;
             const int column = v % kVectorsPerRow * kVectorD;
-            store_vector(output, warp_row + i * kMmaM + row, warp_column + column,
-                         *reinterpret_cast<const StagedVector*>(sC + row * kPitchC + column));
+            store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
         __syncwarp();                                           // read before the next rows overwrite it
     }

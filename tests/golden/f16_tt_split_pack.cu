@@ -213,6 +213,7 @@ __device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows,
     const char* end        = reinterpret_cast<const char*>(matrix + (rows - 1) * ld + columns);
     const unsigned per_row = (columns + 7u) / 8;
     const unsigned vectors = rows * per_row;
+    #pragma unroll 1
     for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
         const int row      = v / per_row;
         const int column   = v % per_row * 8;
@@ -241,7 +242,7 @@ __device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int spl
     output.ldd   = slab_pitch(args.n);
     output.d     = slabs(args) + split * args.m * output.ldd;
     output.m     = args.m;
-    output.n     = args.n;
+    output.n     = static_cast<int>(output.ldd);                // the padding too: it is read back in whole vectors
     output.alpha = 1.0f;
     return output;
 }
@@ -498,19 +499,18 @@ struct alignas(kVectorD * sizeof(Staged)) StagedVector {
 };
 using OutputVector = StagedVector;
 
-// One vector of one row of D; a vector cut by the right edge goes element by element.
-__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const StagedVector& staged) {
+// One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
+__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
     if (row >= output.m || column >= output.n) return;
-    auto* d          = output.d + row * output.ldd + column;
-    const bool whole = column + kVectorD <= output.n;
-    const OutputVector& value = staged;
-    if (whole) {
-        *reinterpret_cast<OutputVector*>(d) = value;
-    } else {
-        #pragma unroll
-        for (int i = 0; i < kVectorD; ++i)
-            if (column + i < output.n) d[i] = value.element[i];
+    auto* d = output.d + row * output.ldd + column;
+    if (column + kVectorD > output.n) {
+        #pragma unroll 1
+        for (int i = 0; column + i < output.n; ++i) {
+            d[i] = staged[i];
+        }
+        return;
     }
+    *reinterpret_cast<OutputVector*>(d) = *reinterpret_cast<const StagedVector*>(staged);
 }
 
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output, int warp_row,
@@ -533,13 +533,12 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
                 *reinterpret_cast<float2*>(target) = make_float2(output.alpha * sum.x, output.alpha * sum.y);
             }
         __syncwarp();
-        #pragma unroll
+        #pragma unroll 4
         for (int v = lane; v < (kVectors + 31) / 32 * 32; v += 32) {
             if (kVectors % 32 != 0 && v >= kVectors) break;
             const int row    = v / kVectorsPerRow;
             const int column = v % kVectorsPerRow * kVectorD;
-            store_vector(output, warp_row + i * kMmaM + row, warp_column + column,
-                         *reinterpret_cast<const StagedVector*>(sC + row * kPitchC + column));
+            store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
         __syncwarp();                                           // read before the next rows overwrite it
     }
