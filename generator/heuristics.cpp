@@ -38,8 +38,8 @@ std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSp
     std::vector<KernelConfig> fixed;
     std::set<ParameterMap> seen;
     for (const KernelConfig& candidate : candidates) {
-        KernelConfig config = family.with_parameters(candidate, selection.parameters);
-        if (seen.insert(family.parameters(config)).second) fixed.push_back(std::move(config));
+        const KernelConfig config = family.with_parameters(candidate, selection.parameters);
+        if (seen.insert(family.parameters(config)).second) fixed.push_back(config);
     }
     return fixed;
 }

@@ -110,7 +110,7 @@ LoadedKernel Context::Impl::load(const KernelSource& source, const std::string& 
     return loaded_kernel;
 }
 
-Context::Impl::SharedLoad Context::Impl::load_shared(KernelSource source, const GemmSpec& spec) {
+Context::Impl::SharedLoad Context::Impl::load_shared(const KernelSource& source, const GemmSpec& spec) {
     // The compiler is one and the same for all, so its version need not be asked for here.
     const std::string key = source.name + ' ' + cache_key(compile_request(source), 0);
     std::shared_ptr<LoadSlot> slot;
@@ -126,8 +126,8 @@ Context::Impl::SharedLoad Context::Impl::load_shared(KernelSource source, const 
     return {slot->kernel, false};
 }
 
-GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, KernelSource source) {
-    const SharedLoad shared = load_shared(std::move(source), spec);
+GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source) {
+    const SharedLoad shared = load_shared(source, spec);
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<GemmKernel::State>();
     state->spec = spec;
@@ -155,7 +155,7 @@ GemmKernel Context::Impl::build(const ParsedDump& dump) {
     const GemmSpec asked = resolved(dump.spec);
     KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
     source.body = dump.body;
-    return assemble(asked, dump.id, std::move(source));
+    return assemble(asked, dump.id, source);
 }
 
 GemmKernel Context::Impl::kernel(const GemmSpec& spec) {

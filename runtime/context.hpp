@@ -78,8 +78,8 @@ struct Context::Impl {
         bool was_loaded = false;  ///< before this request
     };
     /// As load, shared by all who ask for the same name and text.
-    [[nodiscard]] SharedLoad load_shared(KernelSource source, const GemmSpec& spec);
-    [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, KernelSource source);
+    [[nodiscard]] SharedLoad load_shared(const KernelSource& source, const GemmSpec& spec);
+    [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source);
 
     std::shared_mutex mutex;                           ///< guards the two maps
     std::unordered_map<GemmSpec, GemmKernel> kernels;  ///< by spec as asked

@@ -236,7 +236,8 @@ std::vector<Contender> CublasLtPeer::contenders(const GemmSpec& spec, std::strin
     std::vector<HeuristicResult> results;
     try {
         const ColumnMajorProblem problem = column_major_problem(spec);
-        plan.reset(
+        // Descriptors cannot be moved, so no make_shared.
+        plan.reset(  // NOLINT(modernize-make-shared)
             new Plan{library_, device_, workspace_, problem, spec.c.has_value(), Descriptors(library_, problem)});
         results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
     } catch (const CudaError&) {

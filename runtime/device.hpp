@@ -73,6 +73,7 @@ public:
     }
     /// Keeps the object alive as long as the graph `stream` is being captured into, and whatever is instantiated from
     /// it.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it keep the object
     virtual void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> /*object*/) {}
 };
 

@@ -21,7 +21,8 @@ std::string failure_line(const std::string& candidate, const std::string& error)
 
 std::string loaded_path(void* handle, const std::string& candidate) {
     link_map* map = nullptr;
-    const bool known = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr && map->l_name[0] != '\0';
+    const bool known =
+        dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr && map->l_name[0] != '\0';
     std::error_code ignored;
     const std::filesystem::path path = std::filesystem::absolute(known ? map->l_name : candidate, ignored);
     return ignored ? candidate : path.string();

@@ -36,17 +36,18 @@ using Stream = void*;
 
 /// Settings, filled once from the environment by `from_environment()` and passed down; nothing else reads the environment.
 struct Options {
-    std::string device = "cuda";            ///< "cuda": the current context's device, else device 0; "cuda:N"
-    std::string cache_directory;            ///< JITGEMM_CACHE_DIR, else $XDG_CACHE_HOME/jitgemm, else ~/.cache/jitgemm; empty: no cache
-    std::string readonly_cache_directory;   ///< JITGEMM_CACHE_READONLY: a second layer that is only read
-    std::string nvrtc_library;              ///< JITGEMM_NVRTC: path of libnvrtc to use before any other
-    std::string cuda_path;                  ///< CUDA_PATH, else CUDA_HOME
-    std::string wheel_directory;            ///< JITGEMM_WHEELS: folder with unpacked nvidia-cuda-nvrtc wheels
-    std::string template_directory;         ///< JITGEMM_TEMPLATES: read templates from disk in place of the embedded ones
-    std::string log_level = "warning";      ///< JITGEMM_LOG: trace, debug, info, warning, error, off
-    std::string kernel;                     ///< canonical kernel name to force; empty: the heuristic chooses
-    std::string family;                     ///< stay within this family; empty: any
-    std::string parameters;                 ///< "name=value,..." to fix; empty: none
+    std::string device = "cuda";  ///< "cuda": the current context's device, else device 0; "cuda:N"
+    /// JITGEMM_CACHE_DIR, else $XDG_CACHE_HOME/jitgemm, else ~/.cache/jitgemm; empty: no cache
+    std::string cache_directory;
+    std::string readonly_cache_directory;  ///< JITGEMM_CACHE_READONLY: a second layer that is only read
+    std::string nvrtc_library;             ///< JITGEMM_NVRTC: path of libnvrtc to use before any other
+    std::string cuda_path;                 ///< CUDA_PATH, else CUDA_HOME
+    std::string wheel_directory;           ///< JITGEMM_WHEELS: folder with unpacked nvidia-cuda-nvrtc wheels
+    std::string template_directory;     ///< JITGEMM_TEMPLATES: read templates from disk in place of the embedded ones
+    std::string log_level = "warning";  ///< JITGEMM_LOG: trace, debug, info, warning, error, off
+    std::string kernel;                 ///< canonical kernel name to force; empty: the heuristic chooses
+    std::string family;                 ///< stay within this family; empty: any
+    std::string parameters;             ///< "name=value,..." to fix; empty: none
 
     [[nodiscard]] static Options from_environment();
 };
@@ -59,7 +60,7 @@ struct GemmArguments {
     DevicePointer d{};
     float alpha = 1.0F;
     float beta = 0.0F;
-    DevicePointer workspace{};              ///< optional; else the context's own for that stream
+    DevicePointer workspace{};  ///< optional; else the context's own for that stream
     std::size_t workspace_bytes = 0;
 };
 
@@ -69,15 +70,15 @@ enum class CacheSource : std::uint8_t { memory, disk, compiled };
 
 /// What is known of a compiled kernel.
 struct KernelInfo {
-    std::string name;               ///< canonical kernel name
+    std::string name;  ///< canonical kernel name
     std::string arch;
-    int registers = 0;              ///< per thread
-    int spill_bytes = 0;            ///< stores plus loads
+    int registers = 0;    ///< per thread
+    int spill_bytes = 0;  ///< stores plus loads
     int stack_bytes = 0;
     int threads = 0;
     int shared_bytes = 0;
     std::int64_t blocks = 0;
-    double compile_ms = 0;          ///< of the compile that made the binary, whenever that was
+    double compile_ms = 0;  ///< of the compile that made the binary, whenever that was
     CacheSource cache = CacheSource::compiled;
     std::vector<std::string> warnings;
 };
@@ -91,14 +92,14 @@ public:
     /// which then needs a copy of this handle alive for as long as it is launched: the handle keeps the code loaded.
     void launch(const GemmArguments& arguments, Stream stream = nullptr) const;
 
-    [[nodiscard]] const GemmSpec& spec() const;         ///< resolved
-    [[nodiscard]] std::string source() const;           ///< exactly what was compiled, with its banner
+    [[nodiscard]] const GemmSpec& spec() const;  ///< resolved
+    [[nodiscard]] std::string source() const;    ///< exactly what was compiled, with its banner
     [[nodiscard]] const KernelInfo& info() const;
     [[nodiscard]] std::size_t workspace_bytes() const;
 
-    struct State;                                       // private: loaded functions and all a launch needs
+    struct State;  // private: loaded functions and all a launch needs
     explicit GemmKernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-    [[nodiscard]] const State& state() const { return *state_; }    // for the command-line tool and tests
+    [[nodiscard]] const State& state() const { return *state_; }  // for the command-line tool and tests
 
 private:
     std::shared_ptr<const State> state_;
@@ -148,7 +149,7 @@ public:
     [[nodiscard]] std::string arch() const;
 
     struct Impl;
-    [[nodiscard]] Impl& impl() { return *impl_; }       // for the command-line tool and tests
+    [[nodiscard]] Impl& impl() { return *impl_; }  // for the command-line tool and tests
 
 private:
     std::unique_ptr<Impl> impl_;

@@ -11,15 +11,15 @@ namespace jitgemm {
 
 /// One entry as `cache ls` shows it.
 struct CacheEntry {
-    std::string directory;      ///< "<kernel name>-<hash>"
+    std::string directory;  ///< "<kernel name>-<hash>"
     std::string name;
     std::string arch;
     int nvrtc_version = 0;
-    std::int64_t bytes = 0;     ///< all files of the entry
+    std::int64_t bytes = 0;  ///< all files of the entry
     double compile_ms = 0;
     int registers = 0;
     int spill_bytes = 0;
-    std::string state;          ///< "ok", or what is wrong with it (verify)
+    std::string state;  ///< "ok", or what is wrong with it (verify)
 };
 
 /// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}.
@@ -33,11 +33,12 @@ public:
 
     struct Result {
         CompiledKernel kernel;
-        CacheSource source = CacheSource::compiled;     ///< disk or compiled
-        std::string directory;                          ///< absolute path of the entry; empty when nothing was stored
+        CacheSource source = CacheSource::compiled;  ///< disk or compiled
+        std::string directory;                       ///< absolute path of the entry; empty when nothing was stored
     };
     /// `kernel_cu` is stored beside the binary as kernel.cu (banner and body) and never enters the key.
-    [[nodiscard]] Result get_or_compile(const CompileRequest& request, Compiler& compiler, const std::string& kernel_cu);
+    [[nodiscard]] Result get_or_compile(const CompileRequest& request, Compiler& compiler,
+                                        const std::string& kernel_cu);
 
     [[nodiscard]] const std::string& root() const;
     [[nodiscard]] std::vector<CacheEntry> entries(bool verify) const;
@@ -47,7 +48,8 @@ public:
     /// Removes damaged entries and left-over temporary folders; returns how many.
     int drop_damaged();
     /// For each stored entry of that kernel name, which key fields differ from the request ("options", "nvrtc_version" ...); `cache why`.
-    [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::string>>> explain_miss(const CompileRequest& request, int nvrtc_version) const;
+    [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::string>>> explain_miss(
+        const CompileRequest& request, int nvrtc_version) const;
 
 private:
     struct Impl;

@@ -43,7 +43,8 @@ MmaMultistageConfig config_of(const Tile& tile, int block_k) {
 bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config, int splits) {
     if (splits == 1) return true;
     const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
-    return blocks * (splits - 1) < 4 * kFewBlocks && blocks < kFewBlocks && spec.k / splits >= kShortestSplit;
+    return blocks * (splits - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks &&
+           spec.k / splits >= kShortestSplit;
 }
 
 /// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
@@ -128,7 +129,8 @@ double k_block_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const 
                       const Arch& arch, int resident) {
     const double math = math_cycles(spec, c, g, arch, resident);
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
-    const double reads = static_cast<double>(g.threads / 32) * (c.warp.m + c.warp.n) * c.block.k * 2;
+    const int warps = g.threads / 32;
+    const double reads = static_cast<double>(warps) * (c.warp.m + c.warp.n) * c.block.k * 2;
     const double shared = (reads + fill) / kSharedBytesPerCycle;
     const double l2 = fill / kL2BytesPerCycle;
     const double units = std::cbrt(math * math * math + shared * shared * shared + l2 * l2 * l2);

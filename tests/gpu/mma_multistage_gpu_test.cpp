@@ -34,7 +34,8 @@ void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
 }
 
 void check_with(const GemmSpec& spec, const std::string& parameters, const VerifyOptions& options = {}) {
-    static_cast<void>(check_kernel(spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options));
+    static_cast<void>(
+        check_kernel(spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options));
 }
 
 GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -150,7 +151,8 @@ TEST_CASE("random configs on random shapes") {
     for (int i = 0; i < 60; ++i) {
         const GemmSpec spec = spec_of(kLayouts[static_cast<std::size_t>(i % 4)], up_to(700), up_to(700), up_to(1500));
         const auto candidates = list_candidates(spec, context().impl().device->model()).accepted;
-        static_cast<void>(check_kernel(spec, candidates[static_cast<std::size_t>(up_to(static_cast<int>(candidates.size())) - 1)].config));
+        static_cast<void>(check_kernel(
+            spec, candidates[static_cast<std::size_t>(up_to(static_cast<int>(candidates.size())) - 1)].config));
     }
 }
 

@@ -23,7 +23,7 @@ bool has_nvcc() {
     return found;
 }
 
-void compile(std::vector<std::string> words) {
+void compile(const std::vector<std::string>& words) {
     const auto result = cli::run_program(words);
     REQUIRE(result);
     REQUIRE(result->exit_code == 0);

@@ -358,7 +358,7 @@ TEST_CASE("a compiler log with bytes that are no UTF-8 is stored") {
         }
     } compiler;
     KernelCache cache(f.root, {});
-    CHECK(cache.get_or_compile(f.request, compiler, {}).directory != "");
+    CHECK_FALSE(cache.get_or_compile(f.request, compiler, {}).directory.empty());
     CHECK(cache.get_or_compile(f.request, compiler, {}).source == CacheSource::disk);
 }
 
