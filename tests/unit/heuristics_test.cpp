@@ -103,5 +103,7 @@ TEST_CASE("a choice takes well under a millisecond") {
     for (int i = 0; i < 20; ++i) static_cast<void>(choose_config(square(1000 + i), find_gpu("h200")));
     const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 20;
     INFO("one choice: " << us << " us");
-    CHECK(us < 5000);  // generous: sanitizers and loaded machines; a release build takes a few hundred
+#ifdef NDEBUG
+    CHECK(us < 5000);  // generous: machines are loaded; unoptimised and sanitized builds only print it
+#endif
 }
