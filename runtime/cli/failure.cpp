@@ -1,5 +1,6 @@
 #include "runtime/cli/failure.hpp"
 
+#include "generator/layout/int_tuple.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/interrupt.hpp"
 
@@ -50,6 +51,8 @@ Failure describe_current_exception() {
         return reasoned("spec", error);
     } catch (const ConfigError& error) {
         return reasoned("config", error);
+    } catch (const LayoutError& error) {
+        return plain(kExitUsage, "layout", error);
     } catch (const CompileError& error) {
         return compile_failure(error);
     } catch (const CudaError& error) {

@@ -17,6 +17,8 @@ constexpr std::array kVerbs{
     Verb{"list", "Candidate kernels for a problem with their predicted times", jitgemm::cli::declare_list},
     Verb{"bench", "Time kernels side by side with cuBLASLt or a peer library", jitgemm::cli::declare_bench},
     Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},
+    Verb{"layout", "Layouts, thread-value layouts, swizzles and whole kernels, computed and drawn", nullptr,
+         jitgemm::cli::layout_verbs},
     Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, clear, why", nullptr,
          jitgemm::cli::cache_verbs},
     Verb{"doctor", "What is installed, found and missing", jitgemm::cli::declare_doctor},

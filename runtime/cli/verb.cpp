@@ -10,19 +10,23 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace jitgemm::cli {
 namespace {
 
+/// --json, or what the verbs of `layout` take as the same: --format json.
 bool wants_json(std::span<const std::string> arguments) {
-    return std::ranges::find(arguments, "--json") != arguments.end();
+    const auto has = [&](const char* word) { return std::ranges::find(arguments, word) != arguments.end(); };
+    const std::array<std::string, 2> two_words{"--format", "json"};
+    return has("--json") || has("--format=json") || !std::ranges::search(arguments, two_words).empty();
 }
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
 
 std::string help_of(std::span<const Verb> verbs, const std::string& path) {
     std::string help = fmt::format("Usage: {0} VERB [options]; {0} VERB --help for each\n\n", path);
-    for (const Verb& verb : verbs) help += fmt::format("  {:<8} {}\n", verb.name, verb.summary);
+    for (const Verb& verb : verbs) help += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
     return help;
 }
 

@@ -36,5 +36,6 @@ Action declare_export(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();
+[[nodiscard]] std::span<const Verb> layout_verbs();
 
 }  // namespace jitgemm::cli

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// One element of a drawn tensor.
+struct Cell {
+    std::vector<std::string> lines;  ///< what stands in it, top to bottom: {"T5", "V1"}; the first names its owner
+    int color = -1;                  ///< index into the palette, which wraps around; −1: none
+    std::string hint;                ///< what hovering shows: thread, value and coordinate
+};
+
+/// A matrix of cells, row by row, with its axes: rows of "m", columns of "k".
+struct Grid {
+    std::string title;
+    std::string row_axis, column_axis;
+    int rows = 0, columns = 0;
+    std::vector<Cell> cells;  ///< rows · columns of them, row-major
+};
+
+/// What `jitgemm layout` draws: grids one below the other, and sentences below them.
+struct Picture {
+    std::string title;
+    std::vector<Grid> grids;
+    std::vector<std::string> notes;
+};
+
+/// Cells of all grids together: a tile of 128 × 64 elements. A larger picture throws LayoutError stating this limit.
+inline constexpr int kMostCells = 8192;
+
+/// Throws LayoutError when there are more cells than kMostCells, or a grid whose cells are not rows · columns.
+void check_picture(const Picture& picture);
+
+// Each throws LayoutError as check_picture does. Text may hold any characters: every form escapes its own.
+
+/// Columns aligned; up to 120 characters wide where the cells allow it.
+[[nodiscard]] std::string picture_text(const Picture& picture);
+/// A stand-alone SVG without scripts, in light or dark colours as the reader's system prefers.
+[[nodiscard]] std::string picture_svg(const Picture& picture);
+/// A stand-alone LaTeX document with TikZ, for pdflatex.
+[[nodiscard]] std::string picture_latex(const Picture& picture);
+/// A self-contained page: hovering a cell shows its hint and marks all cells of the same owner (first line).
+[[nodiscard]] std::string picture_html(const Picture& picture);
+
+}  // namespace jitgemm

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "runtime/cli/verb.hpp"
+
+namespace jitgemm::cli {
+
+// The verbs below `layout`; each file runtime/cli/layout_<name>.cpp defines one or two. layout.cpp holds their table.
+Action declare_layout_kernel(CLI::App& app);
+
+}  // namespace jitgemm::cli
