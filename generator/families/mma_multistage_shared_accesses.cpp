@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace jitgemm {
 namespace {
@@ -63,29 +65,39 @@ struct WarpGrid {
     int sharers;
 };
 
+/// One ldmatrix of the warp tile in all warps and k-steps. `rows` are the lanes' rows in the first of them.
+void add_ldmatrix(SharedAccess& access, const OperandTile& tile, const MmaMultistageConfig& c, const WarpGrid& warps,
+                  int x, const std::array<Coordinate, kWarpLanes>& rows) {
+    for (int first_row = 0; first_row < warps.distinct * warps.extent; first_row += warps.extent) {
+        for (int first_k = 0; first_k < c.block.k; first_k += c.mma.k) {
+            const LaneAddresses addresses = lane_addresses([&](int lane) {
+                const Coordinate& row = rows[static_cast<std::size_t>(lane)];
+                return tile.address(Coordinate{first_row + row.row, first_k + row.column});
+            });
+            add_instruction(access, matrix_wavefronts(x, addresses), warps.sharers);
+        }
+    }
+}
+
 SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
                              const MmaAtom& atom) {
     const bool is_a = tile.operand == Operand::a;
     const WarpGrid warps = is_a ? WarpGrid{g.warps_m, c.warp.m, g.warps_n} : WarpGrid{g.warps_n, c.warp.n, g.warps_m};
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
-    LdmatrixChoice choice{.x = is_a ? c.ldmatrix_a : c.ldmatrix_b, .trans = !tile.geometry.k_major};
-    choice.matrices = matrices_8x8(tile.operand, c.mma, repetitions);
-    choice.instructions = choice.matrices / choice.x;
-
+    const int x = is_a ? c.ldmatrix_a : c.ldmatrix_b;
+    const bool trans = !tile.geometry.k_major;
     SharedAccess access;
     access.what = fmt::format("ldmatrix {}", to_string(tile.operand));
-    access.instruction = fmt::format("ldmatrix.x{}{}", choice.x, choice.trans ? ".trans" : "");
-    for (int warp = 0; warp < warps.distinct; ++warp) {
-        for (int k_step = 0; k_step < g.k_steps; ++k_step) {
-            for (int instruction = 0; instruction < choice.instructions; ++instruction) {
-                const LaneAddresses addresses = lane_addresses([&](int lane) {
-                    const Coordinate row =
-                        ldmatrix_lane_row(atom, tile.operand, repetitions, choice, instruction, lane);
-                    return tile.address(Coordinate{warp * warps.extent + row.row, k_step * c.mma.k + row.column});
-                });
-                add_instruction(access, matrix_wavefronts(choice.x, addresses), warps.sharers);
-            }
-        }
+    access.instruction = fmt::format("ldmatrix.x{}{}", x, trans ? ".trans" : "");
+    if (find_ldmatrix(x, trans) == nullptr) return access;
+    const int matrices = matrices_8x8(tile.operand, c.mma, repetitions);
+    const LdmatrixChoice choice{.x = x, .trans = trans, .matrices = matrices, .instructions = matrices / x};
+    for (int instruction = 0; instruction < choice.instructions; ++instruction) {
+        std::array<Coordinate, kWarpLanes> rows;
+        for (int lane = 0; lane < kWarpLanes; ++lane)
+            rows[static_cast<std::size_t>(lane)] =
+                ldmatrix_lane_row(atom, tile.operand, repetitions, choice, instruction, lane);
+        add_ldmatrix(access, tile, c, warps, x, rows);
     }
     return access;
 }
@@ -147,6 +159,9 @@ std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, cons
     return accesses;
 }
 
+/// Asked for every candidate, so what needs no counting isn't counted.
+bool may_conflict(const MmaMultistageConfig& config) { return config.shared_layout != SharedLayout::swizzle; }
+
 }  // namespace
 
 std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
@@ -161,14 +176,15 @@ std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& si
 }
 
 double mma_multistage_conflict_slowdown(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    if (config.shared_layout == SharedLayout::swizzle) return 1.0;
+    if (!may_conflict(config)) return 1.0;
     return mainloop_slowdown(mainloop_accesses(signature, config));
 }
 
 std::vector<std::string> mma_multistage_objections(const GemmSpec& spec, const KernelConfig& config) {
+    const auto& c = std::get<MmaMultistageConfig>(config.family);
     std::vector<std::string> objections;
-    for (const SharedAccess& access :
-         mainloop_accesses(signature(spec), std::get<MmaMultistageConfig>(config.family))) {
+    if (!may_conflict(c)) return objections;
+    for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {
         if (access.wavefronts > access.ideal)
             objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts a k-block where {} would do",
                                              access.what, access.instruction, access.wavefronts, access.ideal));

@@ -16,8 +16,9 @@ namespace jitgemm {
 [[nodiscard]] std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                                        const MmaMultistageConfig& config);
 
-/// Times longer the mainloop keeps shared memory busy than without bank conflicts. Cheap for swizzled tiles, which never
-/// conflict where the swizzle is legal: ldmatrix and copies of any width fill all banks (tests go through all of them).
+/// Times longer the mainloop keeps shared memory busy than without bank conflicts. Swizzled tiles never have any where the
+/// swizzle is legal: 128 bytes of neighbouring vectors, like the 8 rows of a matrix, fill all banks. Tests count all of
+/// them; here, where every candidate comes by, only padded tiles are counted.
 [[nodiscard]] double mma_multistage_conflict_slowdown(const GemmSignature& signature,
                                                       const MmaMultistageConfig& config);
 

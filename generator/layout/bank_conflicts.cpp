@@ -14,44 +14,54 @@ constexpr int kPhaseBytes = kSharedBanks * kBankBytes;
 constexpr int kMatrixRows = 8;
 constexpr int kMatrixRowBytes = 16;
 
-/// The words a phase wants of each bank. Called for every candidate kernel: fixed arrays, no allocation.
+/// What the lanes of a phase want of each bank. Called for many candidates: fixed arrays, no allocation.
+/// Aligned vectors are counted whole, over banks as wide as they are: two of them share all their banks or none.
 class Phase {
 public:
-    void want(int word) {
-        const auto bank = static_cast<std::size_t>(word % kSharedBanks);
-        const auto begin = words_[bank].begin();
-        const auto end = begin + wanted_[bank];
-        if (std::find(begin, end, word) != end) return;
-        words_[bank][wanted_[bank]++] = word;
-        busiest_ = std::max<int>(busiest_, wanted_[bank]);
+    explicit Phase(int unit_bytes) : unit_bytes_(unit_bytes), banks_(kPhaseBytes / unit_bytes) {}
+
+    void want(int address, int bytes) {
+        const int last = (address + bytes - 1) / unit_bytes_;
+        for (int unit = address / unit_bytes_; unit <= last; ++unit) want_unit(unit);
     }
     [[nodiscard]] int wavefronts() const { return busiest_; }
 
 private:
-    // A lane's words are neighbours, so it wants at most one of each bank.
-    std::array<std::array<int, kWarpLanes>, kSharedBanks> words_;  // the first wanted_[bank] of each count
+    void want_unit(int unit) {
+        const auto bank = static_cast<std::size_t>(unit % banks_);
+        const auto begin = units_[bank].begin();
+        const auto end = begin + wanted_[bank];
+        if (std::find(begin, end, unit) != end) return;
+        units_[bank][wanted_[bank]++] = unit;
+        busiest_ = std::max<int>(busiest_, wanted_[bank]);
+    }
+
+    int unit_bytes_;
+    int banks_;
+    // A lane's units are neighbours, so it wants at most one of each bank.
+    std::array<std::array<int, kWarpLanes>, kSharedBanks> units_;  // the first wanted_[bank] of each count
     std::array<std::uint8_t, kSharedBanks> wanted_{};
     int busiest_ = 0;
 };
 
-int phase_wavefronts(int first_lane, int lanes, int bytes, const LaneAddresses& addresses) {
-    Phase phase;
-    for (int lane = first_lane; lane < first_lane + lanes; ++lane) {
-        const int address = addresses[static_cast<std::size_t>(lane)];
-        if (address < 0) continue;
-        const int last_word = (address + bytes - 1) / kBankBytes;
-        for (int word = address / kBankBytes; word <= last_word; ++word) phase.want(word);
-    }
-    return phase.wavefronts();
+/// Bytes that always travel together: a whole vector where all are aligned, else a word.
+int unit_bytes(int bytes, const LaneAddresses& addresses) {
+    const auto aligned = [&](int address) { return address < 0 || address % bytes == 0; };
+    return std::all_of(addresses.begin(), addresses.end(), aligned) ? std::max(bytes, kBankBytes) : kBankBytes;
 }
 
 Wavefronts wavefronts(int all_lanes, int bytes, const LaneAddresses& addresses) {
     const int lanes = std::min(all_lanes, kPhaseBytes / std::max(bytes, kBankBytes));
+    const int unit = unit_bytes(bytes, addresses);
     Wavefronts sum;
-    for (int lane = 0; lane < all_lanes; lane += lanes) {
-        const int count = phase_wavefronts(lane, lanes, bytes, addresses);
-        sum.count += count;
-        sum.ideal += count > 0 ? 1 : 0;
+    for (int first = 0; first < all_lanes; first += lanes) {
+        Phase phase(unit);
+        for (int lane = first; lane < first + lanes; ++lane) {
+            const int address = addresses[static_cast<std::size_t>(lane)];
+            if (address >= 0) phase.want(address, bytes);
+        }
+        sum.count += phase.wavefronts();
+        sum.ideal += phase.wavefronts() > 0 ? 1 : 0;
     }
     return sum;
 }
