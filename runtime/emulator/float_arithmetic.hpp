@@ -29,8 +29,8 @@ struct MinMaxMode {
     bool xor_sign_of_abs = false;  ///< .xorsign.abs: of the magnitudes, with the product's sign
 };
 
-/// The NaN that instructions make: 0x7fff for f16 and bf16, 0x7fffffff for f32 and tf32, the quiet NaN with a clear sign
-/// and payload for f64, 0x7f for both 8-bit types.
+/// The NaN that instructions make: 0x7fff for f16 and bf16, 0x7fffffff for f32 and tf32, 0xfff8000000000000
+/// for f64, 0x7f for both 8-bit types.
 [[nodiscard]] std::uint64_t canonical_nan(FloatType type);
 
 // ---- any type: bits in the low part of a word, correctly rounded in every mode ---------------------------------------
@@ -110,8 +110,9 @@ struct IntegerType {
 enum class Approximation : std::uint8_t { ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh };
 [[nodiscard]] std::uint64_t approximate(Approximation function, FloatType type, std::uint64_t bits,
                                         bool flush_subnormals = false);
-/// div.approx and div.full of f32.
-[[nodiscard]] std::uint32_t approximate_div(std::uint32_t a, std::uint32_t b, bool flush_subnormals = false);
+/// div.approx of f32, and div.full with `full_range`: the first has 0 for every |b| above 2^126, NaN if a is infinite too.
+[[nodiscard]] std::uint32_t approximate_div(std::uint32_t a, std::uint32_t b, bool flush_subnormals = false,
+                                            bool full_range = false);
 
 // ---- shortcuts: f32 to nearest even, subnormals kept -----------------------------------------------------------------
 // The host's arithmetic is the same, but for the NaN it makes. The build must not contract a · b + c (-ffp-contract=off

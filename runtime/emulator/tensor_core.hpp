@@ -35,9 +35,12 @@ enum class TensorCoreModel : std::uint8_t { turing, ampere, ada, hopper, blackwe
 /// The model of a compute capability (10 · major + minor: 80, 90, 121). Throws SpecError for one before 75.
 [[nodiscard]] TensorCoreModel tensor_core_model(int compute_capability);
 
-/// The shapes and types of mma.sync that `mma` knows; a kind is in PTX's vocabulary, whatever the architecture.
+/// The shapes and types of mma.sync that `mma` knows, whatever the architecture; without .satfinite, which all of the
+/// integer ones take.
 [[nodiscard]] std::span<const MmaKind> mma_kinds();
 [[nodiscard]] bool is_supported(const MmaKind& kind);
+/// The same, and that generation of tensor cores has it.
+[[nodiscard]] bool is_supported(const MmaKind& kind, TensorCoreModel model);
 
 /// 32-bit registers a lane holds of each operand. An f64 takes two, the low word first.
 struct MmaRegisters {
@@ -53,7 +56,7 @@ struct MmaRegisters {
 [[nodiscard]] Coordinate mma_coordinate(const MmaKind& kind, Operand operand, int lane, int element);
 
 /// One warp's mma.sync. `registers[r * 32 + lane]`, r in the order of the PTX operand; d may alias c.
-/// The kind must be a supported one: throws SpecError otherwise.
+/// Throws SpecError naming the kind where `is_supported(kind, model)` is false.
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d);
 
