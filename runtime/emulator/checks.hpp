@@ -6,7 +6,7 @@ namespace jitgemm::emulator {
 
 /// What a launch looks for. Turning one off never turns a right result into a wrong one.
 struct Checks {
-    bool bounds = true;             ///< out-of-range and misaligned accesses; off: out-of-range reads give 0, writes nothing
+    bool bounds = true;  ///< out-of-range and misaligned accesses; off: out-of-range reads give 0, writes nothing
     bool shared_written = true;     ///< reads of shared memory never written
     bool registers_written = true;  ///< reads of registers never written
     bool races = true;              ///< shared memory between warps

@@ -9,17 +9,38 @@
 namespace jitgemm::emulator {
 
 enum class InstructionKind : std::uint8_t {
-    move, integer, logic, compare, convert, float32, float64, half, special_function,
-    global_load, global_store, shared_load, shared_store, local, parameter, atomic,
-    async_copy, async_wait, matrix_load, matrix_store, tensor, warp, barrier, control,
+    move,
+    integer,
+    logic,
+    compare,
+    convert,
+    float32,
+    float64,
+    half,
+    special_function,
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    local,
+    parameter,
+    atomic,
+    async_copy,
+    async_wait,
+    matrix_load,
+    matrix_store,
+    tensor,
+    warp,
+    barrier,
+    control,
 };
 inline constexpr std::size_t kInstructionKinds = 24;
 [[nodiscard]] std::string_view to_string(InstructionKind kind);
 
 /// What one instruction, one kind or a whole launch did. Guarded-off executions (no lane left) are not counted.
 struct Tally {
-    std::uint64_t warps = 0;  ///< executions by a warp
-    std::uint64_t lanes = 0;  ///< executions by a lane
+    std::uint64_t warps = 0;              ///< executions by a warp
+    std::uint64_t lanes = 0;              ///< executions by a lane
     std::uint64_t global_read_bytes = 0;  ///< asked for by lanes, the same byte by two lanes twice
     std::uint64_t global_written_bytes = 0;
     std::uint64_t sectors = 0;           ///< different 32-byte sectors of global memory, summed over requests of a warp

@@ -10,20 +10,20 @@
 namespace jitgemm::emulator {
 
 enum class FaultKind : std::uint8_t {
-    out_of_range,         ///< an access outside every buffer, or beyond a window
-    misaligned,           ///< an address that is no multiple of what the access needs
-    read_only,            ///< a store to constants or parameters
-    guarded,              ///< an access to a range marked as a guard band
-    never_written_shared, ///< a read of shared memory nobody has written
+    out_of_range,          ///< an access outside every buffer, or beyond a window
+    misaligned,            ///< an address that is no multiple of what the access needs
+    read_only,             ///< a store to constants or parameters
+    guarded,               ///< an access to a range marked as a guard band
+    never_written_shared,  ///< a read of shared memory nobody has written
     never_written_register,
-    shared_race,          ///< two warps, one of them writing, with no barrier between
-    copy_in_flight,       ///< an access to a byte an asynchronous copy has yet to write
-    barrier_divergence,   ///< a barrier or warp-wide instruction that part of a warp executes
-    barrier_count,        ///< threads that disagree on how many a barrier is for
-    deadlock,             ///< every warp waits
-    trap,                 ///< the program's own trap or brkpt
-    unsupported,          ///< what only shows at run time
-    work_limit,           ///< more work than the launch allows
+    shared_race,         ///< two warps, one of them writing, with no barrier between
+    copy_in_flight,      ///< an access to a byte an asynchronous copy has yet to write
+    barrier_divergence,  ///< a barrier or warp-wide instruction that part of a warp executes
+    barrier_count,       ///< threads that disagree on how many a barrier is for
+    deadlock,            ///< every warp waits
+    trap,                ///< the program's own trap or brkpt
+    unsupported,         ///< what only shows at run time
+    work_limit,          ///< more work than the launch allows
 };
 [[nodiscard]] std::string_view to_string(FaultKind kind);
 

@@ -48,10 +48,9 @@ std::string MemoryMap::describe(DeviceAddress address) const {
     const std::uint64_t behind = before == buffers_.end() ? ~std::uint64_t{0} : address - before->address;
     const std::uint64_t ahead = after == buffers_.end() ? ~std::uint64_t{0} : after->address - address;
     if (before != buffers_.end() && behind < before->bytes + std::min<std::uint64_t>(ahead, kUnmappedRoom)) {
-        return behind < before->bytes
-                   ? fmt::format("offset {} of {} ({} bytes)", behind, before->name, before->bytes)
-                   : fmt::format("offset {} of {}, {} bytes past its end ({} bytes)", behind, before->name,
-                                 behind - before->bytes, before->bytes);
+        return behind < before->bytes ? fmt::format("offset {} of {} ({} bytes)", behind, before->name, before->bytes)
+                                      : fmt::format("offset {} of {}, {} bytes past its end ({} bytes)", behind,
+                                                    before->name, behind - before->bytes, before->bytes);
     }
     if (ahead <= kUnmappedRoom) return fmt::format("{} bytes before {} ({} bytes)", ahead, after->name, after->bytes);
     return fmt::format("{:#x}, which is near no buffer", address);

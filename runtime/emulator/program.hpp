@@ -46,14 +46,14 @@ struct Instruction {
     InstructionKind kind = InstructionKind::move;
     bool guarded = false;
     bool guard_negated = false;
-    bool tracked = false;          ///< it reads or writes registers that may be read unwritten
+    bool tracked = false;               ///< it reads or writes registers that may be read unwritten
     bool propagates_unwritten = false;  ///< mov: copies the state of its source rather than needing it written
     std::uint8_t destinations = 0;      ///< the first so many values are written, the others read
     std::uint32_t guard = 0;            ///< row of predicates
     std::uint32_t index = 0;            ///< in Program::code
     std::uint32_t target = 0;           ///< of a branch
     std::uint32_t reconvergence = kNoReconvergence;  ///< where lanes that part here meet again
-    std::int64_t immediate = 0;         ///< displacement of an address, or what the handler takes it for
+    std::int64_t immediate = 0;                      ///< displacement of an address, or what the handler takes it for
     std::vector<Value> values;
     std::shared_ptr<const void> detail_data;  ///< what only this handler knows
     const ptx::Instruction* source = nullptr;
@@ -66,10 +66,29 @@ struct Instruction {
 
 /// Special registers live in ordinary rows that are filled when a frame begins.
 enum class Special : std::uint8_t {
-    tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-    laneid, warpid, nwarpid, warp_size,
-    lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-    dynamic_shared_bytes, total_shared_bytes,
+    tid_x,
+    tid_y,
+    tid_z,
+    ntid_x,
+    ntid_y,
+    ntid_z,
+    ctaid_x,
+    ctaid_y,
+    ctaid_z,
+    nctaid_x,
+    nctaid_y,
+    nctaid_z,
+    laneid,
+    warpid,
+    nwarpid,
+    warp_size,
+    lanemask_eq,
+    lanemask_le,
+    lanemask_lt,
+    lanemask_ge,
+    lanemask_gt,
+    dynamic_shared_bytes,
+    total_shared_bytes,
     local_address,  ///< of the frame's local memory; a row of doublewords
 };
 
@@ -95,6 +114,7 @@ struct Function {
     std::uint32_t doublewords = 0;
     std::uint32_t predicates = 0;
     std::vector<SpecialRow> specials;
+    std::vector<Value> registers;            ///< where each register of the PTX lies
     std::vector<ParameterRange> parameters;  ///< and results behind them; they come first in the parameter space
     std::int64_t formal_bytes = 0;           ///< of parameters and results
     std::int64_t parameter_bytes = 0;        ///< with the .param variables of calls it makes
@@ -102,6 +122,20 @@ struct Function {
     std::int64_t max_threads = 0;
     std::int64_t required_threads = 0;
     bool tracks = false;  ///< some instruction is tracked
+};
+
+/// Bytes that a call moves from one parameter space to another.
+struct ParameterMove {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    std::int64_t bytes = 0;
+};
+
+/// Detail of a call.
+struct CallSite {
+    std::size_t function = 0;
+    std::vector<ParameterMove> arguments;  ///< from the caller's space to the function's
+    std::vector<ParameterMove> results;    ///< from the function's to the caller's
 };
 
 /// A doubleword constant that is an address of a module variable.
@@ -123,11 +157,12 @@ struct SharedLayout {
 /// What the decoder makes of a module.
 struct DecodedProgram {
     std::vector<Instruction> code;
-    std::vector<Function> functions;  ///< as in the module
+    std::vector<Function> functions;                  ///< as in the module
     std::vector<std::uint32_t> constant_words;        ///< a row of kLanes copies each
     std::vector<std::uint64_t> constant_doublewords;  ///< addresses of variables are filled in by the launch
     std::vector<Relocation> relocations;
     SharedLayout shared;
+    std::vector<std::unique_ptr<const ptx::Instruction>> closing;  ///< the ret at the end of each body
 };
 
 class Program {
@@ -143,6 +178,8 @@ public:
     [[nodiscard]] std::uint64_t identity() const { return identity_; }  ///< no other program of the process has it
     /// "PTX line 123: add.s32 …; kernel.cu:45"
     [[nodiscard]] std::string place(const Instruction& instruction) const;
+    /// The register a value of that instruction is, as the PTX names it.
+    [[nodiscard]] std::string register_name(const Instruction& instruction, const Value& value) const;
 
 private:
     std::unique_ptr<const ptx::Module> module_;

@@ -13,9 +13,10 @@ constexpr std::uint32_t kWholeGranule = 0xF;
 
 const char* name_of(Access access) {
     switch (access) {
-        case Access::read: return "reads";
-        case Access::write: return "writes";
-        default: return "atomically updates";
+        case Access::read:
+        case Access::strong_read: return "reads";
+        case Access::atomic: return "atomically updates";
+        default: return "writes";
     }
 }
 
@@ -54,8 +55,9 @@ void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_
 }
 
 void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
-    if (checks_.copies_in_flight && in_flight_[granule] != 0) [[unlikely]] report_in_flight(granule, access);
-    if (access == Access::write) {
+    if (checks_.copies_in_flight && in_flight_[granule] != 0) [[unlikely]]
+        report_in_flight(granule, access);
+    if (!reads(access)) {
         written_[granule] = static_cast<std::uint8_t>(written_[granule] | byte_mask);
     } else if (checks_.shared_written && (written_[granule] & byte_mask) != byte_mask) [[unlikely]] {
         report_never_written(granule, byte_mask);
@@ -86,6 +88,7 @@ void SharedMemory::split(std::uint32_t granule) {
 
 void SharedMemory::track(const Accessor& who, History& history, std::uint32_t byte, Access access) {
     check_write_order(who, history, byte, access);
+    if (access == Access::strong_read) return;
     if (access == Access::read) return note_read(who, history, byte);
     check_read_order(who, history, byte, access);
     note_write(who, history, byte, access);
@@ -94,7 +97,7 @@ void SharedMemory::track(const Accessor& who, History& history, std::uint32_t by
 void SharedMemory::check_write_order(const Accessor& who, const History& history, std::uint32_t byte,
                                      Access access) const {
     if (history.write_time == 0 || order_.ordered(who.warp, history.writer, history.write_time)) return;
-    if (history.atomic && access == Access::atomic) return;
+    if (history.strong && is_strong(access)) return;
     report_race(who, access, byte, history.writer, history.write_site, "written");
 }
 
@@ -141,7 +144,7 @@ void SharedMemory::note_write(const Accessor& who, History& history, std::uint32
     history = {.write_time = order_.now(),
                .write_site = who.site,
                .writer = static_cast<std::uint8_t>(who.warp),
-               .atomic = access == Access::atomic,
+               .strong = is_strong(access),
                .split = whole_is_split};
 }
 
@@ -182,9 +185,9 @@ void SharedMemory::report_in_flight(std::uint32_t granule, Access access) const 
 void SharedMemory::report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const {
     const std::uint32_t missing = byte_mask & ~static_cast<std::uint32_t>(written_[granule]);
     const auto first = static_cast<std::uint32_t>(std::countr_zero(missing));
-    throw AccessFault{FaultKind::never_written_shared,
-                      fmt::format("reads offset {} of shared memory, which nobody has written",
-                                  granule * kGranule + first)};
+    throw AccessFault{
+        FaultKind::never_written_shared,
+        fmt::format("reads offset {} of shared memory, which nobody has written", granule * kGranule + first)};
 }
 
 }  // namespace jitgemm::emulator

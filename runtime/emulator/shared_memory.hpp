@@ -13,7 +13,12 @@
 
 namespace jitgemm::emulator {
 
-enum class Access : std::uint8_t { read, write, atomic };
+/// Strong accesses (volatile, relaxed, acquire, release) may meet each other and atomics without a barrier; that they order
+/// other accesses is not modelled.
+enum class Access : std::uint8_t { read, write, atomic, strong_read, strong_write };
+[[nodiscard]] constexpr bool is_strong(Access access) { return access > Access::write; }
+[[nodiscard]] constexpr bool reads(Access access) { return access != Access::write && access != Access::strong_write; }
+[[nodiscard]] constexpr bool writes(Access access) { return access != Access::read && access != Access::strong_read; }
 
 /// Who touches shared memory: `site` is the index of the instruction, for the report of a race.
 struct Accessor {
@@ -53,7 +58,7 @@ private:
         std::uint32_t read_site = 0;
         std::uint32_t readers = 0;  ///< a bit a warp
         std::uint8_t writer = 0;
-        bool atomic = false;       ///< the last write was
+        bool strong = false;       ///< the last write was
         bool exact_reads = false;  ///< the readers' times differ and lie in exact_reads_
         bool split = false;        ///< the bytes have histories of their own
     };
@@ -80,7 +85,7 @@ private:
     std::vector<std::uint8_t> written_;     ///< a granule of 4 bytes: a bit a byte
     std::vector<std::uint32_t> in_flight_;  ///< a granule: 1 + the site of the copy; 0: none
     std::vector<History> granules_;
-    std::vector<History> bytes_;  ///< four a granule, once one is split
+    std::vector<History> bytes_;                            ///< four a granule, once one is split
     std::unordered_map<std::uint32_t, Times> exact_reads_;  ///< by first byte, where readers' times differ
 };
 
