@@ -180,6 +180,11 @@ void multiply_integers(const MmaPlan& plan, bool saturate, const std::uint32_t* 
     scatter(plan.c, sums.data(), d);
 }
 
+std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    const double result = std::fma(std::bit_cast<double>(a), std::bit_cast<double>(b), std::bit_cast<double>(c));
+    return std::isnan(result) ? canonical_nan(FloatType::f64) : std::bit_cast<std::uint64_t>(result);
+}
+
 /// m8n8k4.f64: a chain of fused multiply-adds in the order of k. Its operands need no matrices: lane 4·row + k holds
 /// A(row, k), lane 4·column + k B(k, column), lane 4·row + t C(row, 2·t) and C(row, 2·t + 1).
 void multiply_f64(const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
@@ -192,8 +197,7 @@ void multiply_f64(const std::uint32_t* a, const std::uint32_t* b, const std::uin
         const int row = i / 8;
         const int column = i % 8;
         std::uint64_t sum = word64(c, column % 2, 4 * row + column / 2);
-        for (int k = 0; k < 4; ++k)
-            sum = fma(FloatType::f64, word64(a, 0, 4 * row + k), word64(b, 0, 4 * column + k), sum);
+        for (int k = 0; k < 4; ++k) sum = fma_f64(word64(a, 0, 4 * row + k), word64(b, 0, 4 * column + k), sum);
         sums[static_cast<std::size_t>(i)] = sum;
     }
     for (int i = 0; i < 64; ++i) {
