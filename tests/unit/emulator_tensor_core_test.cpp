@@ -143,10 +143,12 @@ struct Parameters {
     int fraction_bits;
     int block_bytes;
     int zero_exponent;
+    int f32_fraction_bits;
 };
-Parameters parameters(TensorCoreModel model) {
+Parameters parameters(TensorCoreModel model, const MmaKind& kind) {
     const bool recent = model >= TensorCoreModel::hopper;
-    return {recent ? 25 : 24, recent ? 32 : 16, recent ? -133 : -132};
+    const bool narrow = model == TensorCoreModel::ada && bits_of(kind.a) == 8;
+    return {narrow ? 13 : (recent ? 25 : 24), recent ? 32 : 16, recent ? -133 : -132, narrow ? 13 : 23};
 }
 
 double rounded(double value, MmaType type, int fraction_bits, bool nearest) {
@@ -192,7 +194,7 @@ std::uint32_t random_element(RandomBits& random, MmaType type, bool wide) {
 }
 
 void compare_with_formula(const MmaKind& kind, TensorCoreModel model, int rounds, RandomBits& random) {
-    const Parameters parameters_of_model = parameters(model);
+    const Parameters parameters_of_model = parameters(model, kind);
     const int block = std::min(kind.k, parameters_of_model.block_bytes * 8 / bits_of(kind.a));
     for (int round = 0; round < rounds; ++round) {
         Warp warp(kind);
@@ -217,7 +219,8 @@ void compare_with_formula(const MmaKind& kind, TensorCoreModel model, int rounds
                                            number(kind.b, warp.get(Operand::b, {column, k})));
                     if (std::isfinite(sum))
                         sum = fused_sum(kind, terms, sum, parameters_of_model.fraction_bits,
-                                        parameters_of_model.zero_exponent, kind.d == MmaType::f16 ? 10 : 23);
+                                        parameters_of_model.zero_exponent,
+                                        kind.d == MmaType::f16 ? 10 : parameters_of_model.f32_fraction_bits);
                     if (kind.d == MmaType::f16 && std::fabs(sum) > 65504.0) sum = std::copysign(HUGE_VAL, sum);
                     if (kind.d == MmaType::f32) sum = static_cast<double>(static_cast<float>(sum));
                 }
@@ -308,7 +311,8 @@ TEST_CASE("sums are the papers' formula, for random operands of every size") {
     }
     for (const MmaKind& kind : mma_kinds())
         if ((kind.a == MmaType::e4m3 || kind.a == MmaType::e5m2) && kind.k == 32)
-            compare_with_formula(kind, TensorCoreModel::blackwell_rtx, 3, random);
+            for (const TensorCoreModel model : {TensorCoreModel::ada, TensorCoreModel::blackwell_rtx})
+                compare_with_formula(kind, model, 3, random);
 }
 
 // Fasi, Higham, Mikaitis, Pranesh 2021, section 3: what the experiments on the A100 and V100 showed.
@@ -343,6 +347,27 @@ TEST_CASE("published properties of the sum hold") {
         REQUIRE(dot_f16(TensorCoreModel::ampere, terms, 0.0F) == 0x1p-20F);
         REQUIRE(dot_f16(TensorCoreModel::hopper, terms, 0.0F) == 0.0F);
     }
+}
+
+// MMA-Sim's probe of "the exponent of zero": products of 0 and an accumulator of 0 count as 2^-132 (Hopper: 2^-133) when
+// the largest exponent is sought, which cuts off what lies 24 (25) bits below.
+TEST_CASE("zeros limit how small a term may be") {
+    const auto dot = [](TensorCoreModel model, int exponent) {
+        Warp warp(kBf16);
+        const auto set = [&warp](int k, float a, float b) {
+            warp.set(Operand::a, {0, k}, bf16_from_f32(a));
+            warp.set(Operand::b, {0, k}, bf16_from_f32(b));
+        };
+        set(0, 0x1p-23F, 0x1p-126F);
+        set(1, -std::ldexp(1.0F, exponent + 126), 0x1p-126F);
+        warp.run(model);
+        return warp.get(Operand::c, {0, 0});
+    };
+    // 2^-149, the smallest f32, less a term that counts makes 0, rounded towards zero.
+    REQUIRE(dot(TensorCoreModel::ampere, -156) == 0U);
+    REQUIRE(dot(TensorCoreModel::ampere, -157) == 1U);
+    REQUIRE(dot(TensorCoreModel::hopper, -158) == 0U);
+    REQUIRE(dot(TensorCoreModel::hopper, -159) == 1U);
 }
 
 TEST_CASE("special values") {
