@@ -176,7 +176,8 @@ std::uint32_t input_word(RandomBits& random, int word) {
     const int fraction_bits = word < 10 ? 10 : 7;
     const std::uint32_t bias = word < 10 ? 15 : 127;
     const std::uint32_t low = half_word(random, fraction_bits, bias, 2 * bias + 1);
-    return half_word(random, fraction_bits, bias, 2 * bias + 1) << 16 | low;
+    const std::uint32_t high = half_word(random, fraction_bits, bias, 2 * bias + 1);
+    return high << 16 | low;
 }
 
 // ---- text ------------------------------------------------------------------------------------------------------------

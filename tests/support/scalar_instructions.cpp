@@ -197,9 +197,14 @@ Bits float_operand(Fields fields, RandomBits& random) {
         case 4: return (rest & (Bits{1} << (width - 1))) | top << fields.fraction_bits;
         case 5: return with_exponent(random.below(3));
         case 6: return with_exponent(top - 1 - random.below(2));
-        case 7: return with_exponent(top / 4 + random.below(4) + random.below(2) * top / 2);
+        case 7: return with_exponent((word >> 62 & 1) * top / 2 + top / 4 + random.below(4));
         default: return with_exponent(top / 2 - 3 + random.below(7));
     }
+}
+
+Bits pair_operand(Fields fields, RandomBits& random) {
+    const Bits low = float_operand(fields, random);
+    return float_operand(fields, random) << 16 | low;
 }
 
 Bits scalar_operand(char letter, RandomBits& random) {
@@ -209,9 +214,12 @@ Bits scalar_operand(char letter, RandomBits& random) {
         case 'd': return float_operand(kF64, random);
         case 'h': return float_operand(kF16, random);
         case 'b': return float_operand(kBf16, random);
-        case 'H': return float_operand(kF16, random) << 16 | float_operand(kF16, random);
-        case 'B': return float_operand(kBf16, random) << 16 | float_operand(kBf16, random);
-        default: return random.next() >> random.below(64);
+        case 'H': return pair_operand(kF16, random);
+        case 'B': return pair_operand(kBf16, random);
+        default: {
+            const Bits word = random.next();
+            return word >> random.below(64);
+        }
     }
 }
 
