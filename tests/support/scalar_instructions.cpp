@@ -197,7 +197,7 @@ Bits float_operand(Fields fields, RandomBits& random) {
         case 4: return (rest & (Bits{1} << (width - 1))) | top << fields.fraction_bits;
         case 5: return with_exponent(random.below(3));
         case 6: return with_exponent(top - 1 - random.below(2));
-        case 7: return with_exponent((word >> 62 & 1) * top / 2 + top / 4 + random.below(4));
+        case 7: return with_exponent((word & 1) * top / 2 + top / 4 + random.below(4));
         default: return with_exponent(top / 2 - 3 + random.below(7));
     }
 }
