@@ -125,6 +125,15 @@ CompileRequest compile_request(const KernelSource& source) {
             .options = {"--std=c++17", "--minimal", "--ptxas-options=-v"}};
 }
 
+CompileRequest ptx_request(const KernelSource& source) {
+    return {.name = source.name,
+            .body = source.body,
+            .arch = virtual_arch(source.arch->name),
+            .options = {"--std=c++17", "--minimal", "-lineinfo"}};
+}
+
+std::string virtual_arch(std::string_view arch) { return fmt::format("compute_{}", arch.substr(arch.find('_') + 1)); }
+
 std::shared_ptr<Compiler> make_nvrtc_compiler(const Options& options, int newest_major,
                                               const std::string& record_directory) {
     return std::make_shared<NvrtcCompiler>(options, newest_major, record_directory);
