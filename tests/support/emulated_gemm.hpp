@@ -40,6 +40,7 @@ struct EmulatedRun {
 struct EmulatedResult {
     std::string first_difference;  ///< empty when D is right, bit for bit
     emulator::Counters counters;
+    double cpu_seconds = 0;  ///< of the launches alone, all threads
 };
 
 /// Small integers in, so that every partial sum is exact; operands begin at just the alignment the spec says, between
