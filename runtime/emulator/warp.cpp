@@ -43,6 +43,7 @@ void Warp::step() {
     lane_ = -1;
     Mask mask = active_;
     if (instruction.guarded) {
+        if (instruction.tracked) require_written({.bank = Bank::predicates, .row = instruction.guard}, active_);
         const Mask guard = predicates_[instruction.guard];
         mask &= instruction.guard_negated ? ~guard : guard;
     }
@@ -134,16 +135,17 @@ void Warp::push_frame(const Function& function, const Instruction* call) {
     frame->doublewords.resize(std::size_t{function.doublewords} * kLanes);
     frame->predicates.resize(function.predicates);
     frame->parameters.resize(static_cast<std::size_t>(function.parameter_bytes) * kLanes);
-    if (function.tracks) {
-        frame->written_words.resize(function.words);
-        frame->written_doublewords.resize(function.doublewords);
-        frame->written_predicates.resize(function.predicates);
+    if (!function.tracked.empty()) {
+        frame->written_words.resize(function.words, kAllLanes);
+        frame->written_doublewords.resize(function.doublewords, kAllLanes);
+        frame->written_predicates.resize(function.predicates, kAllLanes);
     }
     if (!frames_.empty()) frame->local_base = this->frame().local_base + this->frame().function->local_bytes;
     const auto local_bytes = static_cast<std::size_t>(frame->local_base + function.local_bytes);
     for (std::vector<std::byte>& local : local_) local.resize(std::max(local.size(), local_bytes));
     frames_.push_back(std::move(frame));
     bind_frame();
+    for (const Value& tracked : function.tracked) *written(tracked) = 0;
     for (const SpecialRow& special : function.specials) fill_special(special);
 }
 
@@ -274,9 +276,6 @@ void Warp::require_written(const Value& value, Mask mask) {
 }
 
 void Warp::check_registers(const Instruction& instruction, Mask mask) {
-    if (instruction.guarded) {
-        require_written({.bank = Bank::predicates, .row = instruction.guard}, active_);
-    }
     if (instruction.propagates_unwritten) return;
     for (std::size_t i = instruction.destinations; i < instruction.values.size(); ++i) {
         require_written(instruction.values[i], mask);

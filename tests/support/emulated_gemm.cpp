@@ -61,11 +61,12 @@ struct Operands {
 Operands make_operands(const GemmSpec& spec, std::uint64_t seed, GlobalMemory& memory) {
     const OperandExtents extents = operand_extents(spec);
     std::mt19937_64 random(seed);
-    Operands operands{random_matrix(spec.a, extents.a, random), random_matrix(spec.b, extents.b, random),
-                      random_matrix(spec.c.value_or(spec.d), spec.c ? extents.c : 0, random),
-                      {spec.d, std::vector<std::byte>(static_cast<std::size_t>(extents.d) * element_size(spec.d),
-                                                      std::byte{0xFF}),
-                       0}};
+    Operands operands{
+        random_matrix(spec.a, extents.a, random),
+        random_matrix(spec.b, extents.b, random),
+        random_matrix(spec.c.value_or(spec.d), spec.c ? extents.c : 0, random),
+        {spec.d, std::vector<std::byte>(static_cast<std::size_t>(extents.d) * element_size(spec.d), std::byte{0xFF}),
+         0}};
     upload(operands.a, memory, spec.align_a, "A");
     upload(operands.b, memory, spec.align_b, "B");
     if (spec.c) upload(operands.c, memory, spec.align_c, "C");

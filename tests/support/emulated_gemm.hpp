@@ -30,7 +30,7 @@ struct EmulatedKernel {
 struct EmulatedRun {
     emulator::AsyncMode async_mode = emulator::AsyncMode::late;
     std::uint64_t order_seed = 0;
-    emulator::Checks checks;
+    emulator::Checks checks = {};
     float alpha = 1.0F;
     float beta = 0.0F;
     std::uint64_t input_seed = 1;

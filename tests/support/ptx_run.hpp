@@ -16,12 +16,12 @@ struct PtxRun {
     std::string body;
     int threads = 32;
     std::int64_t blocks = 1;
-    std::vector<std::uint32_t> input;  ///< 8 words a thread
-    std::string functions;             ///< before the kernel
+    std::vector<std::uint32_t> input = {};  ///< 8 words a thread
+    std::string functions = {};             ///< before the kernel
     std::string target = "sm_90";
     int shared_bytes = 0;
     emulator::AsyncMode async_mode = emulator::AsyncMode::eager;
-    emulator::Checks checks;
+    emulator::Checks checks = {};
     std::uint64_t order_seed = 0;
     std::uint64_t work_limit = 0;
     emulator::StopRequest stop = {};

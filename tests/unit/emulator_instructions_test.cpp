@@ -52,7 +52,8 @@ constexpr const char* kLoad = R"(
 std::string store_of(const std::string& text) {
     if (text.find("%rd4") != std::string::npos) return "st.global.u64 [%own_out], %rd4;";
     if (text.find("%rs4") != std::string::npos) return "cvt.u64.u16 %rd5, %rs4; st.global.u64 [%own_out], %rd5;";
-    if (text.find("%f4") != std::string::npos) return "mov.b32 %r4, %f4; cvt.u64.u32 %rd5, %r4; st.global.u64 [%own_out], %rd5;";
+    if (text.find("%f4") != std::string::npos)
+        return "mov.b32 %r4, %f4; cvt.u64.u32 %rd5, %r4; st.global.u64 [%own_out], %rd5;";
     if (text.find("%p4") != std::string::npos) return "selp.u64 %rd5, 1, 0, %p4; st.global.u64 [%own_out], %rd5;";
     return "cvt.u64.u32 %rd5, %r4; st.global.u64 [%own_out], %rd5;";
 }
