@@ -11,6 +11,8 @@
 #include <set>
 
 using namespace jitgemm;
+using emulator::count_sectors;
+using emulator::count_wavefronts;
 using emulator::InstructionKind;
 using emulator::LaneAddresses;
 using testing::PtxRun;

@@ -128,7 +128,7 @@ TEST_CASE("emulator memory: atomics") {
     red.shared.and.b32 [%rd1+12], 0xffff00ff;
     red.shared.or.b32 [%rd1+16], %r4;
     red.shared.add.f32 [%rd1+20], 0f3F000000;
-    atom.shared.cas.b32 %r5, [%rd1+24], 1000, %thread;
+    atom.shared.cas.b32 %r5, [%rd1+24], 1000, 77;
     atom.shared.exch.b32 %r6, [%rd1+28], 9;
     bar.sync 0;
     @%p1 ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [tile];
@@ -139,7 +139,7 @@ TEST_CASE("emulator memory: atomics") {
     const Words first(result.output.begin(), result.output.begin() + 8);
     // 64 increments from 5 that wrap after 6: 5, 6, then 0 to 6 over and over.
     CHECK(first ==
-          Words{192, static_cast<std::uint32_t>(50 - 63), (5 + 64) % 7, 0xFFFF00FF, 0xFFFFFFFF, 0x42000000, 0, 9});
+          Words{192, static_cast<std::uint32_t>(50 - 63), (5 + 64) % 7, 0xFFFF00FF, 0xFFFFFFFF, 0x42000000, 77, 9});
 }
 
 TEST_CASE("emulator memory: atomics of many blocks on one counter lose nothing") {

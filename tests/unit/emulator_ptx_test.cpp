@@ -7,6 +7,7 @@
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using testing::PtxRun;
+using testing::run_ptx;
 
 namespace {
 
@@ -64,7 +65,8 @@ TEST_CASE("emulator PTX: scopes of inline assembly shadow names, labels included
     { .reg .pred skip; .reg .b32 t<3>; setp.lt.u32 skip, %thread, 4; mov.u32 t2, 5; @skip bra L; add.u32 %r1, %r1, t2; L: }
     { .reg .pred skip; setp.ge.u32 skip, %thread, 4; @skip bra L; add.u32 %r1, %r1, 100; L: }
     st.global.u32 [%own_out], %r1;)"});
-    for (std::size_t thread = 0; thread < 32; ++thread) CHECK(words(result)[thread] == (thread < 4 ? 100U : 5U));
+    const auto sums = words(result);
+    for (std::size_t thread = 0; thread < 32; ++thread) CHECK(sums[thread] == (thread < 4 ? 100U : 5U));
 }
 
 TEST_CASE("emulator PTX: .loc gives faults their source line") {
