@@ -49,7 +49,7 @@ void Warp::step() {
     }
     ++pc_;
     if (mask != 0) {
-        const auto lanes = static_cast<std::uint64_t>(std::popcount(mask));
+        const auto lanes = mask == kAllLanes ? std::uint64_t{kLanes} : static_cast<std::uint64_t>(std::popcount(mask));
         Tally& counted = tallies_[instruction.index];
         ++counted.warps;
         counted.lanes += lanes;
