@@ -17,6 +17,10 @@ using emulator::MmaType;
 
 constexpr int kLanes = 32;
 
+std::size_t product(int x, int y, int z) {
+    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
+}
+
 struct Format {
     MmaType type;
     std::string_view name;
@@ -174,7 +178,7 @@ void add_operand(const MmaKind& kind, Operand operand, const std::vector<std::si
     std::vector<std::uint64_t> matrix = random_matrix(kind, operand, style, random);
     if (style.cancelling && operand != Operand::c) make_cancelling(kind, operand, matrix, random);
     const std::size_t begin = words.size();
-    words.resize(begin + static_cast<std::size_t>(registers_of(kind, operand) * kLanes), 0);
+    words.resize(begin + product(registers_of(kind, operand), kLanes, 1), 0);
     const int elements = emulator::mma_elements(kind, operand);
     const int width = format_of(type_of(kind, operand)).bits;
     for (int i = 0; i < kLanes * elements; ++i)
@@ -250,7 +254,7 @@ std::vector<std::uint32_t> emulated(const MmaKind& kind, emulator::TensorCoreMod
     const MmaRegisters registers = emulator::mma_registers(kind);
     std::vector<std::uint32_t> d(tiles.c.size());
     for (int tile = 0; tile < tiles.count; ++tile) {
-        const auto at = [tile](int count) { return static_cast<std::size_t>(tile * count * kLanes); };
+        const auto at = [tile](int count) { return product(tile, count, kLanes); };
         emulator::mma(kind, model, &tiles.a[at(registers.a)], &tiles.b[at(registers.b)], &tiles.c[at(registers.c)],
                       &d[at(registers.c)]);
     }
@@ -301,8 +305,7 @@ std::uint64_t element_at(const MmaKind& kind, Operand operand, const std::vector
     for (int lane = 0; lane < kLanes; ++lane)
         for (int i = 0; i < emulator::mma_elements(kind, operand); ++i)
             if (emulator::mma_coordinate(kind, operand, lane, i) == wanted)
-                return get(&words[static_cast<std::size_t>(tile * stride)], lane, i,
-                           format_of(type_of(kind, operand)).bits);
+                return get(&words[product(tile, stride, 1)], lane, i, format_of(type_of(kind, operand)).bits);
     return 0;
 }
 
