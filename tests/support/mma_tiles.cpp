@@ -68,6 +68,7 @@ constexpr std::array kStyles = {
     Style{-3, 6, 2, 24, 0, false, -2},    // infinities and NaN
     Style{-70, 12, 12, 0, 1, false, 0},   // results near the smallest f32, where the types reach it
     Style{-2, 3, 1, 0, 2, true, -30},     // close exponents, cancelling far
+    Style{-79, 8, 8, 0, 1, false, 6},     // products below the smallest f32, beside zeros
 };
 
 std::uint64_t special_bits(const Format& format, RandomBits& random) {
@@ -95,6 +96,7 @@ std::uint64_t float_bits(const Format& format, const Style& style, int offset, R
     if (random.below(4) < style.few_bits) fraction &= std::uint64_t{3} << (format.fraction_bits - 2);
     const int field = std::clamp(exponent, 0, top);
     if (format.type == MmaType::e4m3 && field == top) fraction &= 6;
+    if (exponent < 0) fraction >>= std::min(-exponent, format.fraction_bits);  // as small as a subnormal number can be
     return sign | static_cast<std::uint64_t>(field) << format.fraction_bits | fraction;
 }
 
