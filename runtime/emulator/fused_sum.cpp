@@ -85,7 +85,8 @@ struct Factors {
     std::array<std::int32_t, FloatTile::kMaxRows * FloatTile::kMaxDepth> a_significand;
     std::array<std::int32_t, FloatTile::kMaxRows * FloatTile::kMaxDepth> a_exponent;
     std::array<Significands, FloatTile::kMaxDepth * FloatTile::kMaxColumns / kLanes> b;
-    bool any_special;
+    std::array<bool, FloatTile::kMaxRows> row_special;  ///< infinities or NaN among them
+    std::array<Lanes, FloatTile::kMaxColumns / kLanes> column_special;
     int product_fraction_bits;
 };
 
@@ -95,23 +96,34 @@ JITGEMM_INLINE bool any(const Lanes& mask) {
     return bits != 0;
 }
 
+JITGEMM_INLINE void take_rows(Factors& factors, const FloatTile& tile, const Layout& layout) {
+    factors.row_special.fill(false);
+    for (int i = 0; i < tile.m * tile.k; i += kLanes) {
+        const auto at = static_cast<std::size_t>(i);
+        Significands part;
+        take_apart(part, &tile.a[at], layout);
+        std::memcpy(&factors.a_significand[at], &part.significand, sizeof(Lanes));
+        std::memcpy(&factors.a_exponent[at], &part.exponent, sizeof(Lanes));
+        if (!any(part.special)) continue;
+        for (int row = i / tile.k; row <= (i + kLanes - 1) / tile.k; ++row)  // of k = 4 there are two in eight elements
+            factors.row_special[static_cast<std::size_t>(row)] = true;
+    }
+}
+
+JITGEMM_INLINE void take_columns(Factors& factors, const FloatTile& tile, const Layout& layout) {
+    factors.column_special.fill(Lanes{});
+    for (int i = 0; i < tile.n * tile.k; i += kLanes) {
+        Significands& part = factors.b[static_cast<std::size_t>(i / kLanes)];
+        take_apart(part, &tile.b[static_cast<std::size_t>(i)], layout);
+        factors.column_special[static_cast<std::size_t>(i % tile.n / kLanes)] |= part.special;
+    }
+}
+
 JITGEMM_INLINE void take_factors(Factors& factors, const FloatTile& tile) {
     const Layout layout_a = layout_of(tile.type_a);
     const Layout layout_b = layout_of(tile.type_b);
-    Lanes special{};
-    for (int i = 0; i < tile.m * tile.k; i += kLanes) {
-        Significands part;
-        take_apart(part, &tile.a[static_cast<std::size_t>(i)], layout_a);
-        std::memcpy(&factors.a_significand[static_cast<std::size_t>(i)], &part.significand, sizeof(Lanes));
-        std::memcpy(&factors.a_exponent[static_cast<std::size_t>(i)], &part.exponent, sizeof(Lanes));
-        special |= part.special;
-    }
-    for (int i = 0; i < tile.n * tile.k; i += kLanes) {
-        Significands& part = factors.b[static_cast<std::size_t>(i / kLanes)];
-        take_apart(part, &tile.b[static_cast<std::size_t>(i)], layout_b);
-        special |= part.special;
-    }
-    factors.any_special = any(special);
+    take_rows(factors, tile, layout_a);
+    take_columns(factors, tile, layout_b);
     factors.product_fraction_bits = layout_a.fraction_bits + layout_b.fraction_bits;
 }
 
@@ -124,8 +136,8 @@ JITGEMM_INLINE void sum_block(Sums& result, const Factors& factors, const FloatT
     const Lanes c_exponent = c.significand != 0 ? c.exponent : zero_exponent;
     Lanes largest = c_exponent;
     for (int i = 0; i < block; ++i) {
-        const auto a = static_cast<std::size_t>(row * tile.k + first_k + i);
-        const Significands& b = factors.b[static_cast<std::size_t>(((first_k + i) * tile.n + column) / kLanes)];
+        const std::size_t a = tile.at_a(row, first_k + i);
+        const Significands& b = factors.b[tile.at_b(first_k + i, column) / kLanes];
         const auto at = static_cast<std::size_t>(i);
         products[at] = b.significand * factors.a_significand[a];
         const Lanes exponent = b.exponent + factors.a_exponent[a];
@@ -212,8 +224,8 @@ SpecialSum special_sum(const FloatTile& tile, const FloatFormat& format_c, std::
     SpecialSum sum;
     sum.add(unpack(format_c, c));
     for (int i = first_k; i < first_k + block; ++i) {
-        const FloatValue a = unpack(format_a, tile.a[static_cast<std::size_t>(row * tile.k + i)]);
-        const FloatValue b = unpack(format_b, tile.b[static_cast<std::size_t>(i * tile.n + column)]);
+        const FloatValue a = unpack(format_a, tile.a[tile.at_a(row, i)]);
+        const FloatValue b = unpack(format_b, tile.b[tile.at_b(i, column)]);
         sum.add(product(a, b));
     }
     return sum;
@@ -224,13 +236,15 @@ SpecialSum special_sum(const FloatTile& tile, const FloatFormat& format_c, std::
 JITGEMM_INLINE void accumulate_group(FloatTile& tile, const Factors& factors, const SumRule& rule,
                                      const Layout& layout_c, const FloatFormat& format_c, int row, int column,
                                      int first_k, int block) {
-    std::uint32_t* const c = &tile.c[static_cast<std::size_t>(row * tile.n + column)];
+    std::uint32_t* const c = &tile.c[tile.at_c(row, column)];
     Significands accumulator;
     take_apart(accumulator, c, layout_c);
-    const bool check = factors.any_special || any(accumulator.special);
+    const Lanes suspect = accumulator.special | factors.column_special[static_cast<std::size_t>(column / kLanes)];
+    const bool whole_row = factors.row_special[static_cast<std::size_t>(row)];
     Sums sums;
     sum_block(sums, factors, tile, rule, accumulator, layout_c.fraction_bits, row, column, first_k, block);
     for (int lane = 0; lane < kLanes; ++lane) {
+        const bool check = whole_row || suspect[lane] != 0;
         const SpecialSum special =
             check ? special_sum(tile, format_c, c[lane], row, column + lane, first_k, block) : SpecialSum{};
         c[lane] = special.any() ? special.bits(format_c)

@@ -2,8 +2,8 @@
 
 #include "runtime/emulator/tensor_core.hpp"
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 /// \file How a warp's registers hold the matrices of an instruction: between fragments and one word an element.
 
@@ -11,26 +11,27 @@ namespace jitgemm::emulator {
 
 [[nodiscard]] int type_bits(MmaType type);
 
-/// A row by row, B by k with its columns contiguous; elements in the low bits of a word.
-struct WordMatrices {
-    std::array<std::uint32_t, 16 * 64> a;
-    std::array<std::uint32_t, 64 * 8> b;
+/// Where the elements of one operand go in its matrix: A and C row by row, B by k with its columns contiguous.
+struct Fragment {
+    int type_bits;
+    int elements;                         ///< a lane
+    std::vector<std::uint16_t> position;  ///< of element i of lane l at [32 · i + l]
 };
 
-/// mma.sync: layouts of the PTX ISA, "Matrix Fragments for mma". All but f64.
-struct MmaFragments {
-    static void gather_a(const MmaKind& kind, const std::uint32_t* registers, std::uint32_t* matrix);
-    static void gather_b(const MmaKind& kind, const std::uint32_t* registers, std::uint32_t* matrix);
-    static void gather_c(const MmaKind& kind, const std::uint32_t* registers, std::uint32_t* matrix);
-    static void scatter_c(const MmaKind& kind, const std::uint32_t* matrix, std::uint32_t* registers);
+/// An instruction's fragments.
+struct MmaPlan {
+    MmaKind kind;  ///< without .satfinite
+    Fragment a;
+    Fragment b;
+    Fragment c;
 };
 
-/// wmma: the layout of tensor_core.hpp.
-struct WmmaFragments {
-    static void gather_a(const MmaKind& kind, const std::uint32_t* registers, std::uint32_t* matrix);
-    static void gather_b(const MmaKind& kind, const std::uint32_t* registers, std::uint32_t* matrix);
-    static void gather_c(const MmaKind& kind, const std::uint32_t* registers, std::uint32_t* matrix);
-    static void scatter_c(const MmaKind& kind, const std::uint32_t* matrix, std::uint32_t* registers);
-};
+/// The plan of a supported kind, else null. Plans are made once and live as long as the program.
+[[nodiscard]] const MmaPlan* find_mma_plan(const MmaKind& kind);
+[[nodiscard]] const MmaPlan* find_wmma_plan(const MmaKind& kind);
+
+/// Elements of at most 32 bits to one word each.
+void gather(const Fragment& fragment, const std::uint32_t* registers, std::uint32_t* matrix);
+void scatter(const Fragment& fragment, const std::uint32_t* matrix, std::uint32_t* registers);
 
 }  // namespace jitgemm::emulator

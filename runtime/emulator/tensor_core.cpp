@@ -71,56 +71,115 @@ SumRule sum_rule(const MmaKind& kind, const ModelRow& row) {
 
 // ---- one dot-product engine a class of types, on matrices -------------------------------------------------------------
 
-/// Rounded once, at the end of each instruction that ptxas makes of an fp8 mma.sync: f16 products of the first two of
-/// every four k, then of the others, from zero, and an ordinary addition of C.
-void fp8_through_f16(const MmaKind& kind, const ModelRow& row, FloatTile& tile) {
-    FloatTile halves{tile.m, tile.n, tile.k, FloatType::f16, FloatType::f16, {}, {}, {}};
+/// Every 8-bit number as f16, exactly.
+std::array<std::uint32_t, 256> f16_of_fp8(FloatType type) {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t bits = 0; bits < 256; ++bits)
+        table[bits] = static_cast<std::uint32_t>(convert_float(type, FloatType::f16, bits));
+    return table;
+}
+
+const std::array<std::uint32_t, 256>& widening_table(FloatType type) {
+    static const std::array<std::uint32_t, 256> kE4m3 = f16_of_fp8(FloatType::e4m3);
+    static const std::array<std::uint32_t, 256> kE5m2 = f16_of_fp8(FloatType::e5m2);
+    return type == FloatType::e4m3 ? kE4m3 : kE5m2;
+}
+
+/// The operands as f16, the first two of every four k before the others.
+void widen_fp8(const FloatTile& tile, FloatTile& halves) {
+    const std::array<std::uint32_t, 256>& table_a = widening_table(tile.type_a);
+    const std::array<std::uint32_t, 256>& table_b = widening_table(tile.type_b);
     for (int i = 0; i < tile.k; ++i) {
-        const int source = 4 * (i % (tile.k / 2) / 2) + i % 2 + (i < tile.k / 2 ? 0 : 2);
-        const auto widened = [](FloatType type, std::uint32_t bits) {
-            return static_cast<std::uint32_t>(convert_float(type, FloatType::f16, bits));
-        };
-        for (int r = 0; r < tile.m; ++r)
-            halves.a[static_cast<std::size_t>(r * tile.k + i)] =
-                widened(tile.type_a, tile.a[static_cast<std::size_t>(r * tile.k + source)]);
-        for (int c = 0; c < tile.n; ++c)
-            halves.b[static_cast<std::size_t>(i * tile.n + c)] =
-                widened(tile.type_b, tile.b[static_cast<std::size_t>(source * tile.n + c)]);
+        const int half = i / (tile.k / 2);
+        const int source = 4 * (i % (tile.k / 2) / 2) + i % 2 + 2 * half;
+        for (int row = 0; row < tile.m; ++row) halves.a[tile.at_a(row, i)] = table_a[tile.a[tile.at_a(row, source)]];
+        for (int column = 0; column < tile.n; ++column)
+            halves.b[tile.at_b(i, column)] = table_b[tile.b[tile.at_b(source, column)]];
     }
-    SumRule rule = sum_rule(kind, row);
-    rule.block = std::min(rule.block, tile.k / 2);
-    accumulate_fused(halves, rule);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(tile.m * tile.n); ++i) {
+}
+
+/// What ptxas makes of an fp8 mma.sync where tensor cores have it for wgmma only: conversions, two f16 instructions that
+/// start from zero, and an ordinary addition of C.
+void multiply_fp8_as_f16(const SumRule& rule, FloatTile& tile) {
+    FloatTile halves;
+    halves.m = tile.m;
+    halves.n = tile.n;
+    halves.k = tile.k;
+    halves.type_a = halves.type_b = FloatType::f16;
+    halves.c.fill(0);
+    widen_fp8(tile, halves);
+    SumRule each = rule;
+    each.block = std::min(rule.block, tile.k / 2);
+    accumulate_fused(halves, each);
+    for (std::size_t i = 0; i < tile.at_c(tile.m, 0); ++i) {
         tile.c[i] = rule.output == SumOutput::f16
                         ? add_f16(static_cast<std::uint16_t>(tile.c[i]), static_cast<std::uint16_t>(halves.c[i]))
                         : add_f32(tile.c[i], halves.c[i]);
     }
 }
 
-void multiply_floats(const MmaKind& kind, const ModelRow& row, FloatTile& tile) {
-    if (is_fp8(kind.a) && row.fp8_as_f16) return fp8_through_f16(kind, row, tile);
-    accumulate_fused(tile, sum_rule(kind, row));
+void multiply_floats(const MmaPlan& plan, const ModelRow& row, const std::uint32_t* a, const std::uint32_t* b,
+                     const std::uint32_t* c, std::uint32_t* d) {
+    const MmaKind& kind = plan.kind;
+    FloatTile tile;
+    tile.m = kind.m;
+    tile.n = kind.n;
+    tile.k = kind.k;
+    tile.type_a = float_type(kind.a);
+    tile.type_b = float_type(kind.b);
+    gather(plan.a, a, tile.a.data());
+    gather(plan.b, b, tile.b.data());
+    gather(plan.c, c, tile.c.data());
+    const SumRule rule = sum_rule(kind, row);
+    if (is_fp8(kind.a) && row.fp8_as_f16) {
+        multiply_fp8_as_f16(rule, tile);
+    } else {
+        accumulate_fused(tile, rule);
+    }
+    scatter(plan.c, tile.c.data(), d);
 }
 
-std::int64_t integer_value(MmaType type, std::uint32_t bits) {
+/// The elements as numbers, in place.
+void extend(std::span<std::uint32_t> elements, MmaType type) {
+    if (type != MmaType::s8 && type != MmaType::s4) return;
     const int unused = 32 - type_bits(type);
-    const bool is_signed = type == MmaType::s8 || type == MmaType::s4;
-    return is_signed ? static_cast<std::int32_t>(bits << unused) >> unused : static_cast<std::int64_t>(bits);
+    for (std::uint32_t& element : elements)
+        element = static_cast<std::uint32_t>(static_cast<std::int32_t>(element << unused) >> unused);
 }
 
-void multiply_integers(const MmaKind& kind, const WordMatrices& words, std::uint32_t* c) {
-    for (int row = 0; row < kind.m; ++row) {
-        for (int column = 0; column < kind.n; ++column) {
-            std::uint32_t& cell = c[row * kind.n + column];
-            std::int64_t sum = static_cast<std::int32_t>(cell);
-            for (int i = 0; i < kind.k; ++i)
-                sum += integer_value(kind.a, words.a[static_cast<std::size_t>(row * kind.k + i)]) *
-                       integer_value(kind.b, words.b[static_cast<std::size_t>(i * kind.n + column)]);
+/// Exact: 64 products of 8 bits stay far below 2^31, only the addition of C can leave the range.
+void multiply_integers(const MmaPlan& plan, bool saturate, const std::uint32_t* a, const std::uint32_t* b,
+                       const std::uint32_t* c, std::uint32_t* d) {
+    constexpr std::size_t kRows = 16, kColumns = 8, kDepth = 64;
+    const auto m = static_cast<std::size_t>(plan.kind.m);
+    const auto k = static_cast<std::size_t>(plan.kind.k);
+    std::array<std::uint32_t, kRows * kDepth> rows;
+    std::array<std::uint32_t, kDepth * kColumns> columns;
+    std::array<std::uint32_t, kRows * kColumns> sums;
+    gather(plan.a, a, rows.data());
+    gather(plan.b, b, columns.data());
+    gather(plan.c, c, sums.data());
+    extend(std::span(rows).first(m * k), plan.kind.a);
+    extend(std::span(columns).first(k * kColumns), plan.kind.b);
+    for (std::size_t row = 0; row < m; ++row) {
+        std::array<std::uint32_t, kColumns> dots{};  // modulo 2^32, in which products of signed numbers are right too
+        for (std::size_t i = 0; i < k; ++i)
+            for (std::size_t column = 0; column < kColumns; ++column)
+                dots[column] += rows[row * k + i] * columns[i * kColumns + column];
+        for (std::size_t column = 0; column < kColumns; ++column) {
+            std::uint32_t& cell = sums[row * kColumns + column];
+            std::int64_t sum = std::int64_t{static_cast<std::int32_t>(cell)} + static_cast<std::int32_t>(dots[column]);
             using Limits = std::numeric_limits<std::int32_t>;
-            if (kind.saturate) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+            if (saturate) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
             cell = static_cast<std::uint32_t>(sum);
         }
     }
+    scatter(plan.c, sums.data(), d);
+}
+
+std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    const double result = std::fma(std::bit_cast<double>(a), std::bit_cast<double>(b), std::bit_cast<double>(c));
+    return std::isnan(result) ? canonical_nan(FloatType::f64) : std::bit_cast<std::uint64_t>(result);
 }
 
 /// m8n8k4.f64: a chain of fused multiply-adds in the order of k. Its operands need no matrices: lane 4·row + k holds
@@ -135,8 +194,7 @@ void multiply_f64(const std::uint32_t* a, const std::uint32_t* b, const std::uin
         const int row = i / 8;
         const int column = i % 8;
         std::uint64_t sum = word64(c, column % 2, 4 * row + column / 2);
-        for (int k = 0; k < 4; ++k)
-            sum = fma(FloatType::f64, word64(a, 0, 4 * row + k), word64(b, 0, 4 * column + k), sum);
+        for (int k = 0; k < 4; ++k) sum = fma_f64(word64(a, 0, 4 * row + k), word64(b, 0, 4 * column + k), sum);
         sums[static_cast<std::size_t>(i)] = sum;
     }
     for (int i = 0; i < 64; ++i) {
@@ -149,32 +207,6 @@ void multiply_f64(const std::uint32_t* a, const std::uint32_t* b, const std::uin
 [[noreturn]] void refuse(const MmaKind& kind, TensorCoreModel model) {
     throw SpecError("tensor-core instruction",
                     {fmt::format("{} is not one that sm_{} has", to_string(kind), row_of(model).first_capability)});
-}
-
-/// Both mma and wmma: they differ in where the elements lie.
-template <typename Fragments>
-void multiply(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
-              const std::uint32_t* c, std::uint32_t* d) {
-    if (is_integer(kind.a)) {
-        WordMatrices words;
-        Fragments::gather_a(kind, a, words.a.data());
-        Fragments::gather_b(kind, b, words.b.data());
-        std::array<std::uint32_t, 16 * 8> sums{};
-        Fragments::gather_c(kind, c, sums.data());
-        multiply_integers(kind, words, sums.data());
-        return Fragments::scatter_c(kind, sums.data(), d);
-    }
-    FloatTile tile;
-    tile.m = kind.m;
-    tile.n = kind.n;
-    tile.k = kind.k;
-    tile.type_a = float_type(kind.a);
-    tile.type_b = float_type(kind.b);
-    Fragments::gather_a(kind, a, tile.a.data());
-    Fragments::gather_b(kind, b, tile.b.data());
-    Fragments::gather_c(kind, c, tile.c.data());
-    multiply_floats(kind, row_of(model), tile);
-    Fragments::scatter_c(kind, tile.c.data(), d);
 }
 
 }  // namespace
@@ -197,14 +229,17 @@ bool is_supported(const MmaKind& kind, TensorCoreModel model) {
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d) {
     if (!is_supported(kind, model)) refuse(kind, model);
+    const MmaPlan& plan = *find_mma_plan(kind);
     if (kind.a == MmaType::f64) return multiply_f64(a, b, c, d);
-    multiply<MmaFragments>(kind, model, a, b, c, d);
+    if (is_integer(kind.a)) return multiply_integers(plan, kind.saturate, a, b, c, d);
+    multiply_floats(plan, row_of(model), a, b, c, d);
 }
 
 void wmma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
           const std::uint32_t* c, std::uint32_t* d) {
-    if (!is_supported_wmma(kind) || (model == TensorCoreModel::turing && kind.a == MmaType::bf16)) refuse(kind, model);
-    multiply<WmmaFragments>(kind, model, a, b, c, d);
+    const MmaPlan* const plan = find_wmma_plan(kind);
+    if (plan == nullptr || (model == TensorCoreModel::turing && kind.a == MmaType::bf16)) refuse(kind, model);
+    multiply_floats(*plan, row_of(model), a, b, c, d);
 }
 
 }  // namespace jitgemm::emulator
