@@ -226,28 +226,28 @@ std::vector<RegisterSet> surely_written(std::span<const Instruction> instruction
 
 }  // namespace
 
-bool mark_tracked(std::span<Instruction> instructions, std::uint32_t base, const Function& function) {
+std::vector<Value> mark_tracked(std::span<Instruction> instructions, std::uint32_t base, const Function& function) {
     const std::vector<BasicBlock> blocks = basic_blocks(instructions, base);
     std::vector<RegisterSet> written = surely_written(instructions, blocks, function);
     RegisterSet doubtful(function, false);
-    bool any = false;
+    std::vector<Value> tracked;
     for (std::size_t block = 0; block < blocks.size(); ++block) {
         for (std::size_t i = blocks[block].first; i < blocks[block].end; ++i) {
             for_each_read(instructions[i], [&](const Value& value) {
-                if (written[block].has(value)) return;
+                if (written[block].has(value) || doubtful.has(value)) return;
                 doubtful.set(value);
-                any = true;
+                tracked.push_back(value);
             });
             advance(written[block], instructions[i]);
         }
     }
-    if (!any) return false;
+    if (tracked.empty()) return tracked;
     for (Instruction& instruction : instructions) {
         const auto note = [&](const Value& value) { instruction.tracked |= doubtful.has(value); };
         for_each_read(instruction, note);
         for_each_written(instruction, note);
     }
-    return true;
+    return tracked;
 }
 
 }  // namespace jitgemm::emulator

@@ -28,7 +28,8 @@ struct BasicBlock {
 /// Gives every branch its reconvergence.
 void set_reconvergence(std::span<Instruction> instructions, std::uint32_t base);
 
-/// Marks as tracked what reads a register that some path leaves unwritten, and what writes it. Whether any is.
-bool mark_tracked(std::span<Instruction> instructions, std::uint32_t base, const Function& function);
+/// Marks as tracked what reads a register that some path leaves unwritten, and what writes it. Returns those registers.
+[[nodiscard]] std::vector<Value> mark_tracked(std::span<Instruction> instructions, std::uint32_t base,
+                                              const Function& function);
 
 }  // namespace jitgemm::emulator

@@ -147,7 +147,7 @@ private:
         function.end = static_cast<std::uint32_t>(program_.code.size());
         const std::span<Instruction> code = std::span(program_.code).subspan(function.first);
         set_reconvergence(code, function.first);
-        function.tracks = mark_tracked(code, function.first, function);
+        function.tracked = mark_tracked(code, function.first, function);
     }
 
     static void require_no_body(const ptx::Function& source) {

@@ -136,8 +136,8 @@ JITGEMM_INLINE void sum_block(Sums& result, const Factors& factors, const FloatT
     const Lanes c_exponent = c.significand != 0 ? c.exponent : zero_exponent;
     Lanes largest = c_exponent;
     for (int i = 0; i < block; ++i) {
-        const auto a = static_cast<std::size_t>(row * tile.k + first_k + i);
-        const Significands& b = factors.b[static_cast<std::size_t>(((first_k + i) * tile.n + column) / kLanes)];
+        const std::size_t a = tile.at_a(row, first_k + i);
+        const Significands& b = factors.b[tile.at_b(first_k + i, column) / kLanes];
         const auto at = static_cast<std::size_t>(i);
         products[at] = b.significand * factors.a_significand[a];
         const Lanes exponent = b.exponent + factors.a_exponent[a];
@@ -224,8 +224,8 @@ SpecialSum special_sum(const FloatTile& tile, const FloatFormat& format_c, std::
     SpecialSum sum;
     sum.add(unpack(format_c, c));
     for (int i = first_k; i < first_k + block; ++i) {
-        const FloatValue a = unpack(format_a, tile.a[static_cast<std::size_t>(row * tile.k + i)]);
-        const FloatValue b = unpack(format_b, tile.b[static_cast<std::size_t>(i * tile.n + column)]);
+        const FloatValue a = unpack(format_a, tile.a[tile.at_a(row, i)]);
+        const FloatValue b = unpack(format_b, tile.b[tile.at_b(i, column)]);
         sum.add(product(a, b));
     }
     return sum;
@@ -236,7 +236,7 @@ SpecialSum special_sum(const FloatTile& tile, const FloatFormat& format_c, std::
 JITGEMM_INLINE void accumulate_group(FloatTile& tile, const Factors& factors, const SumRule& rule,
                                      const Layout& layout_c, const FloatFormat& format_c, int row, int column,
                                      int first_k, int block) {
-    std::uint32_t* const c = &tile.c[static_cast<std::size_t>(row * tile.n + column)];
+    std::uint32_t* const c = &tile.c[tile.at_c(row, column)];
     Significands accumulator;
     take_apart(accumulator, c, layout_c);
     const Lanes suspect = accumulator.special | factors.column_special[static_cast<std::size_t>(column / kLanes)];

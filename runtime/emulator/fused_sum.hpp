@@ -3,6 +3,7 @@
 #include "runtime/emulator/float_arithmetic.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 /// \file The fused multiply-add of tensor cores: products are exact, aligned to the largest exponent among them and the
@@ -28,9 +29,9 @@ struct SumRule {
 
 /// The operands as bits, A row by row, B by k (its columns contiguous), each element in a word of its own.
 struct FloatTile {
-    static constexpr int kMaxRows = 32;
-    static constexpr int kMaxColumns = 32;
-    static constexpr int kMaxDepth = 32;
+    static constexpr std::size_t kMaxRows = 32;
+    static constexpr std::size_t kMaxColumns = 32;
+    static constexpr std::size_t kMaxDepth = 32;
 
     int m;
     int n;  ///< a multiple of 8
@@ -41,6 +42,16 @@ struct FloatTile {
     alignas(32) std::array<std::uint32_t, kMaxDepth * kMaxColumns> b;
     /// Accumulator, replaced by the result: f16 or f32 bits, row by row.
     alignas(32) std::array<std::uint32_t, kMaxRows * kMaxColumns> c;
+
+    // Where elements lie in them.
+    [[nodiscard]] std::size_t at_a(int row, int depth) const { return position(row, k, depth); }
+    [[nodiscard]] std::size_t at_b(int depth, int column) const { return position(depth, n, column); }
+    [[nodiscard]] std::size_t at_c(int row, int column) const { return position(row, n, column); }
+
+private:
+    static std::size_t position(int row, int columns, int column) {
+        return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
+    }
 };
 
 /// tile.c = tile.a · tile.b + tile.c, block after block of k.

@@ -23,7 +23,7 @@ struct LaunchConfig {
     std::array<int, 3> cluster{1, 1, 1};
     std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order; else shuffled
     AsyncMode async_mode = AsyncMode::eager;
-    Checks checks;
+    Checks checks{};
     int compute_capability = 0;    ///< whose tensor cores sum, 80, 90; 0: that of the module's .target
     int threads = 0;               ///< of the host; 0: one a core
     std::uint64_t work_limit = 0;  ///< lane-instructions; 0: none. Exceeding it is a fault, before the launch where the

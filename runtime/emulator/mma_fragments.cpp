@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace jitgemm::emulator {
@@ -122,6 +123,9 @@ private:
     std::vector<MmaPlan> plans_;
 };
 
+/// Register `index` of lane 0; those of the other lanes follow.
+std::ptrdiff_t register_offset(int index) { return static_cast<std::ptrdiff_t>(index) * kWarpLanes; }
+
 }  // namespace
 
 int type_bits(MmaType type) { return type_row(type).bits; }
@@ -136,7 +140,7 @@ void gather(const Fragment& fragment, const std::uint32_t* registers, std::uint3
     const std::uint32_t mask = 0xffffffffU >> (kRegisterBits - fragment.type_bits);
     const std::uint16_t* position = fragment.position.data();
     for (int i = 0; i < fragment.elements; ++i, position += kWarpLanes) {
-        const std::uint32_t* const words = registers + i / per_register * kWarpLanes;
+        const std::uint32_t* const words = registers + register_offset(i / per_register);
         const int shift = i % per_register * fragment.type_bits;
         for (int lane = 0; lane < kWarpLanes; ++lane) matrix[position[lane]] = (words[lane] >> shift) & mask;
     }
@@ -146,7 +150,7 @@ void scatter(const Fragment& fragment, const std::uint32_t* matrix, std::uint32_
     const int per_register = kRegisterBits / fragment.type_bits;
     const std::uint16_t* position = fragment.position.data();
     for (int i = 0; i < fragment.elements; ++i, position += kWarpLanes) {
-        std::uint32_t* const words = registers + i / per_register * kWarpLanes;
+        std::uint32_t* const words = registers + register_offset(i / per_register);
         const int shift = i % per_register * fragment.type_bits;
         for (int lane = 0; lane < kWarpLanes; ++lane) {
             const std::uint32_t kept = shift == 0 ? 0 : words[lane];

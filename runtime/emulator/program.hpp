@@ -121,7 +121,7 @@ struct Function {
     std::int64_t local_bytes = 0;
     std::int64_t max_threads = 0;
     std::int64_t required_threads = 0;
-    bool tracks = false;  ///< some instruction is tracked
+    std::vector<Value> tracked;  ///< registers that may be read unwritten
 };
 
 /// Bytes that a call moves from one parameter space to another.

@@ -19,7 +19,7 @@ bool TokenReader::accept_dotted(std::string_view word) {
     return true;
 }
 
-void TokenReader::fail(const std::string& message) const { throw PtxError(peek().line, message); }
+void TokenReader::fail(const std::string& message) const { throw PtxError(line_, message); }
 
 void TokenReader::expect(char symbol) {
     if (!accept(symbol)) fail(fmt::format("expected '{}' before \"{}\"", symbol, peek().text));

@@ -13,7 +13,10 @@ public:
     explicit TokenReader(Lexer& lexer) : lexer_(lexer) {}
 
     [[nodiscard]] const Token& peek() const { return lexer_.peek(); }
-    Token take() { return lexer_.take(); }
+    Token take() {
+        line_ = lexer_.peek().line;
+        return lexer_.take();
+    }
     bool accept(char symbol);
     bool accept_dotted(std::string_view word);
     void expect(char symbol);
@@ -27,6 +30,7 @@ public:
 
 private:
     Lexer& lexer_;
+    int line_ = 1;  ///< of the last token taken, where mistakes are told
 };
 
 [[nodiscard]] bool is_variable_space(const Token& token);

@@ -64,6 +64,7 @@ private:
     };
     using Times = std::array<std::uint32_t, kMaxWarps>;
 
+    [[nodiscard]] bool touch_quickly(const Accessor& who, std::uint32_t granule, Access access);
     void touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track(const Accessor& who, History& history, std::uint32_t byte, Access access);

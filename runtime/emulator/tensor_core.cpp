@@ -92,12 +92,9 @@ void widen_fp8(const FloatTile& tile, FloatTile& halves) {
     for (int i = 0; i < tile.k; ++i) {
         const int half = i / (tile.k / 2);
         const int source = 4 * (i % (tile.k / 2) / 2) + i % 2 + 2 * half;
-        for (int row = 0; row < tile.m; ++row)
-            halves.a[static_cast<std::size_t>(row * tile.k + i)] =
-                table_a[tile.a[static_cast<std::size_t>(row * tile.k + source)]];
+        for (int row = 0; row < tile.m; ++row) halves.a[tile.at_a(row, i)] = table_a[tile.a[tile.at_a(row, source)]];
         for (int column = 0; column < tile.n; ++column)
-            halves.b[static_cast<std::size_t>(i * tile.n + column)] =
-                table_b[tile.b[static_cast<std::size_t>(source * tile.n + column)]];
+            halves.b[tile.at_b(i, column)] = table_b[tile.b[tile.at_b(source, column)]];
     }
 }
 
@@ -114,7 +111,7 @@ void multiply_fp8_as_f16(const SumRule& rule, FloatTile& tile) {
     SumRule each = rule;
     each.block = std::min(rule.block, tile.k / 2);
     accumulate_fused(halves, each);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(tile.m * tile.n); ++i) {
+    for (std::size_t i = 0; i < tile.at_c(tile.m, 0); ++i) {
         tile.c[i] = rule.output == SumOutput::f16
                         ? add_f16(static_cast<std::uint16_t>(tile.c[i]), static_cast<std::uint16_t>(halves.c[i]))
                         : add_f32(tile.c[i], halves.c[i]);

@@ -30,7 +30,23 @@ private:
     int busiest_ = 0;
 };
 
+/// Whether every lane wants banks of its own: then one pass serves them all. False may also mean a broadcast.
+bool has_disjoint_banks(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes) {
+    const std::uint32_t words = std::max<std::uint32_t>(bytes / kBankBytes, 1);
+    const std::uint32_t width = (1U << words) - 1;
+    std::uint32_t taken = 0;
+    for (Mask left = mask; left != 0; left &= left - 1) {
+        const std::uint64_t address = addresses[static_cast<std::size_t>(std::countr_zero(left))];
+        if (address % bytes != 0) return false;
+        const std::uint32_t banks = width << (address / kBankBytes % kSharedBanks);
+        if ((taken & banks) != 0) return false;
+        taken |= banks;
+    }
+    return true;
+}
+
 int phase_wavefronts(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes) {
+    if (has_disjoint_banks(addresses, mask, bytes)) return 1;
     Phase phase;
     for (Mask left = mask; left != 0; left &= left - 1) {
         const std::uint64_t address = addresses[static_cast<std::size_t>(std::countr_zero(left))];

@@ -29,7 +29,7 @@ struct Frame {
     std::vector<std::uint32_t> words;        ///< kLanes a row
     std::vector<std::uint64_t> doublewords;  ///< kLanes a row
     std::vector<Mask> predicates;
-    std::vector<Mask> written_words;  ///< lanes that wrote a row; only where the function tracks
+    std::vector<Mask> written_words;  ///< lanes that wrote a row, where any is tracked; all lanes of the others
     std::vector<Mask> written_doublewords;
     std::vector<Mask> written_predicates;
     std::vector<std::byte> parameters;  ///< lane by lane

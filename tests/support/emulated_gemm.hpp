@@ -30,7 +30,7 @@ struct EmulatedKernel {
 struct EmulatedRun {
     emulator::AsyncMode async_mode = emulator::AsyncMode::late;
     std::uint64_t order_seed = 0;
-    emulator::Checks checks;
+    emulator::Checks checks = {};
     float alpha = 1.0F;
     float beta = 0.0F;
     std::uint64_t input_seed = 1;
@@ -40,6 +40,7 @@ struct EmulatedRun {
 struct EmulatedResult {
     std::string first_difference;  ///< empty when D is right, bit for bit
     emulator::Counters counters;
+    double cpu_seconds = 0;  ///< of the launches alone, all threads
 };
 
 /// Small integers in, so that every partial sum is exact; operands begin at just the alignment the spec says, between

@@ -17,6 +17,10 @@ using emulator::MmaType;
 
 constexpr int kLanes = 32;
 
+std::size_t product(int x, int y, int z) {
+    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
+}
+
 struct Format {
     MmaType type;
     std::string_view name;
@@ -64,6 +68,7 @@ constexpr std::array kStyles = {
     Style{-3, 6, 2, 24, 0, false, -2},    // infinities and NaN
     Style{-70, 12, 12, 0, 1, false, 0},   // results near the smallest f32, where the types reach it
     Style{-2, 3, 1, 0, 2, true, -30},     // close exponents, cancelling far
+    Style{-79, 8, 8, 0, 1, false, 6},     // products below the smallest f32, beside zeros
 };
 
 std::uint64_t special_bits(const Format& format, RandomBits& random) {
@@ -91,6 +96,7 @@ std::uint64_t float_bits(const Format& format, const Style& style, int offset, R
     if (random.below(4) < style.few_bits) fraction &= std::uint64_t{3} << (format.fraction_bits - 2);
     const int field = std::clamp(exponent, 0, top);
     if (format.type == MmaType::e4m3 && field == top) fraction &= 6;
+    if (exponent < 0) fraction >>= std::min(-exponent, format.fraction_bits);  // as small as a subnormal number can be
     return sign | static_cast<std::uint64_t>(field) << format.fraction_bits | fraction;
 }
 
@@ -174,7 +180,7 @@ void add_operand(const MmaKind& kind, Operand operand, const std::vector<std::si
     std::vector<std::uint64_t> matrix = random_matrix(kind, operand, style, random);
     if (style.cancelling && operand != Operand::c) make_cancelling(kind, operand, matrix, random);
     const std::size_t begin = words.size();
-    words.resize(begin + static_cast<std::size_t>(registers_of(kind, operand) * kLanes), 0);
+    words.resize(begin + product(registers_of(kind, operand), kLanes, 1), 0);
     const int elements = emulator::mma_elements(kind, operand);
     const int width = format_of(type_of(kind, operand)).bits;
     for (int i = 0; i < kLanes * elements; ++i)
@@ -250,7 +256,7 @@ std::vector<std::uint32_t> emulated(const MmaKind& kind, emulator::TensorCoreMod
     const MmaRegisters registers = emulator::mma_registers(kind);
     std::vector<std::uint32_t> d(tiles.c.size());
     for (int tile = 0; tile < tiles.count; ++tile) {
-        const auto at = [tile](int count) { return static_cast<std::size_t>(tile * count * kLanes); };
+        const auto at = [tile](int count) { return product(tile, count, kLanes); };
         emulator::mma(kind, model, &tiles.a[at(registers.a)], &tiles.b[at(registers.b)], &tiles.c[at(registers.c)],
                       &d[at(registers.c)]);
     }
@@ -301,8 +307,7 @@ std::uint64_t element_at(const MmaKind& kind, Operand operand, const std::vector
     for (int lane = 0; lane < kLanes; ++lane)
         for (int i = 0; i < emulator::mma_elements(kind, operand); ++i)
             if (emulator::mma_coordinate(kind, operand, lane, i) == wanted)
-                return get(&words[static_cast<std::size_t>(tile * stride)], lane, i,
-                           format_of(type_of(kind, operand)).bits);
+                return get(&words[product(tile, stride, 1)], lane, i, format_of(type_of(kind, operand)).bits);
     return 0;
 }
 

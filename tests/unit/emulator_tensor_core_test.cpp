@@ -25,6 +25,11 @@ namespace {
 
 constexpr int kLanes = 32;
 
+/// Where a lane's register lies among a warp's.
+std::size_t position(int index, int lane) {
+    return static_cast<std::size_t>(index) * kLanes + static_cast<std::size_t>(lane);
+}
+
 int bits_of(MmaType type) {
     switch (type) {
         case MmaType::f16:
@@ -44,9 +49,9 @@ int bits_of(MmaType type) {
 struct Warp {
     explicit Warp(const MmaKind& mma_kind, bool is_wmma = false) : kind(mma_kind), wmma_form(is_wmma) {
         const MmaRegisters count = is_wmma ? wmma_registers(kind) : mma_registers(kind);
-        a.resize(static_cast<std::size_t>(count.a * kLanes));
-        b.resize(static_cast<std::size_t>(count.b * kLanes));
-        c.resize(static_cast<std::size_t>(count.c * kLanes));
+        a.resize(position(count.a, 0));
+        b.resize(position(count.b, 0));
+        c.resize(position(count.c, 0));
     }
 
     [[nodiscard]] std::vector<std::uint32_t>& of(Operand operand) {
@@ -70,7 +75,7 @@ struct Warp {
             for (int i = 0; i < elements(operand); ++i) {
                 if (coordinate(operand, lane, i) != at) continue;
                 const int shift = i * width % 32;
-                std::uint32_t& word = of(operand)[static_cast<std::size_t>(i * width / 32 * kLanes + lane)];
+                std::uint32_t& word = of(operand)[position(i * width / 32, lane)];
                 const std::uint32_t mask = (0xffffffffU >> (32 - width)) << shift;
                 word = (word & ~mask) | (bits << shift);
             }
@@ -81,7 +86,7 @@ struct Warp {
         for (int lane = 0; lane < kLanes; ++lane) {
             for (int i = 0; i < elements(operand); ++i) {
                 if (coordinate(operand, lane, i) != at) continue;
-                const std::uint32_t word = of(operand)[static_cast<std::size_t>(i * width / 32 * kLanes + lane)];
+                const std::uint32_t word = of(operand)[position(i * width / 32, lane)];
                 return (word >> (i * width % 32)) & (0xffffffffU >> (32 - width));
             }
         }
@@ -519,8 +524,8 @@ TEST_CASE("f64 is a chain of fused multiply-adds") {
     const auto draw = [&random] { return static_cast<double>(static_cast<std::int64_t>(random.next())) * 0x1p-60; };
     const auto write = [](std::vector<std::uint32_t>& words, int index, int lane, double value) {
         const auto bits = std::bit_cast<std::uint64_t>(value);
-        words[static_cast<std::size_t>(2 * index * kLanes + lane)] = static_cast<std::uint32_t>(bits);
-        words[static_cast<std::size_t>((2 * index + 1) * kLanes + lane)] = static_cast<std::uint32_t>(bits >> 32);
+        words[position(2 * index, lane)] = static_cast<std::uint32_t>(bits);
+        words[position(2 * index + 1, lane)] = static_cast<std::uint32_t>(bits >> 32);
     };
     std::array<std::array<double, 4>, 8> a{}, b{};
     std::array<std::array<double, 8>, 8> c{};
