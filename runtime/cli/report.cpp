@@ -80,8 +80,8 @@ void add_kernel(Json& row, const KernelInfo& info) {
 void add_measurement(Json& row, const GemmSpec& spec, const Measurement& measurement) {
     const Timing& timing = measurement.timing;
     row["microseconds"] = timing.median_us;
-    row["low_microseconds"] = timing.low_us;
-    row["high_microseconds"] = timing.high_us;
+    if (!measurement.estimated) row["low_microseconds"] = timing.low_us;
+    if (!measurement.estimated) row["high_microseconds"] = timing.high_us;
     row["time_source"] = measurement.estimated ? "estimated" : "measured";
     row["tflops"] = tflops(spec, timing.median_us);
     row["verified"] = measurement.verification.ok;

@@ -107,7 +107,8 @@ std::string to_text(const Context& context, const GemmKernel& kernel, const Meas
         return fmt::format("{:<10} {}\n", label, text);
     };
     std::string text = line("problem", to_string(kernel.spec()));
-    text += line("device", fmt::format("{} ({})", context.device_name(), context.arch()));
+    text += line("device", measurement.estimated ? context.device_name()
+                                                 : fmt::format("{} ({})", context.device_name(), context.arch()));
     text += line("kernel", kernel.info().name);
     text += line("source", file.empty() ? "not stored: the cache cannot be used" : file);
     text += line("cache", cache_text(kernel.info()));

@@ -22,7 +22,7 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
     std::mt19937 random(3);
     for (const std::uint32_t bytes : {1U, 2U, 4U, 8U, 16U}) {
         for (int trial = 0; trial < 200; ++trial) {
-            LaneAddresses addresses{};
+            emulator::LaneAddresses addresses{};
             const std::uint32_t span = trial % 2 == 0 ? 64 : 4096;
             for (std::uint64_t& address : addresses) address = random() % (span / bytes) * bytes;
             const auto at = [&](int lane) { return static_cast<int>(addresses[static_cast<std::size_t>(lane)]); };
