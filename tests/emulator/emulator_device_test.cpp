@@ -33,10 +33,10 @@ GemmKernel edited(const GemmSpec& spec, const std::string& parameters, const std
     REQUIRE(found != std::string::npos);
     for (; found != std::string::npos; found = dump.body.find(from, found + to.size()))
         dump.body.replace(found, from.size(), to);
-    return emulator().impl().build(dump);
+    return on_emulator().impl().build(dump);
 }
 
-EmulatedVerification verdict_of(const GemmKernel& kernel) { return verify_emulated(emulator().impl(), kernel); }
+EmulatedVerification verdict_of(const GemmKernel& kernel) { return verify_emulated(on_emulator().impl(), kernel); }
 
 }  // namespace
 
@@ -44,7 +44,8 @@ TEST_CASE("emulated device: a swizzle that is a bijection but no longer spreads 
     const GemmSpec spec = spec_of(GemmLayout::tn, 64, 64, 64);
     const auto right = verdict_of(edited(spec, kSmall, "kSpan;", "kSpan;"));
     CHECK(right.verification.ok);
-    const auto shifted = verdict_of(edited(spec, kSmall, "row / kRowsPerTurn % kSpan", "row / kRowsPerTurn % (kSpan / 2)"));
+    const auto shifted =
+        verdict_of(edited(spec, kSmall, "row / kRowsPerTurn % kSpan", "row / kRowsPerTurn % (kSpan / 2)"));
     CHECK_FALSE(shifted.verification.ok);
     CHECK_FALSE(shifted.fault.has_value());
     CHECK_THAT(shifted.verification.message, ContainsSubstring("wavefronts"));

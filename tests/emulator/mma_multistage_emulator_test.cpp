@@ -13,14 +13,14 @@ using namespace jitgemm;
 using namespace jitgemm::testing;
 
 /// Sizes whose packed rows are aligned to 2, 4, 8 and 16 bytes.
-constexpr std::array kSizes{std::array<std::int64_t, 3>{67, 33, 75}, {34, 70, 38}, {68, 36, 44}, {72, 40, 104}};
+constexpr std::array<std::array<std::int64_t, 3>, 4> kSizes{{{67, 33, 75}, {34, 70, 38}, {68, 36, 44}, {72, 40, 104}}};
 
 void check_with(const GemmSpec& spec, const std::string& parameters, const VerifyOptions& options = {}) {
-    static_cast<void>(testing::check_with(emulator(), spec, parameters, options));
+    static_cast<void>(testing::check_with(on_emulator(), spec, parameters, options));
 }
 
 void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
-    static_cast<void>(testing::check_chosen(emulator(), spec, options));
+    static_cast<void>(testing::check_chosen(on_emulator(), spec, options));
 }
 
 void check_variants(GemmLayout layout) {
@@ -109,7 +109,7 @@ TEST_CASE("emulated device: leading dimensions beyond the row, of every alignmen
 
 TEST_CASE("emulated device: other architectures") {
     for (const char* arch : {"sm_86", "sm_89", "sm_90a"}) {
-        Context context = emulator_context(arch);
+        Context context(emulator_options(arch));
         static_cast<void>(testing::check_chosen(context, spec_of(GemmLayout::tn, 67, 33, 75)));
     }
 }

@@ -22,6 +22,16 @@ using namespace jitgemm::testing;
 constexpr double kLeastScore = 0.95;
 constexpr int kLeastMutants = 60;
 
+/// Its limit of work is small, so that a spoilt kernel that never ends is told so soon.
+Context& impatient_emulator() {
+    static Context context = [] {
+        Options options = emulator_options("sm_80");
+        options.emulator_gflop = 1e-3;
+        return Context(options);
+    }();
+    return context;
+}
+
 std::string mutated(const std::string& body, const Mutation& mutation) {
     std::size_t found = body.find(mutation.from);
     for (int i = 0; i < mutation.occurrence && found != std::string::npos; ++i)
@@ -33,9 +43,9 @@ std::string mutated(const std::string& body, const Mutation& mutation) {
 /// What a verification with default checks says of a body; empty: it is right.
 std::string complaint(const Dump& dump, ParsedDump parsed, const std::string& body) {
     parsed.body = body;
-    const GemmKernel kernel = emulator().impl().build(parsed);
+    const GemmKernel kernel = impatient_emulator().impl().build(parsed);
     try {
-        const EmulatedVerification verdict = verify_emulated(emulator().impl(), kernel, dump.options);
+        const EmulatedVerification verdict = verify_emulated(impatient_emulator().impl(), kernel, dump.options);
         if (verdict.verification.ok) return {};
         if (verdict.fault) return std::string(to_string(*verdict.fault));
         return verdict.verification.message.find("wavefronts") != std::string::npos ? "wavefronts" : "wrong result";
