@@ -42,7 +42,10 @@ void check_lane(Warp& warp, AsyncCopy& copy, std::size_t lane, std::uint64_t sou
                                                                copy.source_bytes[lane], copy.bytes)};
     }
     const std::uint64_t offset = shared_offset(destination);
-    copy.source[lane] = resolve_global(warp, source, copy.source_bytes[lane], copy.bytes, Access::read);
+    // A source that is not read may lie anywhere: GPUs take kernels whose threads beyond the last row point nowhere.
+    copy.source[lane] = copy.source_bytes[lane] == 0
+                            ? nullptr
+                            : resolve_global(warp, source, copy.source_bytes[lane], copy.bytes, Access::read);
     const bool skip = copy.source[lane] == nullptr && copy.source_bytes[lane] > 0;
     if (!warp.block().shared().in_range(offset, copy.bytes, copy.bytes) || skip) copy.mask &= ~(Mask{1} << lane);
     copy.destination[lane] = static_cast<std::uint32_t>(offset);
