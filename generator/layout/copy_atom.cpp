@@ -108,8 +108,8 @@ Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetit
     const Coordinate inside = fragment.coordinate(0, matrix % registers * elements_per_register);
     const int repetition = matrix / registers;
     const int along_rows = operand == Operand::a ? repetitions.m : repetitions.n;
-    return {inside.row + fragment.rows * (repetition % along_rows),
-            inside.column + fragment.columns * (repetition / along_rows)};
+    return {inside.row + fragment.rows() * (repetition % along_rows),
+            inside.column + fragment.columns() * (repetition / along_rows)};
 }
 
 Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions, const LdmatrixChoice& choice,
