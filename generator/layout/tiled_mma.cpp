@@ -94,8 +94,10 @@ Layout TiledMma::thread_fragments(Operand operand, const Layout& tensor) const {
     const Layout permuted = logical_divide(tensor, by_mode(permutation(rows), permutation(columns)));
     const Layout atoms = zipped_divide(permuted, by_mode(extent(atom_.shape, rows), extent(atom_.shape, columns)));
     const Layout by_value = composition(atoms, by_mode(atom_.layout(operand).layout(), {}));
-    const Tiler warps = by_mode(warps_.size(rows), warps_.size(columns));
-    return zipped_divide(by_value, by_mode({}, warps));  // ((ThrV,(ThrR,ThrC)),(FrgV,(RestR,RestC)))
+    const Layout warps = zipped_divide(by_value.mode(1), by_mode(warps_.size(rows), warps_.size(columns)));
+    const Layout fragment = by_value.mode(0);
+    return make_layout(
+        {make_layout({fragment.mode(0), warps.mode(0)}), make_layout({fragment.mode(1), warps.mode(1)})});
 }
 
 TvLayout TiledMma::layout_tv(Operand operand) const {
