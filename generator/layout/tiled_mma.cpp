@@ -104,11 +104,14 @@ TvLayout TiledMma::layout_tv(Operand operand) const {
     const auto [rows, columns] = modes_of(operand);
     const std::int64_t row_count = permutation(rows).size(), column_count = permutation(columns).size();
     Layout fragments = thread_fragments(operand, Layout(pair_of(row_count, column_count)));
-    if (operand != Operand::c) {
-        // (ThrV,(ThrR,ThrK)) of (ThrV,(ThrM,ThrN,ThrK)): warps along the other mode share the operand.
-        const IntTuple stride = operand == Operand::a ? pair_of(1, 0) : pair_of(0, 1);
-        const Layout of_m_and_n(pair_of(warps_.size(0), warps_.size(1)), stride);
-        fragments = composition(fragments, by_mode(by_mode({}, by_mode(of_m_and_n, {})), {}));
+    const std::int64_t m = warps_.size(0), n = warps_.size(1), k = warps_.size(2);
+    // Warps along the mode that the operand lacks share it: (ThrV,(ThrR,ThrC)) of (ThrV,(ThrM,ThrN,ThrK)).
+    if (operand == Operand::c && k > 1) {
+        const Layout of_mnk(std::vector<IntTuple>{m, n, k}, std::vector<IntTuple>{1, m, 0});
+        fragments = composition(fragments, by_mode(by_mode({}, of_mnk), {}));
+    } else if (operand != Operand::c) {
+        const Layout of_mn(pair_of(m, n), operand == Operand::a ? pair_of(1, 0) : pair_of(0, 1));
+        fragments = composition(fragments, by_mode(by_mode({}, by_mode(of_mn, {})), {}));
     }
     return {composition(fragments, by_mode(thread_to_vmnk(threads_vmnk_), {})), static_cast<int>(row_count),
             static_cast<int>(column_count)};
