@@ -1,9 +1,8 @@
 #include "generator/layout/tiled_mma.hpp"
-#include "generator/layout/layout_text.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/cute_data.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -11,37 +10,6 @@
 using namespace jitgemm;
 
 namespace {
-
-/// Lines of tests/data/cute_tiled_mma.txt that begin with that word, the word left out.
-std::vector<std::string> cute_lines(std::string_view kind) {
-    std::ifstream input(std::string(JITGEMM_SOURCE_DIR) + "/tests/data/cute_tiled_mma.txt");
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(input, line);) {
-        if (line.rfind(std::string(kind) + " ", 0) == 0) lines.push_back(line.substr(kind.size() + 1));
-    }
-    return lines;
-}
-
-/// "(32,(8,2,2):(1,16,8),_)": CuTe's PermutationMNK.
-std::array<Tiler, 3> parse_permutation(const std::string& text) {
-    LayoutText reader(text);
-    std::array<Tiler, 3> permutation;
-    reader.expect('(');
-    for (std::size_t mode = 0; mode < 3; ++mode) {
-        if (mode > 0) reader.expect(',');
-        const std::size_t start = reader.position();
-        if (reader.take_int_tuple().is_underscore()) continue;
-        reader.rewind(start);
-        permutation[mode] = Tiler(reader.take_layout());
-    }
-    return permutation;
-}
-
-TiledMma read_mma(std::istream& words) {
-    std::string atom, warps, permutation;
-    words >> atom >> warps >> permutation;
-    return {mma_atom(atom), parse_layout(warps), parse_permutation(permutation)};
-}
 
 /// Equal as functions of (mode 0, mode 1).
 void check_same(const Layout& ours, const Layout& cutes) {
@@ -64,12 +32,12 @@ void check_same_below(const Layout& ours, const Layout& cutes, std::int64_t thre
 
 // The data are what CuTe prints for TiledMMA::get_layoutA_TV, _B_TV and _C_TV (CUTLASS 4.7, NVIDIA/cutlass 7107b05).
 TEST_CASE("tiled MMAs hold what CuTe's hold") {
-    const std::vector<std::string> lines = cute_lines("mma");
+    const std::vector<std::string> lines = testing::cute_lines("cute_tiled_mma.txt", "mma");
     REQUIRE(lines.size() > 20);
     for (const std::string& line : lines) {
         INFO(line);
         std::istringstream words(line);
-        const TiledMma mma = read_mma(words);
+        const TiledMma mma = testing::read_tiled_mma(words);
         TileShape tile;
         words >> tile.m >> tile.n >> tile.k;
         CHECK(mma.tile() == tile);
@@ -87,14 +55,14 @@ TEST_CASE("tiled MMAs hold what CuTe's hold") {
 
 // partition_A of a 128x64 column-major tensor, partition_B of 192x64 row-major, partition_C of 128x192 with rows of 200.
 TEST_CASE("a thread's partition is CuTe's") {
-    const std::vector<std::string> lines = cute_lines("part");
+    const std::vector<std::string> lines = testing::cute_lines("cute_tiled_mma.txt", "part");
     REQUIRE(lines.size() > 15);
     const std::array<Layout, 3> tensors{parse_layout("(128,64)"), parse_layout("(192,64):(64,1)"),
                                         parse_layout("(128,192):(200,1)")};
     for (const std::string& line : lines) {
         INFO(line);
         std::istringstream words(line);
-        const TiledMma mma = read_mma(words);
+        const TiledMma mma = testing::read_tiled_mma(words);
         int thread = 0;
         words >> thread;
         for (const Operand operand : {Operand::a, Operand::b, Operand::c}) {
