@@ -51,7 +51,7 @@ struct GemmSpec {
 [[nodiscard]] GemmLayout layout_of(Order a, Order b);
 [[nodiscard]] std::string_view to_string(GemmLayout layout);
 [[nodiscard]] std::string_view to_string(Order order);  ///< "t" or "n"
-[[nodiscard]] std::optional<GemmLayout> parse_layout(std::string_view name);
+[[nodiscard]] std::optional<GemmLayout> parse_gemm_layout(std::string_view name);
 [[nodiscard]] std::optional<Order> parse_order(std::string_view name);
 
 /// Every rule the spec breaks, each with its numbers; empty when it is sound. Never throws.

@@ -48,7 +48,7 @@ DataType read_type(std::string_view word) {
 }
 
 GemmLayout read_layout(std::string_view word) {
-    if (const auto layout = parse_layout(word)) return *layout;
+    if (const auto layout = parse_gemm_layout(word)) return *layout;
     throw unknown("layout", word, kLayoutNames);
 }
 
@@ -179,7 +179,7 @@ std::string_view to_string(GemmLayout layout) { return kLayoutNames[static_cast<
 
 std::string_view to_string(Order order) { return kOrderNames[static_cast<std::size_t>(order)]; }
 
-std::optional<GemmLayout> parse_layout(std::string_view name) {
+std::optional<GemmLayout> parse_gemm_layout(std::string_view name) {
     const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), name);
     if (found == kLayoutNames.end()) return std::nullopt;
     return static_cast<GemmLayout>(found - kLayoutNames.begin());

@@ -70,7 +70,7 @@ private:
         std::size_t end = name_.find('_');
         for (std::size_t at = end; at != std::string_view::npos; at = name_.find('_', at + 1)) {
             const std::string_view token = name_.substr(at + 1, name_.find('_', at + 1) - at - 1);
-            if (parse_layout(token)) return name_.substr(0, at);
+            if (parse_gemm_layout(token)) return name_.substr(0, at);
         }
         return name_.substr(0, end);
     }
@@ -88,7 +88,7 @@ private:
     }
 
     GemmLayout layout_token(std::string_view token) const {
-        if (const auto layout = parse_layout(token)) return *layout;
+        if (const auto layout = parse_gemm_layout(token)) return *layout;
         fail(name_, fmt::format("'{}': expected a layout, one of {}", token, join_names(kLayouts)));
     }
 

@@ -111,7 +111,7 @@ public:
 
     void layout(GemmLayout& field) {
         static constexpr std::array<std::string_view, 4> kKnown{"tn", "nn", "nt", "tt"};
-        word("layout", kKnown, parse_layout, field);
+        word("layout", kKnown, parse_gemm_layout, field);
     }
 
     void order(Order& field) {

@@ -46,13 +46,13 @@ TEST_CASE("layout letters name the orders of A and B") {
     CHECK(order_b(GemmLayout::nt) == Order::row);
     for (const GemmLayout layout : kLayouts) {
         CHECK(layout_of(order_a(layout), order_b(layout)) == layout);
-        CHECK(parse_layout(to_string(layout)) == layout);
+        CHECK(parse_gemm_layout(to_string(layout)) == layout);
         CHECK(std::string(to_string(layout)) ==
               std::string(to_string(order_a(layout))) + std::string(to_string(order_b(layout))));
     }
     for (const Order order : kOrders) CHECK(parse_order(to_string(order)) == order);
-    CHECK(!parse_layout("tm"));
-    CHECK(!parse_layout(""));
+    CHECK(!parse_gemm_layout("tm"));
+    CHECK(!parse_gemm_layout(""));
     CHECK(!parse_order("tn"));
 }
 
