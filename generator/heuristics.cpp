@@ -60,6 +60,14 @@ std::vector<std::string> for_each_candidate(const GemmSpec& spec, const Arch& ar
     return unsupported;
 }
 
+/// Why the heuristic passes a candidate over. What the user fixed by parameter is allowed to be slow (the cost says how
+/// slow); what the family proposes by itself is not.
+std::vector<std::string> rejections(const Family& family, const GemmSpec& spec, const KernelConfig& config,
+                                    const Arch& arch, const Selection& selection) {
+    std::vector<std::string> reasons = family.violations(spec, config, arch);
+    return reasons.empty() && selection.parameters.empty() ? family.objections(spec, config) : reasons;
+}
+
 bool runs_before(const Candidate& left, const Candidate& right, const GemmSignature& problem) {
     if (left.cost.total_us != right.cost.total_us) return left.cost.total_us < right.cost.total_us;
     return kernel_name({problem, left.config}) < kernel_name({problem, right.config});
@@ -70,7 +78,8 @@ bool runs_before(const Candidate& left, const Candidate& right, const GemmSignat
     std::set<std::string> reasons(unsupported.begin(), unsupported.end());
     if (reasons.empty())
         for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
-            for (std::string& reason : family.violations(spec, config, arch)) reasons.insert(std::move(reason));
+            for (std::string& reason : rejections(family, spec, config, arch, selection))
+                reasons.insert(std::move(reason));
         });
     throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), {reasons.begin(), reasons.end()});
 }
@@ -87,7 +96,7 @@ CandidateList list_candidates(const GemmSpec& asked, const GpuModel& gpu, const 
         return list;
     }
     list.unsupported = for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
-        std::vector<std::string> reasons = family.violations(spec, config, arch);
+        std::vector<std::string> reasons = rejections(family, spec, config, arch, selection);
         if (reasons.empty())
             list.accepted.push_back({config, family.cost(spec, config, gpu)});
         else
@@ -110,7 +119,7 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
             const Candidate candidate{config, family.cost(spec, config, gpu)};
             // The cheap test first: most candidates are slower than the best so far, and need no checking.
             if (best && !runs_before(candidate, *best, problem)) return;
-            if (family.violations(spec, config, arch).empty()) best = candidate;
+            if (rejections(family, spec, config, arch, selection).empty()) best = candidate;
         });
     if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, arch);
     return best->config;

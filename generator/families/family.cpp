@@ -1,10 +1,12 @@
 #include "generator/families/family.hpp"
 
 #include "generator/error.hpp"
+#include "generator/families/mma_multistage_anatomy.hpp"
 #include "generator/families/mma_multistage_constraints.hpp"
 #include "generator/families/mma_multistage_cost.hpp"
 #include "generator/families/mma_multistage_names.hpp"
 #include "generator/families/mma_multistage_render.hpp"
+#include "generator/families/mma_multistage_shared_accesses.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +23,8 @@ constexpr std::array kFamilies{
            .unsupported = mma_multistage_unsupported,
            .candidates = mma_multistage_candidates,
            .violations = mma_multistage_violations,
+           .objections = mma_multistage_objections,
+           .anatomy = mma_multistage_anatomy,
            .cost = mma_multistage_cost,
            .config_name = mma_multistage_config_name,
            .parse_config_name = parse_mma_multistage_config_name,

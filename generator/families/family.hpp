@@ -3,6 +3,8 @@
 #include "generator/arch.hpp"
 #include "generator/kernel_config.hpp"
 #include "generator/kernel_source.hpp"
+#include "generator/layout/bank_conflicts.hpp"
+#include "generator/layout/copy_atom.hpp"
 #include "generator/renderer.hpp"
 
 #include <functional>
@@ -16,9 +18,12 @@ namespace jitgemm {
 /// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by.
 struct CostEstimate {
     double total_us = 0;
-    double math_us = 0;  ///< tensor cores, waves and tile quantisation included
-    double dram_us = 0;
-    double l2_us = 0;
+    double math_us = 0;      ///< the SMs' time: tensor cores at the pace the rest allows, waves and tile quantisation
+    double tail_us = 0;      ///< of it, lost because the last wave leaves SMs idle
+    double tensor_us = 0;    ///< tensor cores alone, at their peak, on whole tiles
+    double shared_us = 0;    ///< shared memory alone, bank conflicts included
+    double l2_us = 0;        ///< operands into shared memory alone
+    double dram_us = 0;      ///< DRAM alone
     double overhead_us = 0;  ///< launch, pipeline fill, epilogue
     double waves = 0;        ///< blocks over blocks resident at once
     int blocks_per_sm = 0;
@@ -34,6 +39,36 @@ struct ElementOwner {
     int accumulator_register = 0;  ///< index into the thread's accumulator fragment
 };
 
+/// How an operand gets from global memory into the registers of the tensor cores.
+struct OperandPath {
+    Operand operand = Operand::a;
+    bool k_major = true;  ///< as it lies in shared memory
+    std::string copy;     ///< "cp.async of 16 bytes"
+    std::string place;    ///< how its rows lie in shared memory, and why so
+    LdmatrixChoice ldmatrix;
+    std::string ldmatrix_reason;
+};
+
+/// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.
+struct KernelAnatomy {
+    TileShape block;
+    TileShape warp;
+    TileShape mma;
+    std::string instruction;  ///< PTX name of the tensor-core instruction
+    int threads = 0;
+    int registers = 0;  ///< estimated
+    int accumulator_registers = 0;
+    int fragment_registers = 0;
+    int stages = 0;
+    int split_k = 1;
+    std::int64_t stage_bytes = 0;
+    std::int64_t pipeline_bytes = 0;  ///< all stages
+    std::int64_t epilogue_bytes = 0;
+    std::int64_t shared_bytes = 0;  ///< in all: pipeline and epilogue may share
+    std::vector<OperandPath> operands;
+    std::vector<SharedAccess> accesses;
+};
+
 /// A kernel family: everything the rest of the generator knows of it. Pure functions; specs are resolved and row-major in D.
 struct Family {
     std::string_view name;
@@ -45,6 +80,9 @@ struct Family {
     std::vector<KernelConfig> (*candidates)(const GemmSpec&, const Arch&);
     /// All violated rules, each with its numbers.
     std::vector<std::string> (*violations)(const GemmSpec&, const KernelConfig&, const Arch&);
+    /// Why a config that breaks no rule is none to propose unasked (bank conflicts); each with its numbers.
+    std::vector<std::string> (*objections)(const GemmSpec&, const KernelConfig&);
+    KernelAnatomy (*anatomy)(const GemmSpec&, const KernelConfig&);
     CostEstimate (*cost)(const GemmSpec&, const KernelConfig&, const GpuModel&);
 
     /// The config's part of the kernel name. What follows from signature and config is spelt out too (trans, swizzle span);

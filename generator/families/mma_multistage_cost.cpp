@@ -1,7 +1,9 @@
 #include "generator/families/mma_multistage_cost.hpp"
 
 #include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage_shared_accesses.hpp"
 #include "generator/layout/copy_atom.hpp"
+#include "generator/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -108,12 +110,24 @@ double copy_overhead_cycles(const OperandGeometry& operand) {
     return operand.vector_bytes < 16 ? vectors * kNarrowCopyCycles : 0;
 }
 
-double math_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g, const Arch& arch,
-                   int resident) {
-    const double peak = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock;
-    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
-    const double sums = spec.accumulator == DataType::f16 ? kF16Accumulator : 1.0;
-    return peak * sums * (1 + kLoneWarp / warps_per_scheduler) + copy_overhead_cycles(g.a) + copy_overhead_cycles(g.b);
+/// Of one k-block of one block, the cycles that each unit of an SM is busy.
+struct UnitCycles {
+    double tensor;  ///< at the tensor cores' peak
+    double copies;  ///< the same, of instructions for unaligned copies
+    double shared;  ///< bank conflicts included
+    double l2;
+};
+
+UnitCycles unit_cycles(const GemmSignature& signature, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
+                       const Arch& arch) {
+    const double sums = signature.accumulator == DataType::f16 ? kF16Accumulator : 1.0;
+    const double fill = g.a.stage_bytes + g.b.stage_bytes;
+    const double reads = static_cast<double>(g.threads / 32) * (c.warp.m + c.warp.n) * c.block.k * 2;
+    const double conflicts = mma_multistage_conflict_slowdown(signature, c);
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock * sums,
+            .copies = copy_overhead_cycles(g.a) + copy_overhead_cycles(g.b),
+            .shared = (reads + fill) * conflicts / kSharedBytesPerCycle,
+            .l2 = fill / kL2BytesPerCycle};
 }
 
 /// What a k-block takes longer for reasons that no unit's rate explains.
@@ -125,28 +139,16 @@ double friction(const GemmSpec& spec, const MmaMultistageConfig& c) {
 
 /// Cycles of one k-block when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
 /// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
-double k_block_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
-                      const Arch& arch, int resident) {
-    const double math = math_cycles(spec, c, g, arch, resident);
-    const double fill = g.a.stage_bytes + g.b.stage_bytes;
-    const int warps = g.threads / 32;
-    const double reads = static_cast<double>(warps) * (c.warp.m + c.warp.n) * c.block.k * 2;
-    const double shared = (reads + fill) / kSharedBytesPerCycle;
-    const double l2 = fill / kL2BytesPerCycle;
-    const double units = std::cbrt(math * math * math + shared * shared * shared + l2 * l2 * l2);
-    const double throughput = resident * (units + kSyncCycles) * friction(spec, c);
+double k_block_cycles(const UnitCycles& unit, double friction, const MmaMultistageConfig& c,
+                      const MmaMultistageGeometry& g, int resident) {
+    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
+    const double math = unit.tensor * (1 + kLoneWarp / warps_per_scheduler) + unit.copies;
+    const double units =
+        std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
+    const double throughput = resident * (units + kSyncCycles) * friction;
     const double chain = kBlockLatencyCycles + g.k_steps * kStepLatencyCycles;
-    const double loads = (kLoadLatencyCycles + resident * l2) / (c.stages - 1);
+    const double loads = (kLoadLatencyCycles + resident * unit.l2) / (c.stages - 1);
     return std::max({throughput, chain, loads});
-}
-
-/// Bytes that must come from DRAM at least once, outputs included.
-double dram_bytes(const GemmSpec& spec) {
-    const auto m = static_cast<double>(spec.m);
-    const auto n = static_cast<double>(spec.n);
-    const auto k = static_cast<double>(spec.k);
-    const double c = spec.c ? m * n * bytes(*spec.c) : 0;
-    return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + c;
 }
 
 /// Reading and writing an operand once more.
@@ -174,7 +176,8 @@ std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const 
 
 CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
     const auto& c = std::get<MmaMultistageConfig>(config.family);
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    const GemmSignature problem = signature(spec);
+    const MmaMultistageGeometry g = geometry(problem, c);
     CostEstimate cost;
     cost.blocks_per_sm = resident_blocks(g, *gpu.arch);
     if (cost.blocks_per_sm == 0) return cost;
@@ -184,24 +187,30 @@ CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& confi
     const double slots = static_cast<double>(gpu.sm_count) * cost.blocks_per_sm;
     cost.waves = blocks / slots;
 
-    // Full waves run with every SM full; the blocks left over spread out, fewer on an SM.
-    const double full_waves = std::floor(cost.waves);
-    const double left = blocks - full_waves * slots;
-    const int resident_last = static_cast<int>(std::ceil(left / gpu.sm_count));
+    const UnitCycles unit = unit_cycles(problem, c, g, *gpu.arch);
     const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_blocks * k_block_cycles(spec, c, g, *gpu.arch, resident) + kPrologueCycles +
+        return k_blocks * k_block_cycles(unit, friction(spec, c), c, g, resident) + kPrologueCycles +
                resident * store_bytes / kStoreBytesPerCycle;
     };
-    const double hz = gpu.clock_mhz * 1e6;
-    cost.math_us = (full_waves * wave_cycles(cost.blocks_per_sm) + wave_cycles(resident_last)) / hz * 1e6;
+    // Full waves run with every SM full; the blocks left over spread out, fewer on an SM.
+    const double full_waves = std::floor(cost.waves);
+    const double left = blocks - full_waves * slots;
+    const double full_wave = wave_cycles(cost.blocks_per_sm);
+    const double last_wave = wave_cycles(static_cast<int>(std::ceil(left / gpu.sm_count)));
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    cost.math_us = (full_waves * full_wave + last_wave) * us_per_cycle;
+    cost.tail_us = std::max(0.0, last_wave - left / slots * full_wave) * us_per_cycle;
 
-    const double operand_bytes = blocks * k_blocks * (g.a.stage_bytes + g.b.stage_bytes);
-    cost.l2_us = operand_bytes / (kL2BytesPerCycle * gpu.sm_count * hz) * 1e6;
+    // Each unit alone, its work spread over all SMs.
+    const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
+    cost.tensor_us = k_blocks_per_sm * unit.tensor * us_per_cycle;
+    cost.shared_us = k_blocks_per_sm * unit.shared * us_per_cycle;
+    cost.l2_us = k_blocks_per_sm * unit.l2 * us_per_cycle;
     const double slab_bytes =
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (dram_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0) + pack_us(spec, c.pack, gpu);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;

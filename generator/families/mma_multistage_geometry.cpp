@@ -30,11 +30,10 @@ OperandGeometry operand_geometry(bool k_major, int alignment, int mn_extent, con
     return operand;
 }
 
-int epilogue_bytes(const GemmSignature& signature, const MmaMultistageConfig& config, int warps) {
+int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
     if (config.epilogue == EpilogueStore::registers) return 0;
-    const bool staged_f32 = config.split_k > 1 || signature.c.has_value() || signature.d == DataType::f32;
-    const int pitch = (config.warp.n + 8) * (staged_f32 ? 4 : kElementBytes);
-    return warps * config.mma.m * pitch;
+    const bool f32 = config.split_k > 1 || signature.c.has_value() || signature.d == DataType::f32;
+    return f32 ? 4 : kElementBytes;
 }
 
 int output_vector(const GemmSignature& signature, const MmaMultistageConfig& config) {
@@ -67,19 +66,20 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
         if (!operand->async) g.staging_registers += 8 * operand->passes;
     g.vector_d = output_vector(signature, config);
     g.pipeline_bytes = static_cast<std::int64_t>(config.stages) * (g.a.stage_bytes + g.b.stage_bytes);
-    g.epilogue_bytes = epilogue_bytes(signature, config, g.threads / 32);
+    g.staged_bytes = staged_element_bytes(signature, config);
+    g.staged_pitch = (config.warp.n + 8) * g.staged_bytes;
+    g.epilogue_bytes = static_cast<std::int64_t>(g.threads) / 32 * config.mma.m * g.staged_pitch;
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
     return g;
 }
 
-int resident_blocks(const MmaMultistageGeometry& g, const Arch& arch) {
-    if (g.threads == 0) return 0;
-    const int registers = (std::min(g.registers(), arch.max_registers_per_thread) + 7) / 8 * 8;
-    const int by_registers = arch.registers_per_sm / (registers * g.threads);
-    const int by_shared =
-        static_cast<int>(arch.shared_bytes_per_sm / (g.shared_bytes + arch.shared_reserved_per_block));
-    const int by_threads = arch.max_threads_per_sm / g.threads;
-    return std::min({by_registers, by_shared, by_threads, arch.max_blocks_per_sm});
+Occupancy occupancy(const MmaMultistageGeometry& g, const Arch& arch) {
+    return occupancy({.threads = g.threads,
+                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
+                      .shared_bytes = g.shared_bytes},
+                     arch);
 }
+
+int resident_blocks(const MmaMultistageGeometry& g, const Arch& arch) { return occupancy(g, arch).blocks(); }
 
 }  // namespace jitgemm

@@ -3,6 +3,7 @@
 #include "generator/arch.hpp"
 #include "generator/families/mma_multistage.hpp"
 #include "generator/kernel_config.hpp"
+#include "generator/occupancy.hpp"
 
 #include <cstdint>
 
@@ -30,7 +31,9 @@ struct MmaMultistageGeometry {
     int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included
     int staging_registers = 0;      ///< a thread's vectors on their way through registers
     OperandGeometry a, b;
-    int vector_d = 0;  ///< elements the epilogue stores at once
+    int vector_d = 0;      ///< elements the epilogue stores at once
+    int staged_bytes = 0;  ///< of an element the epilogue lays into shared memory; 0: stores come from the fragments
+    int staged_pitch = 0;  ///< bytes from one of its rows to the next
     std::int64_t pipeline_bytes = 0;
     std::int64_t epilogue_bytes = 0;
     std::int64_t shared_bytes = 0;  ///< the larger of both
@@ -42,7 +45,10 @@ struct MmaMultistageGeometry {
 /// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config);
 
-/// Blocks of this geometry that fit an SM at once, by registers, shared memory, threads and block slots; 0 when none fits.
+/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
+[[nodiscard]] Occupancy occupancy(const MmaMultistageGeometry& geometry, const Arch& arch);
+
+/// Blocks of it that fit an SM at once; 0 when none fits.
 [[nodiscard]] int resident_blocks(const MmaMultistageGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace jitgemm {
+
+/// \file How long shared memory is busy with one instruction of a warp. It has 32 banks of 4 bytes and serves one word of
+/// each bank a cycle: a *wavefront*. An instruction goes in phases of at most 128 bytes; within a phase
+///   - lanes that want the same word share it: a load broadcasts it, of a store the bytes are merged (of two lanes that
+///     write the same byte one wins), so neither costs more;
+///   - different words of one bank are served one wavefront after the other: a bank conflict;
+///   - inactive lanes (predicated off, out of the tile) want nothing; a phase without active lanes takes no time.
+/// A phase is 32 lanes of up to 4 bytes each, 16 lanes of 8 bytes, 8 lanes of 16 bytes. ldmatrix and stmatrix take one row
+/// of 16 bytes from each lane: 8 lanes, one matrix, are a phase. cp.async writes as st.shared does.
+/// Source: CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later (banks, broadcast); wide accesses
+/// go by half and quarter warps. Unaligned addresses, which the hardware refuses, are counted by the words they touch.
+
+inline constexpr int kSharedBanks = 32;
+inline constexpr int kBankBytes = 4;
+inline constexpr int kWarpLanes = 32;
+inline constexpr int kInactiveLane = -1;
+
+/// The byte address in shared memory that each lane of a warp supplies; kInactiveLane where it takes no part.
+using LaneAddresses = std::array<int, kWarpLanes>;
+
+/// Addresses out of a function of the lane.
+template <typename AddressOf>
+[[nodiscard]] LaneAddresses lane_addresses(AddressOf address_of) {
+    LaneAddresses addresses{};
+    for (int lane = 0; lane < kWarpLanes; ++lane) addresses[static_cast<std::size_t>(lane)] = address_of(lane);
+    return addresses;
+}
+
+/// Wavefronts of one instruction, and as many as it would take if no two words met in a bank: one a phase.
+struct Wavefronts {
+    int count = 0;
+    int ideal = 0;
+    friend bool operator==(const Wavefronts&, const Wavefronts&) = default;
+};
+
+/// ldmatrix or stmatrix of x = 1, 2 or 4 matrices: lanes from 8·x on are ignored, as the hardware does.
+/// Throws std::invalid_argument for any other x.
+[[nodiscard]] Wavefronts matrix_wavefronts(int x, const LaneAddresses& addresses);
+
+/// ld.shared, st.shared or cp.async of 1, 2, 4, 8 or 16 bytes a lane. Throws std::invalid_argument for any other width.
+[[nodiscard]] Wavefronts vector_wavefronts(int bytes, const LaneAddresses& addresses);
+
+/// All of one kind of shared-memory instruction that a kernel's block executes.
+struct SharedAccess {
+    std::string what;             ///< "ldmatrix A", "cp.async B", "epilogue load"
+    std::string instruction;      ///< "ldmatrix.x4.trans", "cp.async of 16 bytes", "ld.shared of 16 bytes"
+    bool in_mainloop = true;      ///< counted a k-block; else a tile of D
+    int instructions = 0;         ///< a block executes, counted by warp
+    Wavefronts worst;             ///< of the one that takes longest
+    std::int64_t wavefronts = 0;  ///< of all of them
+    std::int64_t ideal = 0;
+};
+
+/// Adds an instruction that is executed `times` times; one without active lanes is none.
+void add_instruction(SharedAccess& access, const Wavefronts& wavefronts, int times = 1);
+
+/// Times longer than without conflicts, over all accesses of the mainloop; 1 where there is none.
+[[nodiscard]] double mainloop_slowdown(std::span<const SharedAccess> accesses);
+
+using LaneAddress = std::function<int(int lane)>;
+
+/// The count alone, of addresses given as a function.
+[[nodiscard]] int ldmatrix_wavefronts(int x, const LaneAddress& byte_address);
+[[nodiscard]] int access_wavefronts(int bytes, const LaneAddress& byte_address);
+
+}  // namespace jitgemm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "generator/arch.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// What one thread block takes of an SM.
+struct BlockDemand {
+    int threads = 0;
+    int registers = 0;  ///< a thread
+    std::int64_t shared_bytes = 0;
+};
+
+/// How many blocks an SM could hold by each of its resources alone.
+struct Occupancy {
+    int by_registers = 0;
+    int by_shared = 0;
+    int by_threads = 0;
+    int by_slots = 0;
+
+    /// Blocks that fit at once: the least of the four.
+    [[nodiscard]] int blocks() const;
+    /// The resources that allow no more: "registers", "shared memory", "threads", "block slots".
+    [[nodiscard]] std::vector<std::string> limits() const;
+};
+
+/// Registers are handed out to warps in units of 256, eight a thread; each block's shared memory costs the driver's part
+/// as well. All zero for a block without threads.
+[[nodiscard]] Occupancy occupancy(const BlockDemand& block, const Arch& arch);
+
+}  // namespace jitgemm

@@ -1,0 +1,28 @@
+#include "generator/roofline.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+
+double compulsory_bytes(const GemmSpec& spec) {
+    const auto m = static_cast<double>(spec.m);
+    const auto n = static_cast<double>(spec.n);
+    const auto k = static_cast<double>(spec.k);
+    const double c = spec.c ? m * n * bytes(*spec.c) : 0;
+    return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + c;
+}
+
+Roofline roofline(const GemmSpec& spec, const GpuModel& gpu) {
+    Roofline line;
+    line.flops = flops(spec);
+    line.bytes = compulsory_bytes(spec);
+    line.intensity = line.bytes > 0 ? line.flops / line.bytes : 0;
+    line.peak_flops = static_cast<double>(gpu.arch->mma_flops_per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
+    line.dram_bytes = gpu.dram_bytes_per_second;
+    line.ridge = line.peak_flops / line.dram_bytes;
+    line.attainable_flops = std::min(line.peak_flops, line.intensity * line.dram_bytes);
+    line.least_microseconds = std::max(line.flops / line.peak_flops, line.bytes / line.dram_bytes) * 1e6;
+    return line;
+}
+
+}  // namespace jitgemm

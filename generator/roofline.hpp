@@ -1,0 +1,29 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/gemm_spec.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// Bytes that DRAM must deliver and take at least: A, B and C read once, D written once. Takes a resolved spec.
+[[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
+
+/// Where a problem stands between a GPU's tensor cores and its DRAM.
+struct Roofline {
+    double flops = 0;
+    double bytes = 0;               ///< compulsory_bytes
+    double intensity = 0;           ///< flop per byte; 0 without bytes
+    double peak_flops = 0;          ///< a second, of mma.sync at the sustained clock
+    double dram_bytes = 0;          ///< a second, the datasheet's
+    double ridge = 0;               ///< flop per byte from which on the tensor cores are the limit
+    double attainable_flops = 0;    ///< a second: the lower of peak and intensity · bandwidth
+    double least_microseconds = 0;  ///< flops at the attainable rate
+
+    [[nodiscard]] bool bound_by_dram() const { return intensity < ridge; }
+};
+
+[[nodiscard]] Roofline roofline(const GemmSpec& resolved_spec, const GpuModel& gpu);
+
+}  // namespace jitgemm
