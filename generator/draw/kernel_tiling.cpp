@@ -12,7 +12,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kLongestSide = 512;  // of D, in pixels
+constexpr int kLongestSide = 768;  // of D, in pixels
 constexpr int kShortestStep = 14;  // of a k-step of A and B
 constexpr int kGap = 28;           // between the tiles, with room for a label
 constexpr int kLabel = 20;

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
+#include <string_view>
 
 namespace jitgemm {
 namespace {
@@ -63,6 +65,25 @@ std::string cell_lines(const Cell& cell) {
     return text;
 }
 
+/// One path a colour: TeX's memory holds thousands of cells only so.
+std::string fills(const Grid& grid) {
+    std::map<std::string, std::string> rectangles;
+    for (std::size_t i = 0; i < grid.cells.size(); ++i) {
+        const auto columns = static_cast<std::size_t>(grid.columns);
+        rectangles[color_class(grid.cells[i].color)] +=
+            fmt::format("\n ({},{}) rectangle ++(1,1)", i % columns, i / columns);
+    }
+    std::string tikz;
+    for (const auto& [color, path] : rectangles) tikz += fmt::format("\\fill[{}]{};\n", color, path);
+    return tikz;
+}
+
+std::string indices(std::string_view anchor, int count, std::string_view at) {
+    if (count == 0) return {};
+    return fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor={}] at ({}) {{\\i}};\n", count - 1, anchor,
+                       at);
+}
+
 /// Upper left corner of the drawing goes to (0, −top).
 std::string grid_tikz(const Grid& grid, double top, const CellSize& size) {
     std::string tikz =
@@ -72,15 +93,12 @@ std::string grid_tikz(const Grid& grid, double top, const CellSize& size) {
                         escape_latex(grid.column_axis));
     tikz += fmt::format("\\node[axis,anchor=south east] at (0,0) [yshift=0.02cm] {{{} $\\downarrow$}};\n",
                         escape_latex(grid.row_axis));
-    tikz += fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor=south] at (\\i+0.5,0) {{\\i}};\n",
-                        grid.columns - 1);
-    tikz +=
-        fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor=east] at (0,\\i+0.5) {{\\i}};\n", grid.rows - 1);
+    tikz += indices("south", grid.columns, "\\i+0.5,0") + indices("east", grid.rows, "0,\\i+0.5");
+    tikz += fills(grid) + fmt::format("\\draw[white,line width=0.6pt] (0,0) grid ({},{});\n", grid.columns, grid.rows);
     for (int row = 0; row < grid.rows; ++row) {
         for (int column = 0; column < grid.columns; ++column) {
             const Cell& cell = grid.cells[static_cast<std::size_t>(row * grid.columns + column)];
-            tikz +=
-                fmt::format("\\cell{{{}}}{{{}}}{{{}}}{{{}}}\n", column, row, color_class(cell.color), cell_lines(cell));
+            if (!cell.lines.empty()) tikz += fmt::format("\\cell{{{}}}{{{}}}{{{}}}\n", column, row, cell_lines(cell));
         }
     }
     return tikz + "\\end{scope}\n";
@@ -111,13 +129,10 @@ constexpr const char* kPreamble = R"tex(% pdflatex FILE: one page, as large as t
 \definecolor{muted}{HTML}{5A6270}
 \tikzset{
   title/.style={anchor=base west,inner sep=0,font=\sffamily\bfseries},
-  axis/.style={inner sep=2pt,text=muted,font=\sffamily\scriptsize},
-  inside/.style={inner sep=0,align=center,font=\sffamily\fontsize{6.5}{8}\selectfont}}
-% \cell{column}{row}{colour}{lines}
-\newcommand\cell[4]{%
-  \fill[#3] (#1,#2) rectangle ++(1,1);
-  \draw[white,line width=0.5pt] (#1,#2) rectangle ++(1,1);
-  \node[inside] at (#1+0.5,#2+0.5) {#4};}
+  axis/.style={inner sep=2pt,text=muted,font=\sffamily\scriptsize}}
+\newcommand\inside{\sffamily\fontsize{6}{7.5}\selectfont}
+% \cell{column}{row}{lines}
+\newcommand\cell[3]{\pgftext[at={\pgfpointxy{#1+0.5}{#2+0.5}}]{\inside\begin{tabular}{@{}c@{}}#3\end{tabular}}}
 )tex";
 
 constexpr const char* kOpening = R"tex(\begin{document}
