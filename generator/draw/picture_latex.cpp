@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string_view>
 
@@ -65,23 +64,19 @@ std::string cell_lines(const Cell& cell) {
     return text;
 }
 
-/// One path a colour: TeX's memory holds thousands of cells only so.
-std::string fills(const Grid& grid) {
-    std::map<std::string, std::string> rectangles;
-    for (std::size_t i = 0; i < grid.cells.size(); ++i) {
-        const auto columns = static_cast<std::size_t>(grid.columns);
-        rectangles[color_class(grid.cells[i].color)] +=
-            fmt::format("\n ({},{}) rectangle ++(1,1)", i % columns, i / columns);
-    }
-    std::string tikz;
-    for (const auto& [color, path] : rectangles) tikz += fmt::format("\\fill[{}]{};\n", color, path);
-    return tikz;
-}
-
 std::string indices(std::string_view anchor, int count, std::string_view at) {
     if (count == 0) return {};
     return fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor={}] at ({}) {{\\i}};\n", count - 1, anchor,
                        at);
+}
+
+std::string row_boxes(const Grid& grid, int row) {
+    std::string boxes = "\\hbox{";
+    for (int column = 0; column < grid.columns; ++column) {
+        const Cell& cell = grid.cells[static_cast<std::size_t>(row * grid.columns + column)];
+        boxes += fmt::format("\\cell{{{}}}{{{}}}%\n", color_class(cell.color), cell_lines(cell));
+    }
+    return boxes + "}\n";
 }
 
 /// Upper left corner of the drawing goes to (0, −top).
@@ -94,14 +89,10 @@ std::string grid_tikz(const Grid& grid, double top, const CellSize& size) {
     tikz += fmt::format("\\node[axis,anchor=south east] at (0,0) [yshift=0.02cm] {{{} $\\downarrow$}};\n",
                         escape_latex(grid.row_axis));
     tikz += indices("south", grid.columns, "\\i+0.5,0") + indices("east", grid.rows, "0,\\i+0.5");
-    tikz += fills(grid) + fmt::format("\\draw[white,line width=0.6pt] (0,0) grid ({},{});\n", grid.columns, grid.rows);
-    for (int row = 0; row < grid.rows; ++row) {
-        for (int column = 0; column < grid.columns; ++column) {
-            const Cell& cell = grid.cells[static_cast<std::size_t>(row * grid.columns + column)];
-            if (!cell.lines.empty()) tikz += fmt::format("\\cell{{{}}}{{{}}}{{{}}}\n", column, row, cell_lines(cell));
-        }
-    }
-    return tikz + "\\end{scope}\n";
+    tikz += fmt::format("\\cellwidth={:.3f}cm \\cellheight={:.3f}cm\n", size.width, size.height);
+    tikz += "\\node[anchor=north west,inner sep=0] at (0,0) {\\vbox{\\offinterlineskip\n";
+    for (int row = 0; row < grid.rows; ++row) tikz += row_boxes(grid, row);
+    return tikz + "}};\n\\end{scope}\n";
 }
 
 std::string all_tikz(const Picture& picture) {
@@ -131,8 +122,17 @@ constexpr const char* kPreamble = R"tex(% pdflatex FILE: one page, as large as t
   title/.style={anchor=base west,inner sep=0,font=\sffamily\bfseries},
   axis/.style={inner sep=2pt,text=muted,font=\sffamily\scriptsize}}
 \newcommand\inside{\sffamily\fontsize{6}{7.5}\selectfont}
-% \cell{column}{row}{lines}
-\newcommand\cell[3]{\pgftext[at={\pgfpointxy{#1+0.5}{#2+0.5}}]{\inside\begin{tabular}{@{}c@{}}#3\end{tabular}}}
+\newdimen\cellwidth
+\newdimen\cellheight
+\newdimen\cellgap
+\cellgap=0.6pt
+% \cell{colour}{lines}: a rule with text on it. Plain boxes, for TeX's memory holds few thousand TikZ nodes.
+\newcommand\cell[2]{%
+  {\color{#1}\vrule width\dimexpr\cellwidth-\cellgap\relax height\dimexpr\cellheight-\cellgap\relax}%
+  \kern\dimexpr\cellgap-\cellwidth\relax
+  \hbox to\dimexpr\cellwidth-\cellgap\relax{\hss\vbox to\dimexpr\cellheight-\cellgap\relax{\vss
+    \hbox{\inside\shortstack{#2}}\vss\kern\cellgap}\hss}%
+  \kern\cellgap\vrule width0pt height\cellheight}
 )tex";
 
 constexpr const char* kOpening = R"tex(\begin{document}
