@@ -70,7 +70,8 @@ std::int64_t sign(std::int64_t value) { return (value > 0) - (value < 0); }
 }
 
 /// a ∘ b where b has one mode: walks over the modes of a, taking from each what b's stride and extent leave of it.
-Layout compose_mode(const Layout& a, const FlatMode& b) {
+/// `alone`: b is all there is, so nothing can carry out of a mode of a that its steps don't divide but stay within.
+Layout compose_mode(const Layout& a, const FlatMode& b, bool alone) {
     if (b.stride == 0) return from_modes({b});
     const std::vector<FlatMode> modes = flat_modes(coalesce(a));
     std::vector<FlatMode> result;
@@ -78,7 +79,8 @@ Layout compose_mode(const Layout& a, const FlatMode& b) {
     for (std::size_t i = 0; i + 1 < modes.size(); ++i) {
         const FlatMode& mode = modes[i];
         const std::int64_t step = std::abs(rest.stride);
-        if (step % mode.extent != 0 && step > mode.extent)
+        const bool stays_within = rest.extent == 1 || (alone && rest.extent <= ceil_div(mode.extent, step));
+        if (step % mode.extent != 0 && mode.extent % step != 0 && !stays_within)
             refuse_composition(
                 a, b,
                 fmt::format("stride divisibility: the stride {} and the extent {} do not divide", step, mode.extent));
@@ -96,6 +98,13 @@ Layout compose_mode(const Layout& a, const FlatMode& b) {
     if (rest.extent != 1 || result.empty())
         result.push_back({rest.extent, checked_product(rest.stride, modes.empty() ? 0 : modes.back().stride)});
     return from_modes(result);
+}
+
+Layout compose(const Layout& a, const Layout& b, bool alone) {
+    if (!b.shape().is_tuple()) return compose_mode(a, {b.shape().value(), b.stride().value()}, alone);
+    std::vector<Layout> modes;
+    for (int i = 0; i < b.rank(); ++i) modes.push_back(compose(a, b.mode(i), alone));
+    return make_layout(modes);
 }
 
 template <typename PerMode>
@@ -148,12 +157,7 @@ Layout flatten(const Layout& layout) {
     return make_layout(modes);
 }
 
-Layout composition(const Layout& a, const Layout& b) {
-    if (!b.shape().is_tuple()) return compose_mode(a, {b.shape().value(), b.stride().value()});
-    std::vector<Layout> modes;
-    for (int i = 0; i < b.rank(); ++i) modes.push_back(composition(a, b.mode(i)));
-    return make_layout(modes);
-}
+Layout composition(const Layout& a, const Layout& b) { return compose(a, b, !b.shape().is_tuple()); }
 
 Layout composition(const Layout& a, const Tiler& b) {
     if (b.layout()) return composition(a, *b.layout());

@@ -42,9 +42,9 @@ private:
 /// All modes on one level.
 [[nodiscard]] Layout flatten(const Layout& layout);
 
-/// a ∘ b: i → a(b(i)), with the shape of b. Rules: every stride of b divides, or is divided by, or is smaller than the extents
-/// of a that it steps over ("stride divisibility"), and every extent of b divides over the modes of a it covers ("shape
-/// divisibility").
+/// a ∘ b: i → a(b(i)), with the shape of b. Rules: a stride of b that steps over an extent of a divides it or is divided by
+/// it, unless b has one mode that never leaves it ("stride divisibility"); an extent of b divides by what it takes of every mode
+/// of a ("shape divisibility").
 [[nodiscard]] Layout composition(const Layout& a, const Layout& b);
 [[nodiscard]] Layout composition(const Layout& a, const Tiler& b);
 

@@ -15,6 +15,7 @@ constexpr std::array kVerbs{
     Verb{"run", "Generate, compile or fetch, launch, verify and time one kernel", jitgemm::cli::declare_run},
     Verb{"dump", "Print the generated CUDA file, or its PTX, cubin or SASS", jitgemm::cli::declare_dump},
     Verb{"list", "Candidate kernels for a problem with their predicted times", jitgemm::cli::declare_list},
+    Verb{"explain", "Why this kernel for this problem: choice, runners-up, limits", jitgemm::cli::declare_explain},
     Verb{"bench", "Time kernels side by side with cuBLASLt or a peer library", jitgemm::cli::declare_bench},
     Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},
     Verb{"layout", "Layouts, thread-value layouts, swizzles and whole kernels, computed and drawn", nullptr,

@@ -32,6 +32,7 @@ struct Verb {
 Action declare_bench(CLI::App& app);
 Action declare_doctor(CLI::App& app);
 Action declare_dump(CLI::App& app);
+Action declare_explain(CLI::App& app);
 Action declare_export(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);

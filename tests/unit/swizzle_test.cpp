@@ -99,17 +99,3 @@ TEST_CASE("narrower copies into swizzled rows meet no bank conflict while the la
         }
     }
 }
-
-TEST_CASE("wavefronts of well-known access patterns") {
-    CHECK(access_wavefronts(4, [](int lane) { return lane * 4; }) == 1);
-    CHECK(access_wavefronts(4, [](int) { return 64; }) == 1);  // one word for all
-    CHECK(access_wavefronts(4, [](int lane) { return lane * 8; }) == 2);
-    CHECK(access_wavefronts(4, [](int lane) { return lane * 128; }) == 32);
-    CHECK(access_wavefronts(4, [](int lane) { return lane * 132; }) == 1);  // the padded column
-    CHECK(access_wavefronts(2, [](int lane) { return lane * 2; }) == 1);
-    CHECK(access_wavefronts(1, [](int lane) { return lane; }) == 1);
-    CHECK(access_wavefronts(8, [](int lane) { return lane * 8; }) == 2);
-    CHECK(access_wavefronts(8, [](int lane) { return lane * 16; }) == 4);
-    CHECK(access_wavefronts(16, [](int lane) { return lane * 16; }) == 4);
-    CHECK(access_wavefronts(16, [](int lane) { return lane * 128; }) == 32);
-}

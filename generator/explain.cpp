@@ -1,0 +1,174 @@
+#include "generator/explain.hpp"
+
+#include "generator/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+/// Parameters that make no other kernel worth showing beside one that has them all but these.
+constexpr std::array<std::string_view, 6> kTrifles{"double_buffer", "group",         "ldsm_a",
+                                                   "ldsm_b",        "rasterization", "stages"};
+
+bool is_trifle(std::string_view name) { return std::ranges::find(kTrifles, name) != kTrifles.end(); }
+
+std::vector<ParameterDifference> differences(const KernelConfig& config, const KernelConfig& chosen) {
+    const ParameterMap reference = parameters_of(chosen);
+    std::vector<ParameterDifference> found;
+    if (family_name(config) != family_name(chosen))
+        found.push_back({"family", std::string(family_name(config)), std::string(family_name(chosen))});
+    for (const auto& [name, value] : parameters_of(config)) {
+        const auto other = reference.find(name);
+        const std::string chosen_value = other == reference.end() ? "" : other->second;
+        if (value != chosen_value) found.push_back({name, value, chosen_value});
+    }
+    return found;
+}
+
+bool is_distinct(const KernelConfig& left, const KernelConfig& right) {
+    return std::ranges::any_of(differences(left, right),
+                               [](const ParameterDifference& difference) { return !is_trifle(difference.name); });
+}
+
+std::vector<Alternative> runners_up(const std::vector<Candidate>& candidates, const KernelConfig& chosen) {
+    std::vector<Alternative> found;
+    for (const auto& [config, cost] : candidates) {
+        if (found.size() == kRunnersUp) break;
+        const auto resembles = [&](const Alternative& other) { return !is_distinct(config, other.config); };
+        if (!is_distinct(config, chosen) || std::ranges::any_of(found, resembles)) continue;
+        found.push_back({config, cost, differences(config, chosen)});
+    }
+    return found;
+}
+
+/// The wording of a reason: each number in it is one '#'.
+std::string rule_of(std::string_view reason) {
+    std::string rule;
+    for (const char letter : reason) {
+        const bool digit = letter >= '0' && letter <= '9';
+        if (!digit)
+            rule += letter;
+        else if (rule.empty() || rule.back() != '#')
+            rule += '#';
+    }
+    return rule;
+}
+
+std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& rejected) {
+    std::map<std::string, RejectionGroup> groups;
+    for (const auto& [config, reasons] : rejected) {
+        for (const std::string& reason : reasons) {
+            RejectionGroup& group = groups[rule_of(reason)];
+            if (group.count++ == 0) {
+                group.example = config;
+                group.reason = reason;
+            }
+        }
+    }
+    std::vector<RejectionGroup> sorted;
+    for (auto& [rule, group] : groups) sorted.push_back(std::move(group));
+    std::ranges::stable_sort(sorted, std::greater<>(), &RejectionGroup::count);
+    return sorted;
+}
+
+[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, const CandidateList& list) {
+    std::vector<std::string> reasons = list.unsupported;
+    for (const RejectionGroup& group : grouped(list.rejected)) reasons.push_back(group.reason);
+    throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
+}
+
+/// What the choice was made from, and what it would have been without the selection.
+void explain_choice(Explanation& explanation, const Selection& selection) {
+    const CandidateList free = list_candidates(explanation.spec, explanation.gpu);
+    const bool restricted = selection.family || !selection.parameters.empty();
+    CandidateList list = restricted ? list_candidates(explanation.spec, explanation.gpu, selection) : free;
+    explanation.accepted_count = list.accepted.size();
+    explanation.rejected_count = list.rejected.size();
+    if (selection.kernel) {
+        const Candidate forced = list_candidates(explanation.spec, explanation.gpu, selection).accepted.front();
+        list.accepted.insert(list.accepted.begin(), forced);
+    }
+    if (list.accepted.empty()) throw_nothing_serves(explanation.spec, list);
+    explanation.config = list.accepted.front().config;
+    explanation.cost = list.accepted.front().cost;
+    explanation.runners_up = runners_up(list.accepted, explanation.config);
+    explanation.rejections = grouped(list.rejected);
+    explanation.unsupported = std::move(list.unsupported);
+    if (free.accepted.empty() || free.accepted.front().config == explanation.config) return;
+    const auto& [config, cost] = free.accepted.front();
+    explanation.free_choice = Alternative{config, cost, differences(config, explanation.config)};
+}
+
+void place_blocks(Explanation& explanation, int registers) {
+    const KernelAnatomy& anatomy = explanation.anatomy;
+    explanation.occupancy =
+        occupancy({.threads = anatomy.threads, .registers = registers, .shared_bytes = anatomy.shared_bytes},
+                  *explanation.gpu.arch);
+    const GridRule grid{anatomy.block.m, anatomy.block.n, anatomy.split_k};
+    explanation.waves =
+        wave_breakdown(block_count(grid, explanation.spec), explanation.occupancy.blocks(), explanation.gpu.sm_count);
+}
+
+}  // namespace
+
+WaveBreakdown wave_breakdown(std::int64_t blocks, int blocks_per_sm, int sm_count) {
+    WaveBreakdown waves{.blocks = blocks, .blocks_per_sm = blocks_per_sm};
+    waves.slots = std::int64_t{blocks_per_sm} * sm_count;
+    if (blocks == 0 || waves.slots == 0) return waves;
+    waves.waves = static_cast<double>(blocks) / static_cast<double>(waves.slots);
+    waves.full_waves = blocks / waves.slots;
+    waves.last_blocks = blocks % waves.slots;
+    const bool leaves_sms = waves.last_blocks > 0 && waves.last_blocks < sm_count;
+    waves.idle_sms = leaves_sms ? sm_count - static_cast<int>(waves.last_blocks) : 0;
+    waves.efficiency = waves.waves / std::ceil(waves.waves);
+    return waves;
+}
+
+std::string_view to_string(Bound bound) {
+    constexpr std::array<std::string_view, 6> kNames{"tensor cores", "shared memory", "L2",
+                                                     "DRAM",         "latency",       "launch"};
+    return kNames[static_cast<std::size_t>(bound)];
+}
+
+Bound bound_of(const CostEstimate& cost) {
+    if (2 * cost.overhead_us >= cost.total_us) return Bound::launch;
+    if (cost.dram_us >= std::max(cost.math_us, cost.l2_us)) return Bound::dram;
+    if (cost.l2_us >= cost.math_us) return Bound::l2;
+    const double busiest = std::max({cost.tensor_us, cost.shared_us, cost.l2_us});
+    if (cost.math_us > 2 * busiest) return Bound::latency;
+    if (busiest == cost.tensor_us) return Bound::tensor_cores;
+    return busiest == cost.shared_us ? Bound::shared_memory : Bound::l2;
+}
+
+Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
+    Explanation explanation;
+    explanation.spec = with_row_major_d(resolved(asked));
+    explanation.swapped = asked.d_order == Order::column;
+    explanation.gpu = gpu;
+    explain_choice(explanation, selection);
+    explanation.roofline = roofline(explanation.spec, gpu);
+    explanation.bound = bound_of(explanation.cost);
+    const double seconds = explanation.cost.total_us * 1e-6;
+    const double rate = seconds > 0 ? explanation.roofline.flops / seconds : 0;
+    explanation.share_of_peak = rate / explanation.roofline.peak_flops;
+    const double attainable = explanation.roofline.attainable_flops;
+    explanation.share_of_attainable = attainable > 0 ? rate / attainable : 0;
+    explanation.anatomy = family_of(explanation.config).anatomy(explanation.spec, explanation.config);
+    place_blocks(explanation, std::min(explanation.anatomy.registers, gpu.arch->max_registers_per_thread));
+    return explanation;
+}
+
+Explanation with_registers(Explanation explanation, MeasuredRegisters measured) {
+    place_blocks(explanation, measured.registers);
+    explanation.measured = std::move(measured);
+    return explanation;
+}
+
+}  // namespace jitgemm

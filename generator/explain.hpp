@@ -1,0 +1,99 @@
+#pragma once
+
+#include "generator/heuristics.hpp"
+#include "generator/occupancy.hpp"
+#include "generator/roofline.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// A parameter in which a kernel differs from the chosen one.
+struct ParameterDifference {
+    std::string name;
+    std::string value;
+    std::string chosen;  ///< the chosen kernel's
+};
+
+/// Another kernel for the same problem.
+struct Alternative {
+    KernelConfig config;
+    CostEstimate cost;
+    std::vector<ParameterDifference> differs;
+};
+
+/// Candidates that break the same rule. Rules are told apart by their wording without its numbers.
+struct RejectionGroup {
+    std::size_t count = 0;  ///< candidates; one that breaks two rules is in two groups
+    KernelConfig example;
+    std::string reason;  ///< the example's, with its numbers
+};
+
+/// How a grid runs on a GPU: blocks fill every SM, wave after wave; those of the last one spread over the SMs.
+struct WaveBreakdown {
+    std::int64_t blocks = 0;
+    int blocks_per_sm = 0;
+    std::int64_t slots = 0;  ///< blocks resident at once on the whole GPU
+    double waves = 0;        ///< blocks over slots
+    std::int64_t full_waves = 0;
+    std::int64_t last_blocks = 0;  ///< beyond the full waves; 0 when they come out even
+    int idle_sms = 0;              ///< SMs without a block in the last wave
+    double efficiency = 1;         ///< waves over whole waves: the share of the slots' time that has a block
+};
+/// Zero waves when nothing fits an SM or there is nothing to launch.
+[[nodiscard]] WaveBreakdown wave_breakdown(std::int64_t blocks, int blocks_per_sm, int sm_count);
+
+/// What a prediction is bound by: the unit that its time is mostly made of.
+enum class Bound : std::uint8_t { tensor_cores, shared_memory, l2, dram, latency, launch };
+[[nodiscard]] std::string_view to_string(Bound bound);
+/// latency: the SMs' time is more than twice what their busiest unit needs (waiting, prologues, the tail); launch: fixed costs
+/// are half of the time or more.
+[[nodiscard]] Bound bound_of(const CostEstimate& cost);
+
+/// Registers of a thread as ptxas assigned them.
+struct MeasuredRegisters {
+    int registers = 0;
+    int spill_bytes = 0;
+    std::string source;  ///< whose figure it is, for people
+};
+
+/// Why this kernel for this problem: everything that led to the choice, as numbers.
+struct Explanation {
+    GemmSpec spec;         ///< resolved and row-major in D: what the kernel computes
+    bool swapped = false;  ///< D was column-major, so A and B have traded places
+    GpuModel gpu;
+    KernelConfig config;
+    CostEstimate cost;
+    std::vector<Alternative> runners_up;     ///< best first
+    std::optional<Alternative> free_choice;  ///< the heuristic's own, where the selection keeps it from it
+    std::size_t accepted_count = 0;          ///< candidates that were compared, the chosen one included
+    std::size_t rejected_count = 0;
+    std::vector<RejectionGroup> rejections;  ///< most frequent first
+    std::vector<std::string> unsupported;    ///< why whole families were left out
+    Roofline roofline;
+    Bound bound = Bound::tensor_cores;
+    double share_of_peak = 0;        ///< predicted rate over the tensor cores' peak
+    double share_of_attainable = 0;  ///< and over what the roofline allows
+    KernelAnatomy anatomy;
+    std::optional<MeasuredRegisters> measured;  ///< set by with_registers; else anatomy.registers is all there is
+    Occupancy occupancy;                        ///< by the measured registers where there are some
+    WaveBreakdown waves;
+};
+
+/// How many runners-up an explanation holds.
+inline constexpr std::size_t kRunnersUp = 5;
+
+/// Explains the heuristic's choice, or the kernel that the selection forces. Runners-up differ from the chosen one and
+/// from each other in more than the depth of the pipeline or the order of tiles.
+/// Throws what list_candidates throws, and ConfigError with all reasons when nothing serves the problem.
+[[nodiscard]] Explanation explain(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {});
+
+/// The same with ptxas's figure in place of the estimate: occupancy and waves follow it, predictions stay.
+[[nodiscard]] Explanation with_registers(Explanation explanation, MeasuredRegisters measured);
+
+}  // namespace jitgemm

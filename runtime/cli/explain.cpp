@@ -1,0 +1,82 @@
+#include "generator/explain.hpp"
+
+#include "generator/error.hpp"
+#include "generator/generate.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/explain_report.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/target.hpp"
+#include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/verb.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "runtime/nvrtc.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+
+namespace jitgemm::cli {
+namespace {
+
+struct ExplainOptions {
+    ProblemOptions problem;
+    bool compile = true;
+};
+
+MeasuredRegisters measure(const KernelSource& source, const GemmSpec& spec, const Options& options) {
+    const std::shared_ptr<Compiler> compiler = compiler_of(options, newest_major_of_machine());
+    const auto result = cache_of(options).get_or_compile(compile_request(source), *compiler, dump(source, spec));
+    const PtxasReport& report = result.kernel.report;
+    return {report.registers, report.spill_store_bytes + report.spill_load_bytes,
+            fmt::format("ptxas of NVRTC {}, {}", nvrtc_version_text(result.kernel.nvrtc_version),
+                        result.source == CacheSource::disk ? "from the cache" : "compiled now")};
+}
+
+/// The first line: what was looked for where is `doctor`'s business.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// ptxas's figure where there is a compiler or a stored binary; else why there is none.
+void add_registers(ExplainReport& report, const ExplainOptions& options) {
+    if (!options.compile) {
+        report.no_registers = "--no-compile";
+        return;
+    }
+    const Options settings = options.problem.options();
+    const KernelSource source =
+        generate(report.spec, report.explanation.config, *report.target.gpu.arch, templates_of(settings));
+    try {
+        MeasuredRegisters measured = measure(source, report.spec, settings);
+        report.explanation = with_registers(std::move(report.explanation), std::move(measured));
+    } catch (const CompileError& error) {
+        report.no_registers = first_line(error.what());
+    }
+}
+
+int explain(const ExplainOptions& options, Output& output) {
+    ExplainReport report;
+    report.spec = resolved(options.problem.problem().spec);
+    report.target = choose_target(options.problem);
+    report.explanation = jitgemm::explain(report.spec, report.target.gpu, options.problem.selection());
+    add_registers(report, options);
+    output.text(to_text(report));
+    output.document(to_json(report));
+    return kExitFine;
+}
+
+}  // namespace
+
+std::string ExplainReport::name_of(const KernelConfig& config) const { return kernel_name({signature(spec), config}); }
+
+Action declare_explain(CLI::App& app) {
+    auto options = std::make_shared<ExplainOptions>();
+    options->problem.declare_problem(app);
+    options->problem.declare_selection(app);
+    options->problem.declare_target(app);
+    app.add_flag("!--no-compile", options->compile, "Estimate the registers in place of asking ptxas");
+    return [options](Output& output) { return explain(*options, output); };
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,154 @@
+#include "runtime/cli/explain_report.hpp"
+#include "runtime/cli/json_fields.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace jitgemm::cli {
+namespace {
+
+std::string text_of(const TileShape& shape) { return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k); }
+
+Json alternative_json(const ExplainReport& report, const Alternative& alternative) {
+    Json differs = Json::object();
+    for (const auto& [name, value, chosen] : alternative.differs)
+        differs[name] = {{"value", value}, {"chosen", chosen}};
+    return {{"kernel", report.name_of(alternative.config)},
+            {"predicted_microseconds", alternative.cost.total_us},
+            {"times_chosen", alternative.cost.total_us / report.explanation.cost.total_us},
+            {"cost", to_json(alternative.cost)},
+            {"differs", differs}};
+}
+
+Json alternatives_json(const ExplainReport& report) {
+    Json list = Json::array();
+    for (const Alternative& alternative : report.explanation.runners_up)
+        list.push_back(alternative_json(report, alternative));
+    return list;
+}
+
+Json rejections_json(const ExplainReport& report) {
+    Json list = Json::array();
+    for (const RejectionGroup& group : report.explanation.rejections)
+        list.push_back({{"count", group.count}, {"reason", group.reason}, {"example", report.name_of(group.example)}});
+    return list;
+}
+
+Json roofline_json(const Explanation& e) {
+    const Roofline& line = e.roofline;
+    return {{"flops", line.flops},
+            {"compulsory_bytes", line.bytes},
+            {"intensity", line.intensity},
+            {"ridge", line.ridge},
+            {"peak_tflops", line.peak_flops / 1e12},
+            {"dram_terabytes_per_second", line.dram_bytes / 1e12},
+            {"attainable_tflops", line.attainable_flops / 1e12},
+            {"least_microseconds", line.least_microseconds},
+            {"bound_by", line.bound_by_dram() ? "DRAM" : "tensor cores"},
+            {"share_of_peak", e.share_of_peak},
+            {"share_of_attainable", e.share_of_attainable}};
+}
+
+Json waves_json(const WaveBreakdown& waves) {
+    return {{"blocks", waves.blocks},
+            {"blocks_per_sm", waves.blocks_per_sm},
+            {"slots", waves.slots},
+            {"waves", waves.waves},
+            {"full_waves", waves.full_waves},
+            {"last_wave_blocks", waves.last_blocks},
+            {"last_wave_idle_sms", waves.idle_sms},
+            {"efficiency", waves.efficiency}};
+}
+
+Json occupancy_json(const Occupancy& o) {
+    return {{"blocks_per_sm", o.blocks()},     {"limited_by", o.limits()},   {"by_registers", o.by_registers},
+            {"by_shared_memory", o.by_shared}, {"by_threads", o.by_threads}, {"by_slots", o.by_slots}};
+}
+
+Json registers_json(const ExplainReport& report) {
+    const KernelAnatomy& a = report.explanation.anatomy;
+    const auto& measured = report.explanation.measured;
+    return {{"estimated", a.registers},
+            {"accumulators", a.accumulator_registers},
+            {"fragments", a.fragment_registers},
+            {"measured", measured ? Json(measured->registers) : Json()},
+            {"spill_bytes", measured ? Json(measured->spill_bytes) : Json()},
+            {"source", measured ? measured->source : fmt::format("estimate: {}", report.no_registers)}};
+}
+
+Json shared_memory_json(const KernelAnatomy& a) {
+    return {{"bytes", a.shared_bytes},
+            {"stages", a.stages},
+            {"stage_bytes", a.stage_bytes},
+            {"pipeline_bytes", a.pipeline_bytes},
+            {"epilogue_bytes", a.epilogue_bytes}};
+}
+
+Json operand_json(const OperandPath& path) {
+    return {{"operand", to_string(path.operand)},
+            {"k_major", path.k_major},
+            {"copy", path.copy},
+            {"place", path.place},
+            {"ldmatrix",
+             {{"x", path.ldmatrix.x},
+              {"trans", path.ldmatrix.trans},
+              {"matrices_8x8", path.ldmatrix.matrices},
+              {"instructions", path.ldmatrix.instructions},
+              {"reason", path.ldmatrix_reason}}}};
+}
+
+Json access_json(const SharedAccess& access) {
+    return {{"what", access.what},
+            {"instruction", access.instruction},
+            {"per", access.in_mainloop ? "k-block" : "tile"},
+            {"instructions", access.instructions},
+            {"wavefronts", access.wavefronts},
+            {"ideal", access.ideal},
+            {"worst_wavefronts", access.worst.count},
+            {"worst_ideal", access.worst.ideal}};
+}
+
+Json kernel_json(const KernelAnatomy& a) {
+    return {{"block", text_of(a.block)},    {"warp", text_of(a.warp)}, {"mma", text_of(a.mma)},
+            {"instruction", a.instruction}, {"threads", a.threads},    {"split_k", a.split_k}};
+}
+
+template <typename Values, typename ToJson>
+Json array_of(const Values& values, ToJson convert) {
+    Json array = Json::array();
+    for (const auto& value : values) array.push_back(convert(value));
+    return array;
+}
+
+}  // namespace
+
+Json to_json(const ExplainReport& report) {
+    const Explanation& e = report.explanation;
+    return {{"spec", to_json(report.spec)},
+            {"gpu", to_json(report.target.gpu)},
+            {"gpu_origin", report.target.origin},
+            {"operands_swapped", e.swapped},
+            {"kernel", report.name_of(e.config)},
+            {"family", family_name(e.config)},
+            {"parameters", parameters_of(e.config)},
+            {"predicted_microseconds", e.cost.total_us},
+            {"predicted_tflops", tflops(e.spec, e.cost.total_us)},
+            {"cost", to_json(e.cost)},
+            {"bound_by", to_string(e.bound)},
+            {"roofline", roofline_json(e)},
+            {"waves", waves_json(e.waves)},
+            {"occupancy", occupancy_json(e.occupancy)},
+            {"registers", registers_json(report)},
+            {"shared_memory", shared_memory_json(e.anatomy)},
+            {"tiles", kernel_json(e.anatomy)},
+            {"operands", array_of(e.anatomy.operands, operand_json)},
+            {"bank_conflicts", array_of(e.anatomy.accesses, access_json)},
+            {"runners_up", alternatives_json(report)},
+            {"free_choice", e.free_choice ? alternative_json(report, *e.free_choice) : Json()},
+            {"accepted_count", e.accepted_count},
+            {"rejected_count", e.rejected_count},
+            {"rejections", rejections_json(report)},
+            {"unsupported", e.unsupported}};
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "generator/explain.hpp"
+#include "runtime/cli/output.hpp"
+#include "runtime/cli/target.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+/// An explanation and what else the report says of it.
+struct ExplainReport {
+    GemmSpec spec;  ///< resolved, as asked
+    Target target;
+    Explanation explanation;
+    std::string no_registers;  ///< why there is no figure of ptxas; empty when there is one
+
+    [[nodiscard]] std::string name_of(const KernelConfig& config) const;
+};
+
+/// A page for people.
+[[nodiscard]] std::string to_text(const ExplainReport& report);
+/// Every number of it (docs/cli.md).
+[[nodiscard]] Json to_json(const ExplainReport& report);
+
+}  // namespace jitgemm::cli

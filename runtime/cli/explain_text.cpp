@@ -1,0 +1,206 @@
+#include "runtime/cli/explain_report.hpp"
+#include "runtime/cli/json_fields.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr double kPercent = 100;
+
+std::string heading(std::string_view title) { return fmt::format("\n{}\n", title); }
+
+/// "  name            what is said of it\n".
+std::string row(std::string_view name, std::string_view text) { return fmt::format("  {:<16}{}\n", name, text); }
+
+std::string counted(std::int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// What is limited, as the subject of a sentence.
+std::string_view in_words(Bound bound) {
+    switch (bound) {
+        case Bound::latency:
+            return "latency: waiting, the ramp-up of each block and the last wave, no unit is busy throughout";
+        case Bound::launch: return "fixed costs of the launch: the problem is too small to matter beside them";
+        default: return to_string(bound);
+    }
+}
+
+std::string problem_text(const ExplainReport& report) {
+    std::string text = fmt::format("{} on {}\n", shape_text(report.spec), describe(report.target));
+    if (report.explanation.swapped)
+        text += "D is column-major: the kernel computes its transpose, so A and M below are your B and N.\n";
+    return text + report.name_of(report.explanation.config) + "\n";
+}
+
+std::string kernel_text(const Explanation& e) {
+    const KernelAnatomy& a = e.anatomy;
+    std::string text = heading("Kernel");
+    text +=
+        row("block tile", fmt::format("{}x{} of D, {} of K at a time: {} threads, {} of {}x{}", a.block.m, a.block.n,
+                                      a.block.k, a.threads, counted(a.threads / 32, "warp"), a.warp.m, a.warp.n));
+    text += row("instruction", a.instruction);
+    text += row("pipeline", fmt::format("{} stages of {} bytes: one is multiplied while {} on the way", a.stages,
+                                        a.stage_bytes, a.stages == 2 ? "one is" : fmt::format("{} are", a.stages - 1)));
+    if (a.split_k > 1)
+        text +=
+            row("split-K", fmt::format("{} blocks share the K of a tile; a second kernel adds their sums", a.split_k));
+    return text;
+}
+
+std::string prediction_text(const ExplainReport& report) {
+    const Explanation& e = report.explanation;
+    const CostEstimate& cost = e.cost;
+    std::string text = heading("Predicted time");
+    text += row("total", fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the tensor cores' peak", cost.total_us,
+                                     tflops(e.spec, cost.total_us), e.share_of_peak * kPercent));
+    text += row("bound by", fmt::format("{:>10} {}", "", in_words(e.bound)).substr(11));
+    text += row(
+        "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
+    text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));
+    text += "  Each unit alone, were it never kept waiting:\n";
+    text += row("tensor cores", fmt::format("{:>10.2f} us", cost.tensor_us));
+    text += row("shared memory", fmt::format("{:>10.2f} us", cost.shared_us));
+    text += row("L2", fmt::format("{:>10.2f} us", cost.l2_us));
+    return text + row("DRAM", fmt::format("{:>10.2f} us", cost.dram_us));
+}
+
+std::string roofline_text(const Explanation& e) {
+    const Roofline& line = e.roofline;
+    std::string text = heading("Roofline");
+    text += row("work",
+                fmt::format("{:.4g} GFLOP on at least {:.4g} MB of DRAM traffic", line.flops / 1e9, line.bytes / 1e6));
+    text += row("intensity",
+                fmt::format("{:.1f} flop a byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of mma.sync over {:.2f} TB/s",
+                            line.intensity, line.ridge, line.peak_flops / 1e12, line.dram_bytes / 1e12));
+    return text +
+           row("at best", fmt::format("{:.2f} us, limited by {}; the prediction reaches {:.1f} % of that rate",
+                                      line.least_microseconds, line.bound_by_dram() ? "DRAM" : "the tensor cores",
+                                      e.share_of_attainable * kPercent));
+}
+
+std::string last_wave_text(const WaveBreakdown& waves, int sm_count) {
+    if (waves.blocks == 0) return "nothing to launch";
+    if (waves.last_blocks == 0) return "full, like all others: no tail";
+    const double share = static_cast<double>(waves.last_blocks) / static_cast<double>(waves.slots);
+    return fmt::format("{} for {} slots ({:.0f} %); {} of {} SMs have none", counted(waves.last_blocks, "block"),
+                       waves.slots, share * kPercent, waves.idle_sms, sm_count);
+}
+
+std::string waves_text(const Explanation& e) {
+    const WaveBreakdown& waves = e.waves;
+    const Occupancy& o = e.occupancy;
+    std::string text = heading("Waves and occupancy");
+    text +=
+        row("blocks on an SM",
+            fmt::format("{}, limited by {} (registers allow {}, shared memory {}, threads {}, slots {})", o.blocks(),
+                        fmt::join(o.limits(), " and "), o.by_registers, o.by_shared, o.by_threads, o.by_slots));
+    text += row("waves",
+                fmt::format("{} on {} slots: {:.2f} waves, {:.1f} % of the slots' time used",
+                            counted(waves.blocks, "block"), waves.slots, waves.waves, waves.efficiency * kPercent));
+    return text + row("last wave", last_wave_text(waves, e.gpu.sm_count));
+}
+
+std::string registers_text(const ExplainReport& report) {
+    const KernelAnatomy& a = report.explanation.anatomy;
+    const std::string parts =
+        fmt::format("{} accumulators, {} fragments", a.accumulator_registers, a.fragment_registers);
+    if (const auto& measured = report.explanation.measured)
+        return fmt::format("{} a thread, {} bytes spilled ({}); estimated {}: {}", measured->registers,
+                           measured->spill_bytes, measured->source, a.registers, parts);
+    return fmt::format("about {} a thread, estimated: {} ({})", a.registers, parts, report.no_registers);
+}
+
+std::string resources_text(const ExplainReport& report) {
+    const KernelAnatomy& a = report.explanation.anatomy;
+    const Arch& arch = *report.explanation.gpu.arch;
+    std::string text = heading("Registers and shared memory");
+    text += row("registers", registers_text(report));
+    return text + row("shared memory",
+                      fmt::format("{} bytes a block (pipeline {}, epilogue {}); {} allows {}", a.shared_bytes,
+                                  a.pipeline_bytes, a.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
+}
+
+std::string operand_text(const OperandPath& path) {
+    const LdmatrixChoice& choice = path.ldmatrix;
+    std::string text = row(to_string(path.operand), fmt::format("copied by {}", path.copy));
+    text += row("", path.place);
+    text += row("", fmt::format("ldmatrix x{}{}, {} a warp and k-step", choice.x, choice.trans ? " with trans" : "",
+                                choice.instructions));
+    return text + row("", path.ldmatrix_reason);
+}
+
+std::string operands_text(const KernelAnatomy& anatomy) {
+    std::string text = heading("Operands on their way to the tensor cores");
+    for (const OperandPath& path : anatomy.operands) text += operand_text(path);
+    return text;
+}
+
+std::string access_text(const SharedAccess& access) {
+    return fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", access.what, access.instruction,
+                       access.instructions, access.wavefronts, access.ideal, access.worst.count, access.worst.ideal);
+}
+
+std::string conflicts_text(const KernelAnatomy& anatomy) {
+    std::string text = heading("Bank conflicts: wavefronts of a block");
+    text += fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", "", "", "instructions", "wavefronts", "ideal",
+                        "worst", "ideal");
+    for (const bool mainloop : {true, false}) {
+        const auto here = [&](const SharedAccess& access) { return access.in_mainloop == mainloop; };
+        if (std::ranges::none_of(anatomy.accesses, here)) continue;
+        text += mainloop ? "  each k-block\n" : "  once a tile of D\n";
+        for (const SharedAccess& access : anatomy.accesses)
+            if (here(access)) text += access_text(access);
+    }
+    return text;
+}
+
+std::string differences_text(const Alternative& alternative) {
+    std::vector<std::string> words;
+    for (const auto& [name, value, chosen] : alternative.differs) words.push_back(fmt::format("{}={}", name, value));
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string alternative_text(std::string_view name, const Explanation& e, const Alternative& alternative) {
+    const CostEstimate& cost = alternative.cost;
+    return fmt::format("  {:<16}{:>9.2f}{:>8.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>7.2f}  {}\n", name,
+                       cost.total_us, cost.total_us / e.cost.total_us, cost.math_us, cost.tensor_us, cost.shared_us,
+                       cost.l2_us, cost.dram_us, cost.overhead_us, cost.waves, differences_text(alternative));
+}
+
+std::string alternatives_text(const Explanation& e) {
+    std::string text = heading("Compared with (predicted, us)");
+    text += fmt::format("  {:<16}{:>9}{:>8}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>7}  {}\n", "", "total", "times", "SMs",
+                        "tensor", "shared", "L2", "DRAM", "overhead", "waves", "differs by");
+    text += alternative_text("chosen", e, {e.config, e.cost, {}});
+    if (e.free_choice) text += alternative_text("free choice", e, *e.free_choice);
+    int rank = 0;
+    for (const Alternative& alternative : e.runners_up)
+        text += alternative_text(fmt::format("runner-up {}", ++rank), e, alternative);
+    return text;
+}
+
+std::string rejections_text(const Explanation& e) {
+    std::string text = heading(fmt::format("Candidates: {} compared, {} rejected", e.accepted_count, e.rejected_count));
+    for (const RejectionGroup& group : e.rejections) text += fmt::format("  {:>5} x  {}\n", group.count, group.reason);
+    for (const std::string& reason : e.unsupported) text += fmt::format("  unsupported: {}\n", reason);
+    return text;
+}
+
+}  // namespace
+
+std::string to_text(const ExplainReport& report) {
+    const Explanation& e = report.explanation;
+    return problem_text(report) + kernel_text(e) + prediction_text(report) + roofline_text(e) + waves_text(e) +
+           resources_text(report) + operands_text(e.anatomy) + conflicts_text(e.anatomy) + alternatives_text(e) +
+           rejections_text(e);
+}
+
+}  // namespace jitgemm::cli
