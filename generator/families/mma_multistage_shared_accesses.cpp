@@ -27,9 +27,7 @@ struct OperandTile {
     /// Of an element of the tile as shared memory holds it: K-major (m or n, k), else (k, m or n).
     [[nodiscard]] int address(int row, int column_bytes) const {
         const int chunk = column_bytes / kChunkBytes;
-        const int start = layout == SharedLayout::swizzle ? swizzled_offset(geometry.row_bytes, row, chunk)
-                                                          : padded_offset(geometry.row_bytes, row, chunk);
-        return start + column_bytes % kChunkBytes;
+        return chunk_offset(geometry, layout, row, chunk) + column_bytes % kChunkBytes;
     }
     /// Of (m or n, k).
     [[nodiscard]] int address(Coordinate element) const {
