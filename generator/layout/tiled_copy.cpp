@@ -88,7 +88,9 @@ CopyWidth width_of(const TiledCopy& copy, const Layout& data, int bits, int alig
     }
     width.legal = width.reason.empty();
     if (width.legal)
-        width.reason = fmt::format("{} neighbours, all vectors on multiples of {} bytes", width.elements, bytes);
+        width.reason =
+            fmt::format("{} on multiples of {} bytes",
+                        width.elements == 1 ? "single elements" : fmt::format("{} neighbours", width.elements), bytes);
     return width;
 }
 
