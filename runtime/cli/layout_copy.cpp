@@ -15,7 +15,6 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr std::int64_t kMostTextCells = 2048;
 constexpr int kWidestBytes = 16;
 
 struct CopyOptions {
@@ -129,6 +128,31 @@ Json firsts_json(const CopyProblem& problem, const TiledCopy& copy, int vector) 
     return threads;
 }
 
+std::int64_t vectors_per_thread(const CopyProblem& problem, const TiledCopy& copy, const CopyWidth& width) {
+    return problem.data.size() / copy.threads() / width.elements;
+}
+
+std::string text_of(const CopyProblem& problem, const TiledCopy& copy, const std::vector<CopyWidth>& widths,
+                    const CopyWidth& best) {
+    return fmt::format("{}x{} by {} threads {}: {}x{} a pass, {} vectors of {} elements a thread\nlayout_tv  {}\n{}",
+                       problem.data.size(0), problem.data.size(1), copy.threads(), to_string(problem.threads),
+                       copy.rows(), copy.columns(), vectors_per_thread(problem, copy, best), best.elements,
+                       to_string(copy.layout_tv()), widths_text(widths, best));
+}
+
+Json document_of(const CopyProblem& problem, const TiledCopy& copy, const std::vector<CopyWidth>& widths,
+                 const CopyWidth& best) {
+    return {{"tile", {problem.data.size(0), problem.data.size(1)}},
+            {"data", to_string(problem.data)},
+            {"threads", to_string(problem.threads)},
+            {"vector", best.elements},
+            {"instruction", best.instruction},
+            {"choices", widths_json(widths)},
+            {"layout_tv", to_string(copy.layout_tv())},
+            {"vectors_per_thread", vectors_per_thread(problem, copy, best)},
+            {"first", firsts_json(problem, copy, best.elements)}};
+}
+
 int show_copy(const CopyOptions& options, Output& output) {
     const CopyProblem problem = problem_of(options);
     const int vector = options.vector > 0 ? options.vector : widest_vector(problem, options.alignment);
@@ -136,28 +160,12 @@ int show_copy(const CopyOptions& options, Output& output) {
     const std::vector<CopyWidth> widths = widths_of(problem, copy, options.alignment);
     const CopyWidth* best = widest(widths);
     if (best == nullptr) throw LayoutError("no instruction copies this tile: " + widths.back().reason);
-    const auto per_thread = problem.data.size() / copy.threads() / best->elements;
 
     LayoutAnswer answer;
-    answer.text =
-        fmt::format("{} by {} threads {}: {}x{} a pass, {} vectors of {} elements a thread\nlayout_tv  {}\n{}",
-                    options.tile, copy.threads(), to_string(problem.threads), copy.rows(), copy.columns(), per_thread,
-                    best->elements, to_string(copy.layout_tv()), widths_text(widths, *best));
+    answer.text = text_of(problem, copy, widths, *best);
     const std::string format = chosen_format(options.format, output);
-    if (format == "json") {
-        answer.document = {{"tile", {problem.data.size(0), problem.data.size(1)}},
-                           {"data", to_string(problem.data)},
-                           {"threads", to_string(problem.threads)},
-                           {"type", options.type},
-                           {"vector", best->elements},
-                           {"instruction", best->instruction},
-                           {"choices", widths_json(widths)},
-                           {"layout_tv", to_string(copy.layout_tv())},
-                           {"vectors_per_thread", per_thread},
-                           {"first", firsts_json(problem, copy, best->elements)}};
-    } else if (format != "text" || problem.data.size() <= kMostTextCells) {
-        answer.picture = copy_picture(copy, problem.data, best->elements);
-    }
+    if (format == "json") answer.document = document_of(problem, copy, widths, *best);
+    if (is_drawn(format, problem.data.size())) answer.picture = copy_picture(copy, problem.data, best->elements);
     return show(answer, options.format, output);
 }
 

@@ -15,7 +15,6 @@ namespace jitgemm::cli {
 namespace {
 
 constexpr int kLanes = 32;
-constexpr std::int64_t kMostTextCells = 2048;
 
 struct LdmatrixOptions {
     TilingOptions tiling;
@@ -77,32 +76,33 @@ std::string text_of(const LdmatrixPlan& plan) {
     return text;
 }
 
+Json document_of(const LdmatrixOptions& options, const TiledMma& mma, const LdmatrixPlan& plan) {
+    return {{"atom", atom_name(mma.atom(), options.tiling)},
+            {"warps", to_string(mma.warps())},
+            {"val", val_json(options.tiling)},
+            {"operand", to_string(operand_of(options.operand))},
+            {"smem_major", options.smem_major},
+            {"matrices_8x8", plan.matrices},
+            {"values_per_thread", plan.values_per_thread},
+            {"choices", choices_json(plan)},
+            {"best", best_json(plan)}};
+}
+
 int show_ldmatrix(const LdmatrixOptions& options, Output& output) {
     const Operand operand = operand_of(options.operand);
     const bool k_major = is_k_major(options.smem_major);
     const TiledMma mma = tiled_mma(options.tiling);
     const LdmatrixPlan plan = plan_ldmatrix(mma, operand, k_major);
+    const std::string_view contiguous = k_major ? "k" : operand == Operand::a ? "m" : "n";
     LayoutAnswer answer;
-    answer.text = fmt::format("{} of {}, {}-major in shared memory: ", to_string(operand), mma.atom().name(),
-                              k_major                 ? "k"
-                              : operand == Operand::a ? "m"
-                                                      : "n") +
-                  text_of(plan);
-    answer.document = {
-        {"atom", options.tiling.atom == mma.atom().cute_alias ? mma.atom().cute_alias : mma.atom().name()},
-        {"warps", to_string(mma.warps())},
-        {"val", val_json(options.tiling)},
-        {"operand", to_string(operand)},
-        {"smem_major", options.smem_major},
-        {"matrices_8x8", plan.matrices},
-        {"values_per_thread", plan.values_per_thread},
-        {"choices", choices_json(plan)},
-        {"best", best_json(plan)}};
+    answer.text = fmt::format("{} of {}, {}-major in shared memory: {}", to_string(operand), mma.atom().name(),
+                              contiguous, text_of(plan));
+    answer.document = document_of(options, mma, plan);
     const TvLayout tv = mma.layout_tv(operand);
     const std::string format = chosen_format(options.format, output);
-    const bool drawn =
-        format != "json" && (format != "text" || std::int64_t{tv.rows()} * tv.columns() <= kMostTextCells);
-    if (drawn && (format != "text" || plan.best() != nullptr)) answer.picture = ldmatrix_picture(mma, operand, plan);
+    const bool drawable = format != "text" || plan.best() != nullptr;
+    if (drawable && is_drawn(format, std::int64_t{tv.rows()} * tv.columns()))
+        answer.picture = ldmatrix_picture(mma, operand, plan);
     return show(answer, options.format, output);
 }
 

@@ -11,7 +11,6 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr std::int64_t kMostTextCells = 2048;
 constexpr Operand kOperands[] = {Operand::a, Operand::b, Operand::c};
 
 struct MmaOptions {
@@ -65,15 +64,13 @@ std::string atom_text(const MmaAtom& atom) {
                        in_registers(Operand::c));
 }
 
-/// JSON carries no picture, and text none that nobody could read; drawings say themselves where they are too large.
-bool wants_picture(TileShape tile, const std::string& format) {
+std::int64_t cell_count(TileShape tile) {
     const std::int64_t m = tile.m, n = tile.n, k = tile.k;
-    return format != "json" && (format != "text" || m * k + n * k + m * n <= kMostTextCells);
+    return m * k + n * k + m * n;
 }
 
-Json atom_json(const MmaAtom& atom, const std::string& asked) {
-    const bool alias = asked == atom.cute_alias;
-    return {{"atom", alias ? atom.cute_alias : atom.name()},
+Json atom_json(const MmaAtom& atom, const TilingOptions& options) {
+    return {{"atom", atom_name(atom, options)},
             {"ptx", atom.ptx_name},
             {"types", {to_string(atom.accumulator), to_string(atom.a), to_string(atom.b)}},
             {"first_arch", atom.first_arch()}};
@@ -83,7 +80,7 @@ int show_mma(const MmaOptions& options, Output& output) {
     const MmaAtom atom = mma_atom(options.tiling.atom);
     LayoutAnswer answer;
     answer.text = atom_text(atom);
-    answer.document = atom_json(atom, options.tiling.atom);
+    answer.document = atom_json(atom, options.tiling);
     answer.document["shape_mnk"] = {atom.shape.m, atom.shape.n, atom.shape.k};
     const std::string format = chosen_format(options.format, output);
     for (const Operand operand : kOperands) {
@@ -91,7 +88,7 @@ int show_mma(const MmaOptions& options, Output& output) {
         answer.text += operand_line(operand, tv);
         if (format == "json") answer.document["operands"][std::string(to_string(operand))] = operand_json(tv);
     }
-    if (wants_picture(atom.shape, format)) answer.picture = mma_picture(atom);
+    if (is_drawn(format, cell_count(atom.shape))) answer.picture = mma_picture(atom);
     return show(answer, options.format, output);
 }
 
@@ -101,7 +98,7 @@ int show_tiled_mma(const MmaOptions& options, Output& output) {
     LayoutAnswer answer;
     answer.text = fmt::format("{}, warps {}: a tile of {}x{}x{} by {} threads\n", mma.atom().name(),
                               to_string(mma.warps()), m, n, k, mma.threads());
-    answer.document = atom_json(mma.atom(), options.tiling.atom);
+    answer.document = atom_json(mma.atom(), options.tiling);
     answer.document["warps"] = to_string(mma.warps());
     answer.document["val"] = val_json(options.tiling);
     answer.document["shape_mnk"] = {m, n, k};
@@ -112,7 +109,7 @@ int show_tiled_mma(const MmaOptions& options, Output& output) {
         answer.text += operand_line(operand, tv);
         if (format == "json") answer.document["operands"][std::string(to_string(operand))] = operand_json(tv);
     }
-    if (wants_picture(mma.tile(), format)) answer.picture = tiled_mma_picture(mma);
+    if (is_drawn(format, cell_count(mma.tile()))) answer.picture = tiled_mma_picture(mma);
     return show(answer, options.format, output);
 }
 

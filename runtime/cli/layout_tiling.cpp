@@ -8,6 +8,8 @@
 namespace jitgemm::cli {
 namespace {
 
+constexpr std::int64_t kMostTextCells = 2048;
+
 TileShape repetitions(const TilingOptions& options) {
     const std::vector<std::int64_t> counts = parse_numbers("--val", options.val, 3);
     return {static_cast<int>(counts[0]), static_cast<int>(counts[1]), static_cast<int>(counts[2])};
@@ -37,6 +39,14 @@ TiledMma tiled_mma(const TilingOptions& options) {
 }
 
 Json val_json(const TilingOptions& options) { return parse_numbers("--val", options.val, 3); }
+
+std::string atom_name(const MmaAtom& atom, const TilingOptions& options) {
+    return options.atom == atom.cute_alias ? atom.cute_alias : atom.name();
+}
+
+bool is_drawn(std::string_view format, std::int64_t cells) {
+    return format != "json" && (format != "text" || cells <= kMostTextCells);
+}
 
 Layout parse_layout_option(std::string_view option, const std::string& text, std::size_t count, bool last_first) {
     if (text.starts_with('(')) return parse_layout(text);
