@@ -28,8 +28,8 @@ std::string grid_title(const KernelTiling& tiling) {
 
 Grid warp_grid(const KernelTiling& tiling) {
     Grid grid{grid_title(tiling),
-              "m",
-              fmt::format("n, atoms of {}×{}", tiling.mma.m, tiling.mma.n),
+              fmt::format("m/{}", tiling.mma.m),
+              fmt::format("n/{}", tiling.mma.n),
               tiling.block.m / tiling.mma.m,
               tiling.block.n / tiling.mma.n,
               {}};

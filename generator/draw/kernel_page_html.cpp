@@ -1,4 +1,5 @@
 #include "generator/draw/html_page.hpp"
+#include "generator/draw/kernel_bank_view.hpp"
 #include "generator/draw/kernel_page.hpp"
 #include "generator/draw/markup.hpp"
 
@@ -73,13 +74,17 @@ std::string tiling_section(const KernelPage& page) {
         tiling_html(t));
 }
 
+std::string both_views(const KernelSharedTile& tile) {
+    return "<div class=\"side\">" + shared_tile_html(tile) + bank_view_html(tile) + "</div>\n";
+}
+
 std::string shared_section(const KernelPage& page) {
     return section(
         "Shared memory, banks and ldmatrix",
         "Each cell is a chunk of 16 bytes, coloured by the four banks it lies in. The outlined chunks are the rows "
         "that lanes of warp 0 name in its first ldmatrix: eight lanes (L0–L7, L8–L15 …) are served at once, so "
         "each eight should show eight colours.",
-        "<div class=\"side\">" + shared_tile_html(page.shared_a) + shared_tile_html(page.shared_b) + "</div>\n");
+        both_views(page.shared_a) + both_views(page.shared_b));
 }
 
 std::string accumulators_section(const KernelPage& page) {

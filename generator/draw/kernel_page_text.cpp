@@ -17,9 +17,9 @@ std::string rasterization_lines(const KernelRasterization& r) {
     return fmt::format(
         "rasterization  {}: {}×{} tiles, {} blocks, {} of them in the first wave\n"
         "               whose operands are {} (A {}, B {}); {} row by row; L2 has {}\n",
-        r.order, r.tiles.m, r.tiles.n, r.blocks, r.first_wave, megabytes(r.footprint.total()),
-        megabytes(r.footprint.a_bytes), megabytes(r.footprint.b_bytes), megabytes(r.row_major.total()),
-        megabytes(r.l2_bytes));
+        r.order, r.tiles.m, r.tiles.n, r.blocks, r.first_wave, megabytes(r.own.footprint.total()),
+        megabytes(r.own.footprint.a_bytes), megabytes(r.own.footprint.b_bytes),
+        megabytes(r.row_major.footprint.total()), megabytes(r.l2_bytes));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::string kernel_page_text(const KernelPage& page) {
         fmt::format("accumulators   {} registers a thread, of about {}\n", page.accumulators.registers, page.registers);
     text += fmt::format("pipeline       {} stages, {} k-blocks\n", page.pipeline.stages, page.pipeline.k_blocks);
     text += rasterization_lines(page.rasterization);
-    text += fmt::format("shared memory  {} bytes of {}; {} blocks an SM\n", page.shared_map.total_bytes,
+    text += fmt::format("shared memory  {} bytes of {}; blocks an SM: {}\n", page.shared_map.total_bytes,
                         page.shared_map.block_limit, page.shared_map.blocks_per_sm);
     for (const SharedAccess& access : page.accesses) {
         text += fmt::format("wavefronts     {:<15} {:<24} {:>6}, ideal {:>6}\n", access.what, access.instruction,

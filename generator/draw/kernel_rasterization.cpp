@@ -44,71 +44,71 @@ std::string order_text(const MmaMultistageConfig& config) {
     return {};
 }
 
-std::vector<TileIndex> order_of(const MmaMultistageConfig& config, TileIndex tiles) {
-    std::vector<TileIndex> order;
-    const std::int64_t count = std::min(tiles.m * tiles.n, std::int64_t{1} << 16U);
-    for (std::int64_t block = 0; block < count; ++block) order.push_back(tile_of_block(config, block, tiles));
+TileOrder order_of(const GemmSpec& spec, const MmaMultistageConfig& config, const KernelRasterization& r) {
+    TileOrder order;
+    const std::int64_t tiles = r.tiles.m * r.tiles.n;
+    for (std::int64_t block = 0; block < r.first_wave; ++block)
+        order.first_wave.push_back(tile_of_block(config, block % tiles, r.tiles));
+    for (std::int64_t m = 0; m < r.drawn.m; ++m) {
+        for (std::int64_t n = 0; n < r.drawn.n; ++n) order.block_of.push_back(block_of_tile(config, {m, n}, r.tiles));
+    }
+    order.footprint = wave_footprint(spec, config, r.first_wave);
     return order;
 }
 
-/// Pixels of one drawn order.
-struct Frame {
-    std::int64_t rows = 0, columns = 0;  // of tiles drawn: the upper left ones
-    int tile = 0;
-};
-
-Frame frame_of(const KernelRasterization& r) {
-    Frame frame{std::min(r.tiles.m, kMostTiles), std::min(r.tiles.n, kMostTiles), 0};
-    const auto longest = static_cast<int>(std::max<std::int64_t>({frame.rows, frame.columns, 1}));
-    frame.tile = std::min(kLargestTile, kLongestSide / longest);
-    return frame;
+/// Pixels of a tile's side.
+int tile_size(TileIndex drawn) {
+    const auto longest = static_cast<int>(std::max<std::int64_t>({drawn.m, drawn.n, 1}));
+    return std::min(kLargestTile, kLongestSide / longest);
 }
-
-bool is_drawn(const Frame& frame, TileIndex tile) { return tile.m < frame.rows && tile.n < frame.columns; }
 
 std::string classes_of(std::int64_t wave) {
     return wave == 0 ? "p c16" : "p " + color_class(static_cast<int>(wave % 2 == 0 ? 4 : 5));
 }
 
-void draw_tile(Svg& svg, const KernelRasterization& r, const Frame& frame, std::int64_t block, TileIndex tile) {
+Box tile_box(TileIndex tile, int size) {
+    return {kLeft + static_cast<int>(tile.n) * size, kTop + static_cast<int>(tile.m) * size, size, size};
+}
+
+void draw_tile(Svg& svg, const KernelRasterization& r, std::int64_t block, TileIndex tile) {
+    const int size = tile_size(r.drawn);
     const std::int64_t wave = block / r.first_wave;
     const Hint hint{fmt::format("block {} → tile ({}, {})\nwave {}", block, tile.m, tile.n, wave),
                     fmt::format("wave {}", wave)};
-    svg.box({kLeft + static_cast<int>(tile.n) * frame.tile, kTop + static_cast<int>(tile.m) * frame.tile, frame.tile,
-             frame.tile},
-            classes_of(wave), hint, frame.tile >= kTileWithText ? std::to_string(block) : "");
+    svg.box(tile_box(tile, size), classes_of(wave), hint, size >= kTileWithText ? std::to_string(block) : "");
 }
 
-/// Through the middles of the first wave's tiles, as far as they are drawn.
-std::string wave_path(const KernelRasterization& r, const Frame& frame, const std::vector<TileIndex>& order) {
+/// Through the middles of the first wave's tiles, as far as they are drawn; splits beyond the first repeat them.
+std::string wave_path(const KernelRasterization& r, const TileOrder& order) {
     std::string points;
-    const auto count = std::min(static_cast<std::size_t>(r.first_wave), order.size());
-    for (std::size_t block = 0; block < count; ++block) {
-        const TileIndex tile = order[block];
-        if (!is_drawn(frame, tile)) break;
-        points += fmt::format("{},{} ", kLeft + static_cast<int>(tile.n) * frame.tile + frame.tile / 2,
-                              kTop + static_cast<int>(tile.m) * frame.tile + frame.tile / 2);
+    const auto tiles = static_cast<std::size_t>(r.tiles.m * r.tiles.n);
+    for (std::size_t block = 0; block < std::min(order.first_wave.size(), tiles); ++block) {
+        const TileIndex tile = order.first_wave[block];
+        if (tile.m >= r.drawn.m || tile.n >= r.drawn.n) break;
+        const Box box = tile_box(tile, tile_size(r.drawn));
+        points += fmt::format("{},{} ", box.x + box.width / 2, box.y + box.height / 2);
     }
     return points;
 }
 
-std::string order_figure(const KernelRasterization& r, const std::vector<TileIndex>& order,
-                         const std::string& caption) {
-    const Frame frame = frame_of(r);
-    Svg svg(kLeft + static_cast<int>(frame.columns) * frame.tile + 2,
-            kTop + static_cast<int>(frame.rows) * frame.tile + 2);
+std::string order_figure(const KernelRasterization& r, const TileOrder& order, const std::string& caption) {
+    const Box last = tile_box({r.drawn.m - 1, r.drawn.n - 1}, tile_size(r.drawn));
+    Svg svg(last.x + last.width + 2, last.y + last.height + 2);
     svg.text(kLeft, 12, "n, tiles →", "q");
     svg.text(0, kTop + 12, "m", "q");
-    for (std::size_t block = 0; block < order.size(); ++block) {
-        if (is_drawn(frame, order[block])) draw_tile(svg, r, frame, static_cast<std::int64_t>(block), order[block]);
+    for (std::size_t tile = 0; tile < order.block_of.size(); ++tile) {
+        const auto index = static_cast<std::int64_t>(tile);
+        draw_tile(svg, r, order.block_of[tile], {index / r.drawn.n, index % r.drawn.n});
     }
-    svg.path(wave_path(r, frame, order), "w");
+    svg.path(wave_path(r, order), "w");
     return svg.figure(caption, true);
 }
 
-std::string caption_of(const std::string& order, const WaveFootprint& footprint) {
-    return fmt::format("{}: {} in the first wave (A {}, B {})", order, megabytes(footprint.total()),
-                       megabytes(footprint.a_bytes), megabytes(footprint.b_bytes));
+std::string caption_of(const KernelRasterization& r, const std::string& order, const WaveFootprint& footprint) {
+    const bool cut = r.drawn != r.tiles;
+    const std::string part = cut ? fmt::format("; the upper left {}×{} tiles", r.drawn.m, r.drawn.n) : "";
+    return fmt::format("{}: {} in the first wave (A {}, B {}){}", order, megabytes(footprint.total()),
+                       megabytes(footprint.a_bytes), megabytes(footprint.b_bytes), part);
 }
 
 }  // namespace
@@ -148,17 +148,16 @@ KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultista
     r.blocks_per_sm = blocks_per_sm;
     r.l2_bytes = gpu.l2_bytes;
     r.first_wave = std::min<std::int64_t>(r.blocks, std::int64_t{gpu.sm_count} * blocks_per_sm);
-    r.footprint = wave_footprint(spec, config, r.first_wave);
-    r.row_major = wave_footprint(spec, in_row_order(config), r.first_wave);
-    r.tile_of = order_of(config, r.tiles);
-    r.row_major_of = order_of(in_row_order(config), r.tiles);
+    r.drawn = {std::min(r.tiles.m, kMostTiles), std::min(r.tiles.n, kMostTiles)};
+    r.own = order_of(spec, config, r);
+    r.row_major = order_of(spec, in_row_order(config), r);
     return r;
 }
 
 std::string rasterization_html(const KernelRasterization& r) {
     if (r.first_wave == 0) return "<p>No block: there is nothing to compute.</p>\n";
-    return "<div class=\"side\">" + order_figure(r, r.tile_of, caption_of("This kernel, " + r.order, r.footprint)) +
-           order_figure(r, r.row_major_of, caption_of("Row by row", r.row_major)) + "</div>\n";
+    return "<div class=\"side\">" + order_figure(r, r.own, caption_of(r, "This kernel, " + r.order, r.own.footprint)) +
+           order_figure(r, r.row_major, caption_of(r, "Row by row", r.row_major.footprint)) + "</div>\n";
 }
 
 }  // namespace jitgemm

@@ -18,7 +18,14 @@ struct WaveFootprint {
     friend bool operator==(const WaveFootprint&, const WaveFootprint&) = default;
 };
 
-/// The order in which blocks take the tiles of D.
+/// One order in which blocks take the tiles of D.
+struct TileOrder {
+    std::vector<TileIndex> first_wave;   ///< tiles of blocks 0, 1 …
+    std::vector<std::int64_t> block_of;  ///< of each drawn tile, row by row
+    WaveFootprint footprint;             ///< of the first wave
+};
+
+/// The kernel's order, and row-major order to compare it with.
 struct KernelRasterization {
     std::string order;  ///< "grouped_m, strips of 8"
     TileIndex tiles;    ///< of D
@@ -28,10 +35,9 @@ struct KernelRasterization {
     int sm_count = 0;
     int blocks_per_sm = 0;
     std::int64_t l2_bytes = 0;
-    WaveFootprint footprint;              ///< of the first wave
-    WaveFootprint row_major;              ///< of as many blocks in row-major order
-    std::vector<TileIndex> tile_of;       ///< of blocks 0, 1 … of the first split, as many as are drawn
-    std::vector<TileIndex> row_major_of;  ///< the same in row-major order
+    TileIndex drawn;  ///< as many tiles, the upper left ones
+    TileOrder own;
+    TileOrder row_major;
 };
 
 /// Over blocks [0, count) of all splits; edges of the matrices cut the last tiles.

@@ -16,7 +16,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kElementsPerChunk = 8;
-constexpr int kMostRows = 32;  // drawn: every swizzle repeats after eight, and no ldmatrix reaches further
+constexpr int kLeastRows = 16;  // drawn: every swizzle repeats after eight
 constexpr int kCellWidth = 34;
 constexpr int kCellHeight = 19;
 constexpr int kLeft = 40;
@@ -32,7 +32,11 @@ char column_letter(const KernelSharedTile& tile) {
     return tile.operand == Operand::a ? 'm' : 'n';
 }
 
-int shown_rows(const KernelSharedTile& tile) { return std::min(tile.rows, kMostRows); }
+/// Enough for the pattern and for all lanes.
+int shown_rows(const KernelSharedTile& tile) {
+    const int last = std::ranges::max_element(tile.lanes, {}, &LaneChunk::row)->row;
+    return std::min(tile.rows, std::max(kLeastRows, last + 1));
+}
 
 /// "13", or "13 29" where lanes repeat a chunk, by (row, chunk).
 std::map<std::pair<int, int>, std::vector<int>> lanes_by_chunk(const KernelSharedTile& tile) {
@@ -67,7 +71,7 @@ void draw_axes(Svg& svg, const KernelSharedTile& tile) {
 
 std::string caption_of(const KernelSharedTile& tile) {
     const std::string more =
-        tile.rows > kMostRows ? fmt::format("; rows {}–{} go on alike", kMostRows, tile.rows - 1) : "";
+        tile.rows > shown_rows(tile) ? fmt::format("; rows {}–{} go on alike", shown_rows(tile), tile.rows - 1) : "";
     const std::string place = tile.span_bytes > 0 ? fmt::format("swizzled within {} bytes", tile.span_bytes)
                                                   : fmt::format("rows padded to {} bytes", tile.pitch_bytes);
     return fmt::format("{}: {} rows of {} chunks, {}; ldmatrix.x{}{} takes {} wavefronts of at least {}{}",

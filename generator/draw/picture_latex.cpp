@@ -54,12 +54,12 @@ std::string color_definitions(const Picture& picture) {
     return text;
 }
 
-/// First line in bold, the others below it.
+/// First line in bold, the others below it; {} keeps "[" and "*" from being read as arguments of the line break.
 std::string cell_lines(const Cell& cell) {
     std::string text;
     for (std::size_t line = 0; line < cell.lines.size(); ++line) {
         const std::string escaped = escape_latex(cell.lines[line]);
-        text += line == 0 ? "\\textbf{" + escaped + "}" : "\\\\" + escaped;
+        text += line == 0 ? "\\textbf{" + escaped + "}" : "\\\\{}" + escaped;
     }
     return text;
 }

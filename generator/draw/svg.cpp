@@ -53,8 +53,8 @@ std::string_view svg_css() {
 std::string figure(const std::string& svg, int width, int height, std::string_view caption, bool shrinks) {
     const std::string title = caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>", escape_markup(caption));
     return fmt::format(
-        "<figure style=\"width:{}px\">{}<svg{} width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n{}</svg></figure>\n",
-        width, title, shrinks ? " class=\"fit\"" : "", width, height, width, height, svg);
+        "<figure style=\"width:{}px\"><svg{} width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n{}</svg>{}</figure>\n",
+        width, shrinks ? " class=\"fit\"" : "", width, height, width, height, svg, title);
 }
 
 }  // namespace jitgemm

@@ -116,7 +116,8 @@ std::string grid_css() {
     return fmt::format(
         "text{{font:11px {};fill:var(--ink);text-anchor:middle}}\n"
         "text.t{{font:600 15px {};text-anchor:start}}\n"
-        "text.i{{fill:var(--muted)}}text.s{{text-anchor:start}}text.e{{text-anchor:end}}\n",
+        "g>text{{font-weight:600}}tspan{{font-weight:400}}\n"
+        "text.i{{fill:var(--muted);font-weight:400}}text.s{{text-anchor:start}}text.e{{text-anchor:end}}\n",
         kMonospace, kSansSerif);
 }
 

@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstddef>
-
 namespace jitgemm::cli {
 namespace {
 
@@ -72,11 +70,7 @@ Json footprint_json(const WaveFootprint& footprint) {
 
 Json rasterization_json(const KernelRasterization& rasterization) {
     Json first = Json::array();
-    const auto drawn = static_cast<std::int64_t>(rasterization.tile_of.size());
-    for (std::int64_t block = 0; block < std::min(rasterization.first_wave, drawn); ++block) {
-        const TileIndex& tile = rasterization.tile_of[static_cast<std::size_t>(block)];
-        first.push_back({tile.m, tile.n});
-    }
+    for (const TileIndex& tile : rasterization.own.first_wave) first.push_back({tile.m, tile.n});
     return {{"order", rasterization.order},
             {"tiles", {rasterization.tiles.m, rasterization.tiles.n}},
             {"splits", rasterization.splits},
@@ -84,8 +78,8 @@ Json rasterization_json(const KernelRasterization& rasterization) {
             {"first_wave", rasterization.first_wave},
             {"blocks_per_sm", rasterization.blocks_per_sm},
             {"l2_bytes", rasterization.l2_bytes},
-            {"footprint", footprint_json(rasterization.footprint)},
-            {"row_major_footprint", footprint_json(rasterization.row_major)},
+            {"footprint", footprint_json(rasterization.own.footprint)},
+            {"row_major_footprint", footprint_json(rasterization.row_major.footprint)},
             {"first_tiles", first}};
 }
 

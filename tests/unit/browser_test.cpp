@@ -3,6 +3,7 @@
 #include "generator/draw/kernel_page.hpp"
 #include "generator/draw/picture.hpp"
 #include "generator/heuristics.hpp"
+#include "runtime/file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/markup_check.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -173,12 +173,25 @@ TEST_CASE("a kernel's page: rasterization and footprint of a known kernel") {
     CHECK(r.blocks == 1024);
     CHECK(r.blocks_per_sm == 2);     // 240 registers × 128 threads: two fit 65536
     CHECK(r.first_wave == 2 * 132);  // of 256 blocks in a strip of eight: the first strip and a column of the second
-    CHECK(r.tile_of[0] == TileIndex{0, 0});
-    CHECK(r.tile_of[9] == TileIndex{1, 1});
-    CHECK(r.tile_of[263] == TileIndex{15, 0});
+    CHECK(r.own.first_wave[0] == TileIndex{0, 0});
+    CHECK(r.own.first_wave[9] == TileIndex{1, 1});
+    CHECK(r.own.first_wave[263] == TileIndex{15, 0});
     const std::int64_t strip = std::int64_t{128} * 4096 * 2;
-    CHECK(r.footprint == WaveFootprint{16 * strip, 32 * strip});
-    CHECK(r.row_major == WaveFootprint{9 * strip, 32 * strip});
+    CHECK(r.own.footprint == WaveFootprint{16 * strip, 32 * strip});
+    CHECK(r.row_major.footprint == WaveFootprint{9 * strip, 32 * strip});
+}
+
+TEST_CASE("a kernel's page: of very many tiles the upper left ones are drawn, each with its own block") {
+    GemmSpec wide = cube(64);
+    wide.m = 128 * 50;
+    wide.n = 128 * 3000;
+    const KernelRasterization r = kernel_page(wide, {known_config()}, find_gpu("h200")).rasterization;
+    CHECK(r.drawn == TileIndex{40, 40});
+    REQUIRE(r.own.block_of.size() == 1600);
+    CHECK(r.own.block_of[40 * 9 + 2] == 8 * 3000 + 2 * 8 + 1);
+    CHECK(r.row_major.block_of[40 * 39 + 39] == 39 * 3000 + 39);
+    CHECK(r.own.first_wave.size() == 264);
+    CHECK(count_of(rasterization_html(r), "data-h=") == 2 * 1600);
 }
 
 TEST_CASE("a kernel's page: the footprint of a wave is what its blocks read, edges and splits of K included") {

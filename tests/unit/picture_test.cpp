@@ -4,12 +4,9 @@
 #include "generator/layout/int_tuple.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/markup_check.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
 using namespace jitgemm;
@@ -129,20 +126,4 @@ TEST_CASE("a picture too large, or a grid that lacks cells, is refused and the l
     torn.grids[0].cells.pop_back();
     CHECK(without_cells_message(torn) == "the grid 'A (m, k)' of 2 rows and 2 columns has 3 cells");
     CHECK_THROWS_WITH(picture_latex({"", {grid_of(1, 8192)}, {}}), ContainsSubstring("a LaTeX page holds 560 cm"));
-}
-
-TEST_CASE("pdflatex compiles a picture, also the largest one and one full of special characters") {
-    if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) SKIP_TEST("no pdflatex here");  // NOLINT
-    const TemporaryFolder folder;
-    for (const Picture& picture : {awkward_picture(), Picture{"largest", {grid_of(64, 128)}, {}}, Picture{}}) {
-        const std::string file = folder / "picture.tex";
-        std::ofstream(file) << picture_latex(picture);
-        const std::string command = fmt::format(
-            "cd '{}' && timeout 120 pdflatex -halt-on-error -interaction=nonstopmode picture.tex >log 2>&1 </dev/null",
-            folder.path());
-        const int status = std::system(command.c_str());  // NOLINT(bugprone-command-processor): as a reader compiles it
-        INFO(text_in(folder / "log"));
-        REQUIRE(status == 0);
-        CHECK(text_in(folder / "picture.pdf").starts_with("%PDF-"));
-    }
 }
