@@ -1,0 +1,223 @@
+#include "runtime/emulator/mma_fragments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace jitgemm::emulator {
+namespace {
+
+constexpr int kWarpLanes = 32;
+constexpr int kRegisterBits = 32;
+
+struct TypeRow {
+    std::string_view name;
+    int bits;
+};
+// In MmaType's order.
+constexpr std::array kTypes = {TypeRow{"f16", 16}, TypeRow{"bf16", 16}, TypeRow{"tf32", 32}, TypeRow{"e4m3", 8},
+                               TypeRow{"e5m2", 8}, TypeRow{"s8", 8},    TypeRow{"u8", 8},    TypeRow{"s4", 4},
+                               TypeRow{"u4", 4},   TypeRow{"f32", 32},  TypeRow{"s32", 32},  TypeRow{"f64", 64}};
+
+const TypeRow& type_row(MmaType type) { return kTypes[static_cast<std::size_t>(type)]; }
+
+// ---- the instructions ------------------------------------------------------------------------------------------------
+
+void add_pairs(std::vector<MmaKind>& kinds, int m, int k, std::array<MmaType, 2> types, MmaType sum) {
+    for (const MmaType a : types)
+        for (const MmaType b : types) kinds.push_back({m, 8, k, a, b, sum, sum});
+}
+
+std::vector<MmaKind> build_mma_kinds() {
+    using enum MmaType;
+    std::vector<MmaKind> kinds;
+    for (const int k : {8, 16}) {
+        kinds.push_back({16, 8, k, f16, f16, f16, f16});
+        kinds.push_back({16, 8, k, f16, f16, f32, f32});
+        kinds.push_back({16, 8, k, bf16, bf16, f32, f32});
+    }
+    for (const int k : {4, 8}) kinds.push_back({16, 8, k, tf32, tf32, f32, f32});
+    for (const int k : {16, 32}) {
+        add_pairs(kinds, 16, k, {e4m3, e5m2}, f32);
+        add_pairs(kinds, 16, k, {e4m3, e5m2}, f16);
+        add_pairs(kinds, 16, k, {s8, u8}, s32);
+        add_pairs(kinds, 16, 2 * k, {s4, u4}, s32);
+    }
+    add_pairs(kinds, 8, 16, {s8, u8}, s32);
+    add_pairs(kinds, 8, 32, {s4, u4}, s32);
+    kinds.push_back({8, 8, 4, f64, f64, f64, f64});
+    return kinds;
+}
+
+std::vector<MmaKind> build_wmma_kinds() {
+    using enum MmaType;
+    std::vector<MmaKind> kinds;
+    for (const int m : {16, 32, 8}) {
+        kinds.push_back({m, 256 / m, 16, f16, f16, f16, f16});
+        kinds.push_back({m, 256 / m, 16, f16, f16, f32, f32});
+        kinds.push_back({m, 256 / m, 16, bf16, bf16, f32, f32});
+    }
+    return kinds;
+}
+
+// ---- where elements lie ----------------------------------------------------------------------------------------------
+
+int rows_of(const MmaKind& kind, Operand operand) { return operand == Operand::b ? kind.n : kind.m; }
+int columns_of(const MmaKind& kind, Operand operand) { return operand == Operand::c ? kind.n : kind.k; }
+MmaType type_of(const MmaKind& kind, Operand operand) {
+    if (operand == Operand::a) return kind.a;
+    return operand == Operand::b ? kind.b : kind.c;
+}
+
+int registers_of(const MmaKind& kind, Operand operand, int elements) {
+    return elements * type_bits(type_of(kind, operand)) / kRegisterBits;
+}
+
+using ElementsOf = int (*)(const MmaKind&, Operand);
+using CoordinateOf = Coordinate (*)(const MmaKind&, Operand, int, int);
+
+Fragment build_fragment(const MmaKind& kind, Operand operand, ElementsOf elements_of, CoordinateOf coordinate_of) {
+    Fragment fragment{type_bits(type_of(kind, operand)), elements_of(kind, operand), {}};
+    for (int i = 0; i < fragment.elements; ++i) {
+        for (int lane = 0; lane < kWarpLanes; ++lane) {
+            const Coordinate at = coordinate_of(kind, operand, lane, i);
+            const int position =
+                operand == Operand::b ? at.column * kind.n + at.row : at.row * columns_of(kind, operand) + at.column;
+            fragment.position.push_back(static_cast<std::uint16_t>(position));
+        }
+    }
+    return fragment;
+}
+
+std::uint64_t key_of(const MmaKind& kind) {
+    std::uint64_t key = 0;
+    for (const int part : {kind.m, kind.n, kind.k, static_cast<int>(kind.a), static_cast<int>(kind.b),
+                           static_cast<int>(kind.c), static_cast<int>(kind.d)})
+        key = key << 8 | static_cast<std::uint8_t>(part);
+    return key;
+}
+
+/// All instructions of a sort, found by their key.
+class Plans {
+public:
+    Plans(const std::vector<MmaKind>& kinds, ElementsOf elements_of, CoordinateOf coordinate_of) {
+        for (const MmaKind& kind : kinds) {
+            keys_.push_back(key_of(kind));
+            plans_.push_back({kind, build_fragment(kind, Operand::a, elements_of, coordinate_of),
+                              build_fragment(kind, Operand::b, elements_of, coordinate_of),
+                              build_fragment(kind, Operand::c, elements_of, coordinate_of)});
+        }
+    }
+
+    [[nodiscard]] const MmaPlan* find(const MmaKind& kind) const {
+        if (kind.saturate && kind.d != MmaType::s32) return nullptr;
+        const auto key = std::ranges::find(keys_, key_of(kind));
+        return key == keys_.end() ? nullptr : &plans_[static_cast<std::size_t>(key - keys_.begin())];
+    }
+
+private:
+    std::vector<std::uint64_t> keys_;
+    std::vector<MmaPlan> plans_;
+};
+
+/// Register `index` of lane 0; those of the other lanes follow.
+std::ptrdiff_t register_offset(int index) { return static_cast<std::ptrdiff_t>(index) * kWarpLanes; }
+
+}  // namespace
+
+int type_bits(MmaType type) { return type_row(type).bits; }
+
+std::string to_string(const MmaKind& kind) {
+    return fmt::format("m{}n{}k{}{}.{}.{}.{}.{}", kind.m, kind.n, kind.k, kind.saturate ? ".satfinite" : "",
+                       type_row(kind.d).name, type_row(kind.a).name, type_row(kind.b).name, type_row(kind.c).name);
+}
+
+void gather(const Fragment& fragment, const std::uint32_t* registers, std::uint32_t* matrix) {
+    const int per_register = kRegisterBits / fragment.type_bits;
+    const std::uint32_t mask = 0xffffffffU >> (kRegisterBits - fragment.type_bits);
+    const std::uint16_t* position = fragment.position.data();
+    for (int i = 0; i < fragment.elements; ++i, position += kWarpLanes) {
+        const std::uint32_t* const words = registers + register_offset(i / per_register);
+        const int shift = i % per_register * fragment.type_bits;
+        for (int lane = 0; lane < kWarpLanes; ++lane) matrix[position[lane]] = (words[lane] >> shift) & mask;
+    }
+}
+
+void scatter(const Fragment& fragment, const std::uint32_t* matrix, std::uint32_t* registers) {
+    const int per_register = kRegisterBits / fragment.type_bits;
+    const std::uint16_t* position = fragment.position.data();
+    for (int i = 0; i < fragment.elements; ++i, position += kWarpLanes) {
+        std::uint32_t* const words = registers + register_offset(i / per_register);
+        const int shift = i % per_register * fragment.type_bits;
+        for (int lane = 0; lane < kWarpLanes; ++lane) {
+            const std::uint32_t kept = shift == 0 ? 0 : words[lane];
+            words[lane] = kept | (matrix[position[lane]] << shift);
+        }
+    }
+}
+
+// ---- mma.sync: PTX ISA, "Matrix Fragments for mma" -------------------------------------------------------------------
+
+std::span<const MmaKind> mma_kinds() {
+    static const std::vector<MmaKind> kKinds = build_mma_kinds();
+    return kKinds;
+}
+
+int mma_elements(const MmaKind& kind, Operand operand) {
+    return rows_of(kind, operand) * columns_of(kind, operand) / kWarpLanes;
+}
+
+MmaRegisters mma_registers(const MmaKind& kind) {
+    const auto count = [&kind](Operand operand) { return registers_of(kind, operand, mma_elements(kind, operand)); };
+    return {count(Operand::a), count(Operand::b), count(Operand::c)};
+}
+
+Coordinate mma_coordinate(const MmaKind& kind, Operand operand, int lane, int element) {
+    const int g = lane / 4;
+    const int t = lane % 4;
+    if (operand == Operand::c) return {g + 8 * (element / 2), 2 * t + element % 2};
+    const int per_register = std::max(kRegisterBits / type_bits(type_of(kind, operand)), 1);
+    const int group = element / per_register;  // a register, or an f64
+    const bool two_row_blocks = operand == Operand::a && kind.m == 16;
+    const int row = two_row_blocks ? g + 8 * (group % 2) : g;
+    const int chunk = two_row_blocks ? group / 2 : group;
+    return {row, t * per_register + element % per_register + 4 * per_register * chunk};
+}
+
+const MmaPlan* find_mma_plan(const MmaKind& kind) {
+    static const Plans kPlans(build_mma_kinds(), mma_elements, mma_coordinate);
+    return kPlans.find(kind);
+}
+
+bool is_supported(const MmaKind& kind) { return find_mma_plan(kind) != nullptr; }
+
+// ---- wmma ------------------------------------------------------------------------------------------------------------
+
+int wmma_elements(const MmaKind& kind, Operand operand) {
+    constexpr int kF16Elements = 16;  // eight registers whatever the shape
+    if (operand != Operand::c && type_of(kind, operand) == MmaType::f16) return kF16Elements;
+    return rows_of(kind, operand) * columns_of(kind, operand) / kWarpLanes;
+}
+
+MmaRegisters wmma_registers(const MmaKind& kind) {
+    const auto count = [&kind](Operand operand) { return registers_of(kind, operand, wmma_elements(kind, operand)); };
+    return {count(Operand::a), count(Operand::b), count(Operand::c)};
+}
+
+Coordinate wmma_coordinate(const MmaKind& kind, Operand operand, int lane, int element) {
+    const int columns = columns_of(kind, operand);
+    const int flat = (lane * wmma_elements(kind, operand) + element) % (rows_of(kind, operand) * columns);
+    return {flat / columns, flat % columns};
+}
+
+const MmaPlan* find_wmma_plan(const MmaKind& kind) {
+    static const Plans kPlans(build_wmma_kinds(), wmma_elements, wmma_coordinate);
+    return kPlans.find(kind);
+}
+
+bool is_supported_wmma(const MmaKind& kind) { return find_wmma_plan(kind) != nullptr; }
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "generator/layout/mma_atom.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+/// \file What mma.sync and wmma.mma compute, bit for bit. Tensor cores do not add as IEEE 754 says: docs/emulator-numerics.md
+/// has the model, its sources and what is uncertain.
+
+namespace jitgemm::emulator {
+
+enum class MmaType : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4, f32, s32, f64 };
+
+/// One instruction: D = A·B + C with A of m × k, B of k × n, C and D of m × n. c and d are the same type.
+struct MmaKind {
+    int m;
+    int n;
+    int k;
+    MmaType a;
+    MmaType b;
+    MmaType c;
+    MmaType d;
+    bool saturate = false;  ///< .satfinite of integers: the sum is clamped to s32 instead of wrapping
+    friend bool operator==(const MmaKind&, const MmaKind&) = default;
+};
+
+/// "m16n8k16.f32.bf16.bf16.f32"
+[[nodiscard]] std::string to_string(const MmaKind& kind);
+
+/// Generations of tensor cores that sum alike.
+enum class TensorCoreModel : std::uint8_t { turing, ampere, ada, hopper, blackwell, blackwell_rtx };
+
+/// The model of a compute capability (10 · major + minor: 80, 90, 121). Throws SpecError for one before 75.
+[[nodiscard]] TensorCoreModel tensor_core_model(int compute_capability);
+
+/// The shapes and types of mma.sync that `mma` knows, whatever the architecture; without .satfinite, which all of the
+/// integer ones take.
+[[nodiscard]] std::span<const MmaKind> mma_kinds();
+[[nodiscard]] bool is_supported(const MmaKind& kind);
+/// The same, and that generation of tensor cores has it.
+[[nodiscard]] bool is_supported(const MmaKind& kind, TensorCoreModel model);
+
+/// 32-bit registers a lane holds of each operand. An f64 takes two, the low word first.
+struct MmaRegisters {
+    int a;
+    int b;
+    int c;  ///< also of D
+};
+[[nodiscard]] MmaRegisters mma_registers(const MmaKind& kind);
+
+/// Elements a lane holds of an operand, and where element i lies: bits i·w … of the registers taken as one string, with w
+/// the width of the type. Coordinates are (m, k) of A, (n, k) of B, (m, n) of C and D.
+[[nodiscard]] int mma_elements(const MmaKind& kind, Operand operand);
+[[nodiscard]] Coordinate mma_coordinate(const MmaKind& kind, Operand operand, int lane, int element);
+
+/// One warp's mma.sync. `registers[r * 32 + lane]`, r in the order of the PTX operand; d may alias c.
+/// Throws SpecError naming the kind where `is_supported(kind, model)` is false.
+void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
+         const std::uint32_t* c, std::uint32_t* d);
+
+// ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) --------------------------------
+// How a fragment lies in a warp is not specified; here element i of lane l is the (e·l + i)-th of the operand, row by row
+// (A by m, B by n, C by m), e elements a lane. f16 fragments of A and B always have 16 elements a lane, and hold the
+// smaller matrices more than once.
+[[nodiscard]] bool is_supported_wmma(const MmaKind& kind);
+[[nodiscard]] MmaRegisters wmma_registers(const MmaKind& kind);
+[[nodiscard]] int wmma_elements(const MmaKind& kind, Operand operand);
+[[nodiscard]] Coordinate wmma_coordinate(const MmaKind& kind, Operand operand, int lane, int element);
+void wmma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
+          const std::uint32_t* c, std::uint32_t* d);
+
+}  // namespace jitgemm::emulator
