@@ -1,0 +1,42 @@
+#pragma once
+
+#include "runtime/emulator/ptx.hpp"
+
+#include <cstdint>
+
+/// \file How one 64-bit generic address names every memory, as in PTX ("Generic Addressing"): a window of 4 GiB for each
+/// of local, shared and parameter memory, global memory beyond them. Nothing lies below, so that null faults.
+
+namespace jitgemm::emulator {
+
+inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kLocalWindow = 1 * kWindowBytes;
+inline constexpr std::uint64_t kSharedWindow = 2 * kWindowBytes;
+inline constexpr std::uint64_t kParamWindow = 3 * kWindowBytes;
+inline constexpr std::uint64_t kFirstGlobalAddress = 16 * kWindowBytes;
+
+// An address within the shared window is (block rank + 1, offset), or plain (0, offset) for the block's own memory, so
+// that shared::cluster addresses of another block have room.
+inline constexpr int kSharedRankShift = 24;
+
+/// What is added to an address of a space to make it generic; 0 for global and constant, which are generic already.
+[[nodiscard]] constexpr std::uint64_t window_of(ptx::StateSpace space) {
+    switch (space) {
+        case ptx::StateSpace::local: return kLocalWindow;
+        case ptx::StateSpace::shared: return kSharedWindow;
+        case ptx::StateSpace::param: return kParamWindow;
+        default: return 0;
+    }
+}
+
+/// The space a generic address lies in; constants count as global.
+[[nodiscard]] constexpr ptx::StateSpace space_of(std::uint64_t generic_address) {
+    switch (generic_address / kWindowBytes) {
+        case kLocalWindow / kWindowBytes: return ptx::StateSpace::local;
+        case kSharedWindow / kWindowBytes: return ptx::StateSpace::shared;
+        case kParamWindow / kWindowBytes: return ptx::StateSpace::param;
+        default: return ptx::StateSpace::global;
+    }
+}
+
+}  // namespace jitgemm::emulator

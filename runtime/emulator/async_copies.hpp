@@ -1,0 +1,55 @@
+#pragma once
+
+#include "runtime/emulator/checks.hpp"
+#include "runtime/emulator/program.hpp"
+#include "runtime/emulator/shared_memory.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+namespace jitgemm::emulator {
+
+/// One cp.async of a warp: for each lane of `mask`, `bytes` to shared memory, of which the first source_bytes come from
+/// `source` and the rest are zeros.
+struct AsyncCopy {
+    Mask mask = 0;
+    std::uint32_t bytes = 0;
+    std::array<std::uint32_t, kLanes> destination{};
+    std::array<std::uint32_t, kLanes> source_bytes{};
+    std::array<const std::byte*, kLanes> source{};
+    Accessor who;
+};
+
+/// Copies a warp has issued and not waited for, in groups counted for each lane. In `late` mode data lands when a wait of
+/// the lane that issued the copy forces it; in `eager` mode at issue. Either way the bytes are in flight until the wait.
+///
+/// Other asynchronous agents (bulk and tensor copies, wgmma) are meant to be queues beside this one: they differ in what
+/// completes a copy (an mbarrier's transaction count, a warpgroup's groups), not in begin_copy and end_copy.
+class AsyncCopies {
+public:
+    AsyncCopies(SharedMemory& shared, AsyncMode mode) : shared_(shared), mode_(mode) {}
+
+    void issue(const AsyncCopy& copy);
+    void commit(Mask mask);
+    /// cp.async.wait_group: all but the newest `pending` groups of these lanes are done.
+    void wait_group(Mask mask, std::uint32_t pending);
+    /// cp.async.wait_all, also what a thread's end does.
+    void wait_all(Mask mask);
+
+private:
+    struct Pending {
+        AsyncCopy copy;
+        std::array<std::uint32_t, kLanes> group{};
+    };
+    void move(const AsyncCopy& copy, int lane);
+    void finish(Pending& pending, Mask lanes);
+    void drop_finished();
+
+    SharedMemory& shared_;
+    AsyncMode mode_;
+    std::deque<Pending> pending_;
+    std::array<std::uint32_t, kLanes> committed_{};  ///< groups a lane has closed
+};
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm::emulator {
+
+enum class InstructionKind : std::uint8_t {
+    move,
+    integer,
+    logic,
+    compare,
+    convert,
+    float32,
+    float64,
+    half,
+    special_function,
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    local,
+    parameter,
+    atomic,
+    async_copy,
+    async_wait,
+    matrix_load,
+    matrix_store,
+    tensor,
+    warp,
+    barrier,
+    control,
+};
+inline constexpr std::size_t kInstructionKinds = 24;
+[[nodiscard]] std::string_view to_string(InstructionKind kind);
+
+/// What one instruction, one kind or a whole launch did. Guarded-off executions (no lane left) are not counted.
+struct Tally {
+    std::uint64_t warps = 0;              ///< executions by a warp
+    std::uint64_t lanes = 0;              ///< executions by a lane
+    std::uint64_t global_read_bytes = 0;  ///< asked for by lanes, the same byte by two lanes twice
+    std::uint64_t global_written_bytes = 0;
+    std::uint64_t sectors = 0;           ///< different 32-byte sectors of global memory, summed over requests of a warp
+    std::uint64_t wavefronts = 0;        ///< passes over the shared-memory banks
+    std::uint64_t ideal_wavefronts = 0;  ///< what they would be without conflicts
+    std::uint64_t operations = 0;        ///< multiplications and additions of tensor cores
+    Tally& operator+=(const Tally& other);
+    friend bool operator==(const Tally&, const Tally&) = default;
+};
+
+/// One PTX instruction that was executed.
+struct LineTally {
+    int ptx_line = 0;
+    std::string file;  ///< from .loc; empty when the PTX has no line information
+    int source_line = 0;
+    InstructionKind kind = InstructionKind::move;
+    std::string text;
+    Tally tally;
+};
+
+struct Counters {
+    Tally total;
+    std::array<Tally, kInstructionKinds> kinds;
+    std::vector<LineTally> lines;  ///< by PTX line
+    std::uint64_t blocks = 0;
+
+    [[nodiscard]] const Tally& of(InstructionKind kind) const { return kinds.at(static_cast<std::size_t>(kind)); }
+    /// Lines of the same source line summed (text is the first one's), in order of file and line.
+    [[nodiscard]] std::vector<LineTally> by_source_line() const;
+    /// For a kernel of several entries.
+    Counters& operator+=(const Counters& other);
+};
+
+class Program;
+/// `tallies` has one entry for each instruction of the program.
+[[nodiscard]] Counters make_counters(const Program& program, const std::vector<Tally>& tallies, std::uint64_t blocks);
+
+}  // namespace jitgemm::emulator

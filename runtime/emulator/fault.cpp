@@ -1,0 +1,25 @@
+#include "runtime/emulator/fault.hpp"
+
+#include <array>
+
+namespace jitgemm::emulator {
+
+std::string_view to_string(FaultKind kind) {
+    constexpr std::array<std::string_view, 14> kNames{"out of range",
+                                                      "misaligned",
+                                                      "read-only",
+                                                      "guard band",
+                                                      "never-written shared memory",
+                                                      "never-written register",
+                                                      "shared-memory race",
+                                                      "copy in flight",
+                                                      "barrier divergence",
+                                                      "barrier count",
+                                                      "deadlock",
+                                                      "trap",
+                                                      "unsupported",
+                                                      "work limit"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "generator/error.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace jitgemm::emulator {
+
+enum class FaultKind : std::uint8_t {
+    out_of_range,          ///< an access outside every buffer, or beyond a window
+    misaligned,            ///< an address that is no multiple of what the access needs
+    read_only,             ///< a store to constants or parameters
+    guarded,               ///< an access to a range marked as a guard band
+    never_written_shared,  ///< a read of shared memory nobody has written
+    never_written_register,
+    shared_race,         ///< two warps, one of them writing, with no barrier between
+    copy_in_flight,      ///< an access to a byte an asynchronous copy has yet to write
+    barrier_divergence,  ///< a barrier or warp-wide instruction that part of a warp executes
+    barrier_count,       ///< threads that disagree on how many a barrier is for
+    deadlock,            ///< every warp waits
+    trap,                ///< the program's own trap or brkpt
+    unsupported,         ///< what only shows at run time
+    work_limit,          ///< more work than the launch allows
+};
+[[nodiscard]] std::string_view to_string(FaultKind kind);
+
+/// The program did something it must not; what() names block, thread, PTX line, source line and the buffer.
+class EmulatorFault : public Error {
+public:
+    EmulatorFault(FaultKind kind, const std::string& text) : Error(text), kind_(kind) {}
+    [[nodiscard]] FaultKind kind() const noexcept { return kind_; }
+
+private:
+    FaultKind kind_;
+};
+
+/// The caller's StopRequest ended the launch.
+class EmulatorStopped : public Error {
+public:
+    EmulatorStopped() : Error("the emulated launch was stopped") {}
+};
+
+/// A fault as the layer that meets it knows it; the warp that runs adds where it happened and throws an EmulatorFault.
+struct AccessFault {
+    FaultKind kind;
+    std::string text;
+    int lane = -1;  ///< -1: the whole warp
+};
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,157 @@
+#include "runtime/emulator/global_memory.hpp"
+
+#include "generator/error.hpp"
+#include "runtime/emulator/address_space.hpp"
+#include "runtime/emulator/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace jitgemm::emulator {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kUnmappedRoom = std::size_t{1} << 20;  // a row that runs over lands in no neighbour
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+template <typename Range>
+auto last_from(const Range& sorted, DeviceAddress address) {
+    const auto after = std::upper_bound(sorted.begin(), sorted.end(), address,
+                                        [](DeviceAddress wanted, const auto& item) { return wanted < item.address; });
+    return after == sorted.begin() ? sorted.end() : std::prev(after);
+}
+
+}  // namespace
+
+MemoryMap::MemoryMap(std::vector<Buffer> buffers, std::vector<Guard> guards)
+    : buffers_(std::move(buffers)), guards_(std::move(guards)) {
+    std::sort(guards_.begin(), guards_.end(), [](const Guard& a, const Guard& b) { return a.address < b.address; });
+}
+
+const Buffer* MemoryMap::find(DeviceAddress address, std::size_t bytes) const {
+    const auto found = last_from(buffers_, address);
+    return found != buffers_.end() && found->contains(address, bytes) ? &*found : nullptr;
+}
+
+const Guard* MemoryMap::find_guard(DeviceAddress address, std::size_t bytes) const {
+    if (guards_.empty()) return nullptr;
+    const auto found = last_from(guards_, address + bytes - 1);
+    return found != guards_.end() && found->address + found->bytes > address ? &*found : nullptr;
+}
+
+std::string MemoryMap::describe(DeviceAddress address) const {
+    const auto before = last_from(buffers_, address);
+    const auto after = before == buffers_.end() ? buffers_.begin() : std::next(before);
+    const std::uint64_t behind = before == buffers_.end() ? ~std::uint64_t{0} : address - before->address;
+    const std::uint64_t ahead = after == buffers_.end() ? ~std::uint64_t{0} : after->address - address;
+    if (before != buffers_.end() && behind < before->bytes + std::min<std::uint64_t>(ahead, kUnmappedRoom)) {
+        return behind < before->bytes ? fmt::format("offset {} of {} ({} bytes)", behind, before->name, before->bytes)
+                                      : fmt::format("offset {} of {}, {} bytes past its end ({} bytes)", behind,
+                                                    before->name, behind - before->bytes, before->bytes);
+    }
+    if (ahead <= kUnmappedRoom) return fmt::format("{} bytes before {} ({} bytes)", ahead, after->name, after->bytes);
+    return fmt::format("{:#x}, which is near no buffer", address);
+}
+
+GlobalMemory::GlobalMemory(std::size_t capacity) : capacity_(capacity), next_(kFirstGlobalAddress) {}
+
+DeviceAddress GlobalMemory::allocate(std::size_t bytes, std::string name) {
+    const std::scoped_lock lock(mutex_);
+    return allocate_locked(bytes, std::move(name), false);
+}
+
+DeviceAddress GlobalMemory::allocate_locked(std::size_t bytes, std::string name, bool read_only) {
+    if (bytes > capacity_ - used_) {
+        throw Error(fmt::format("{} of {} bytes does not fit the emulated memory: {} of {} bytes are free", name, bytes,
+                                capacity_ - used_, capacity_));
+    }
+    Storage storage;
+    storage.bytes = std::make_unique<std::byte[]>(bytes + kAlignment);
+    const auto misplaced = reinterpret_cast<std::uintptr_t>(storage.bytes.get()) % kAlignment;
+    storage.buffer = {next_, bytes, storage.bytes.get() + (kAlignment - misplaced), std::move(name), read_only};
+    const DeviceAddress address = next_;
+    next_ += round_up(bytes + kUnmappedRoom, kAlignment);
+    used_ += bytes;
+    storages_.emplace(address, std::move(storage));
+    return address;
+}
+
+void GlobalMemory::free(DeviceAddress address) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = storages_.find(address);
+    if (found == storages_.end()) throw Error(fmt::format("no emulated buffer begins at {:#x}", address));
+    const Buffer freed = found->second.buffer;
+    used_ -= freed.bytes;
+    std::erase_if(guards_, [&](const Guard& guard) { return freed.contains(guard.address, guard.bytes); });
+    storages_.erase(found);
+}
+
+std::byte* GlobalMemory::locate(DeviceAddress address, std::size_t bytes) const {
+    const auto after = storages_.upper_bound(address);
+    if (after != storages_.begin()) {
+        const Buffer& buffer = std::prev(after)->second.buffer;
+        if (buffer.contains(address, bytes)) return buffer.host + (address - buffer.address);
+    }
+    throw Error(fmt::format("{} bytes at {:#x} are not within one emulated buffer", bytes, address));
+}
+
+void GlobalMemory::copy_in(DeviceAddress destination, std::span<const std::byte> source) {
+    const std::scoped_lock lock(mutex_);
+    if (!source.empty()) std::memcpy(locate(destination, source.size()), source.data(), source.size());
+}
+
+void GlobalMemory::copy_out(std::span<std::byte> destination, DeviceAddress source) const {
+    const std::scoped_lock lock(mutex_);
+    if (!destination.empty()) std::memcpy(destination.data(), locate(source, destination.size()), destination.size());
+}
+
+void GlobalMemory::fill(DeviceAddress destination, std::uint8_t value, std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (bytes > 0) std::memset(locate(destination, bytes), value, bytes);
+}
+
+void GlobalMemory::guard(DeviceAddress address, std::size_t bytes, std::string name) {
+    const std::scoped_lock lock(mutex_);
+    static_cast<void>(locate(address, bytes));
+    if (bytes > 0) guards_.push_back({address, bytes, std::move(name)});
+}
+
+Buffer GlobalMemory::find(DeviceAddress address) const {
+    const std::scoped_lock lock(mutex_);
+    static_cast<void>(locate(address, 1));
+    return std::prev(storages_.upper_bound(address))->second.buffer;
+}
+
+std::size_t GlobalMemory::used() const {
+    const std::scoped_lock lock(mutex_);
+    return used_;
+}
+
+MemoryMap GlobalMemory::map() const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<Buffer> buffers;
+    buffers.reserve(storages_.size());
+    for (const auto& [address, storage] : storages_) buffers.push_back(storage.buffer);
+    return {std::move(buffers), guards_};
+}
+
+std::vector<DeviceAddress> GlobalMemory::variables_of(const Program& program) {
+    const std::scoped_lock lock(mutex_);
+    const auto [entry, fresh] = program_variables_.try_emplace(program.identity());
+    if (!fresh) return entry->second;
+    for (const ptx::Variable& variable : program.module().variables) {
+        const bool placed = variable.space == ptx::StateSpace::global || variable.space == ptx::StateSpace::constant;
+        const auto bytes = static_cast<std::size_t>(variable.bytes);
+        entry->second.push_back(
+            placed ? allocate_locked(bytes, variable.name, variable.space == ptx::StateSpace::constant) : 0);
+        if (placed && !variable.initial.empty()) {
+            std::memcpy(locate(entry->second.back(), bytes), variable.initial.data(), bytes);
+        }
+    }
+    return entry->second;
+}
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,186 @@
+#include "runtime/emulator/memory_access.hpp"
+
+#include "runtime/emulator/address_space.hpp"
+#include "runtime/emulator/block.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace jitgemm::emulator {
+namespace {
+
+using ptx::StateSpace;
+
+template <typename Function>
+void for_each_lane(Mask mask, Function function) {
+    for (Mask left = mask; left != 0; left &= left - 1) function(static_cast<std::size_t>(std::countr_zero(left)));
+}
+
+void require_aligned(StateSpace space, std::uint64_t address, std::uint32_t alignment) {
+    if (address % alignment == 0) return;
+    throw AccessFault{FaultKind::misaligned,
+                      fmt::format("{} address {:#x} is no multiple of {}", to_string(space), address, alignment)};
+}
+
+/// Global memory: the buffer of the access before is tried first.
+std::byte* global_pointer(Warp& warp, std::uint64_t address, std::uint32_t bytes, Access access) {
+    const MemoryMap& memory = warp.launch().memory;
+    const Buffer*& buffer = warp.last_buffer();
+    if (buffer == nullptr || !buffer->contains(address, bytes)) {
+        const Buffer* found = memory.find(address, bytes);
+        if (found == nullptr) {
+            if (!warp.launch().config.checks.bounds) return nullptr;
+            throw AccessFault{FaultKind::out_of_range,
+                              fmt::format("{} {} bytes of global memory at {}", writes(access) ? "writes" : "reads",
+                                          bytes, memory.describe(address))};
+        }
+        buffer = found;
+    }
+    if (const Guard* guard = memory.find_guard(address, bytes)) {
+        throw AccessFault{FaultKind::guarded, fmt::format("{} {} bytes in {}, {}", writes(access) ? "writes" : "reads",
+                                                          bytes, guard->name, memory.describe(address))};
+    }
+    if (buffer->read_only && writes(access)) {
+        throw AccessFault{FaultKind::read_only, fmt::format("writes to constant {}", memory.describe(address))};
+    }
+    return buffer->host + (address - buffer->address);
+}
+
+void resolve_global_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
+    for_each_lane(mask, [&](std::size_t lane) {
+        warp.at_lane(static_cast<int>(lane));
+        require_aligned(StateSpace::global, access.addresses[lane], access.bytes);
+        pointers[lane] = global_pointer(warp, access.addresses[lane], access.bytes, access.access);
+    });
+    Tally& tally = warp.tally();
+    const std::uint64_t bytes = access.bytes * static_cast<std::uint64_t>(std::popcount(mask));
+    if (reads(access.access)) tally.global_read_bytes += bytes;
+    if (writes(access.access)) tally.global_written_bytes += bytes;
+    tally.sectors += static_cast<std::uint64_t>(count_sectors(access.addresses, mask, access.bytes));
+}
+
+void resolve_shared_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
+    SharedMemory& shared = warp.block().shared();
+    const Accessor who{warp.index(), warp.current().index};
+    for_each_lane(mask, [&](std::size_t lane) {
+        warp.at_lane(static_cast<int>(lane));
+        const std::uint64_t offset = shared_offset(access.addresses[lane]);
+        if (!shared.in_range(offset, access.bytes, access.bytes)) return;
+        shared.touch(who, static_cast<std::uint32_t>(offset), access.bytes, access.access);
+        pointers[lane] = shared.at(static_cast<std::uint32_t>(offset));
+    });
+    const Wavefronts wavefronts = count_wavefronts(access.addresses, mask, access.bytes);
+    warp.tally().wavefronts += static_cast<std::uint64_t>(wavefronts.actual);
+    warp.tally().ideal_wavefronts += static_cast<std::uint64_t>(wavefronts.ideal);
+}
+
+void resolve_local_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
+    for_each_lane(mask, [&](std::size_t lane) {
+        warp.at_lane(static_cast<int>(lane));
+        require_aligned(StateSpace::local, access.addresses[lane], access.bytes);
+        std::vector<std::byte>& local = warp.local(static_cast<int>(lane));
+        const std::uint64_t address = access.addresses[lane];
+        if (address + access.bytes <= local.size() && address < local.size()) {
+            pointers[lane] = local.data() + address;
+        } else if (warp.launch().config.checks.bounds) {
+            throw AccessFault{FaultKind::out_of_range,
+                              fmt::format("{} bytes at offset {} of the thread's local memory, which has {} bytes",
+                                          access.bytes, address, local.size())};
+        }
+    });
+}
+
+std::byte* parameter_pointer(Warp& warp, std::uint64_t address, const WarpAccess& access, std::size_t lane) {
+    const auto formal = static_cast<std::uint64_t>(warp.launch().entry.formal_bytes);
+    Frame& frame = warp.frame();
+    const auto all = static_cast<std::uint64_t>(frame.function->parameter_bytes);
+    const bool constant = warp.in_entry() && address < formal;
+    const std::uint64_t end = constant ? formal : all;
+    if (address > end || access.bytes > end - address) {
+        if (!warp.launch().config.checks.bounds) return nullptr;
+        throw AccessFault{FaultKind::out_of_range, fmt::format("{} bytes at offset {} of a parameter space of {} bytes",
+                                                               access.bytes, address, end)};
+    }
+    if (!constant) return frame.parameters.data() + lane * all + address;
+    if (writes(access.access)) throw AccessFault{FaultKind::read_only, "writes to a kernel's parameters"};
+    return const_cast<std::byte*>(warp.launch().parameters.data()) + address;  // only read through
+}
+
+void resolve_parameter_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
+    for_each_lane(mask, [&](std::size_t lane) {
+        warp.at_lane(static_cast<int>(lane));
+        require_aligned(StateSpace::param, access.addresses[lane], access.bytes);
+        pointers[lane] = parameter_pointer(warp, access.addresses[lane], access, lane);
+    });
+}
+
+void resolve_space(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
+    switch (access.space) {
+        case StateSpace::shared: return resolve_shared_lanes(warp, access, mask, pointers);
+        case StateSpace::local: return resolve_local_lanes(warp, access, mask, pointers);
+        case StateSpace::param: return resolve_parameter_lanes(warp, access, mask, pointers);
+        default: return resolve_global_lanes(warp, access, mask, pointers);
+    }
+}
+
+/// Lanes of a generic access may be in different windows: one access for each.
+void resolve_generic(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
+    for (const StateSpace space : {StateSpace::global, StateSpace::shared, StateSpace::local, StateSpace::param}) {
+        Mask own = 0;
+        for_each_lane(mask, [&](std::size_t lane) {
+            if (space_of(access.addresses[lane]) == space) own |= Mask{1} << lane;
+        });
+        if (own == 0) continue;
+        WarpAccess part = access;
+        part.space = space;
+        for_each_lane(own, [&](std::size_t lane) { part.addresses[lane] -= window_of(space); });
+        resolve_space(warp, part, own, pointers);
+    }
+}
+
+}  // namespace
+
+std::uint64_t shared_offset(std::uint64_t address) {
+    if (address >> kSharedRankShift == 0) return address;
+    throw AccessFault{FaultKind::out_of_range, fmt::format("address {:#x} is in no block's shared memory", address)};
+}
+
+const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes, std::uint32_t alignment,
+                                Access access) {
+    require_aligned(StateSpace::global, address, alignment);
+    return bytes == 0 ? nullptr : global_pointer(warp, address, bytes, access);
+}
+
+LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask) {
+    LanePointers pointers{};
+    if (access.space == StateSpace::generic) {
+        resolve_generic(warp, access, mask, pointers);
+    } else {
+        resolve_space(warp, access, mask, pointers);
+    }
+    warp.at_lane(-1);
+    return pointers;
+}
+
+LaneAddresses lane_addresses(const Warp& warp, const Instruction& instruction, std::size_t index) {
+    return lane_addresses(warp, instruction.values[index], instruction.immediate);
+}
+
+LaneAddresses lane_addresses(const Warp& warp, const Value& base, std::int64_t displacement) {
+    LaneAddresses addresses;
+    if (base.bank == Bank::words || base.bank == Bank::constant_words) {
+        const std::uint32_t* words = warp.words(base);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            addresses[lane] = words[lane] + static_cast<std::uint32_t>(displacement);
+        }
+    } else {
+        const std::uint64_t* doublewords = warp.doublewords(base);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            addresses[lane] = doublewords[lane] + static_cast<std::uint64_t>(displacement);
+        }
+    }
+    return addresses;
+}
+
+}  // namespace jitgemm::emulator

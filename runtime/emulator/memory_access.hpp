@@ -1,0 +1,39 @@
+#pragma once
+
+#include "runtime/emulator/shared_memory.hpp"
+#include "runtime/emulator/traffic.hpp"
+#include "runtime/emulator/warp.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace jitgemm::emulator {
+
+/// Where the bytes of each lane lie on the host; null for a lane whose access is out of range while that check is off.
+using LanePointers = std::array<std::byte*, kLanes>;
+
+/// One access of a warp: `bytes` of each lane at `addresses`, which are of `space`.
+struct WarpAccess {
+    ptx::StateSpace space = ptx::StateSpace::generic;
+    Access access = Access::read;
+    std::uint32_t bytes = 0;
+    LaneAddresses addresses{};
+};
+
+/// Checks the access, counts it for the current instruction, and says where its bytes are. Throws AccessFault and
+/// EmulatorFault.
+[[nodiscard]] LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask);
+
+/// [base + displacement] of an instruction: value `index` is the base, a word or a doubleword.
+[[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Instruction& instruction, std::size_t index);
+[[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Value& base, std::int64_t displacement);
+
+/// Offset in the block's shared memory of an address of the shared window. Throws AccessFault for another block's.
+[[nodiscard]] std::uint64_t shared_offset(std::uint64_t address);
+
+/// The source of a copy in global memory: checked and counted as a read.
+[[nodiscard]] const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes,
+                                              std::uint32_t alignment, Access access);
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,159 @@
+#include "runtime/emulator/ptx.hpp"
+#include "runtime/emulator/ptx_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm::emulator::ptx {
+namespace {
+
+// What the grammar here was written for; later versions may mean something else by the same words.
+constexpr int kFirstVersion = 60;
+constexpr int kLastVersion = 99;
+
+class ModuleParser {
+public:
+    explicit ModuleParser(std::string_view text) : lexer_(text), reader_(lexer_) {}
+
+    Module parse() {
+        parse_version();
+        while (reader_.peek().kind != TokenKind::end) parse_directive();
+        if (module_.target.empty()) throw PtxError(1, "the module names no .target");
+        return std::move(module_);
+    }
+
+private:
+    void parse_version() {
+        if (!reader_.accept_dotted("version")) reader_.fail("not PTX: it does not begin with .version");
+        const std::string text(reader_.peek().text);
+        const std::size_t dot = text.find('.');
+        if (reader_.take().kind != TokenKind::real64 || dot == std::string::npos) reader_.fail("a malformed .version");
+        module_.version = 10 * std::stoi(text.substr(0, dot)) + std::stoi(text.substr(dot + 1));
+        if (module_.version < kFirstVersion || module_.version > kLastVersion) {
+            reader_.fail(fmt::format("PTX {} is not supported: the emulator reads versions {}.{} to {}.{}", text,
+                                     kFirstVersion / 10, kFirstVersion % 10, kLastVersion / 10, kLastVersion % 10));
+        }
+    }
+
+    void parse_directive() {
+        if (reader_.accept(';')) return;
+        const Token& next = reader_.peek();
+        if (next.kind != TokenKind::dotted)
+            reader_.fail(fmt::format("unexpected \"{}\" outside a function", next.text));
+        if (next.text == "visible" || next.text == "weak" || next.text == "extern" || next.text == "common") {
+            external_ = reader_.take().text == "extern";
+            return;
+        }
+        if (is_variable_space(next)) {
+            module_.variables.push_back(parse_variable(reader_, external_));
+            reader_.expect(';');
+        } else if (next.text == "entry" || next.text == "func") {
+            parse_function();
+        } else {
+            parse_remark();
+        }
+        external_ = false;
+    }
+
+    void parse_remark() {
+        const std::string word(reader_.take().text);
+        if (word == "target") {
+            parse_target();
+        } else if (word == "address_size") {
+            if (reader_.expect_integer() != 64) reader_.fail("only 64-bit PTX (.address_size 64) is supported");
+        } else if (word == "file") {
+            parse_file();
+        } else if (word == "section") {
+            reader_.take();
+            reader_.skip_braces();
+        } else if (word == "pragma") {
+            reader_.skip_statement();
+        } else {
+            reader_.fail(fmt::format(".{} is not supported", word));
+        }
+    }
+
+    void parse_target() {
+        module_.target = reader_.expect_identifier();
+        while (reader_.accept(',')) reader_.take();
+    }
+
+    void parse_file() {
+        SourceFile file;
+        file.number = static_cast<int>(reader_.expect_integer());
+        file.path = reader_.take().text;
+        while (reader_.accept(',')) static_cast<void>(reader_.expect_integer());
+        module_.files.push_back(file);
+    }
+
+    void parse_function() {
+        Function function;
+        function.line = reader_.peek().line;
+        function.entry = reader_.take().text == "entry";
+        std::vector<Variable> results = parse_parameters();
+        function.name = reader_.expect_identifier();
+        function.parameters = parse_parameters();
+        function.result_count = results.size();
+        function.parameters.insert(function.parameters.end(), results.begin(), results.end());
+        parse_function_directives(function);
+        if (!reader_.accept(';')) parse_body(reader_, function);
+        keep(std::move(function));
+    }
+
+    /// A definition takes the place of a declaration.
+    void keep(Function function) {
+        for (Function& known : module_.functions) {
+            if (known.name != function.name) continue;
+            if (known.defined && function.defined) reader_.fail(fmt::format("{} is defined twice", function.name));
+            if (function.defined) known = std::move(function);
+            return;
+        }
+        module_.functions.push_back(std::move(function));
+    }
+
+    std::vector<Variable> parse_parameters() {
+        std::vector<Variable> parameters;
+        if (!reader_.accept('(') || reader_.accept(')')) return parameters;
+        do {
+            if (!reader_.peek().is_dotted("param")) reader_.fail("only .param parameters are supported");
+            parameters.push_back(parse_variable(reader_, false));
+        } while (reader_.accept(','));
+        reader_.expect(')');
+        return parameters;
+    }
+
+    void parse_function_directives(Function& function) {
+        while (reader_.peek().kind == TokenKind::dotted) {
+            const std::string word(reader_.take().text);
+            if (word == "pragma") {
+                reader_.skip_statement();
+            } else if (word == "maxntid" || word == "reqntid") {
+                function.max_threads = parse_product();
+                if (word == "reqntid") function.required_threads = function.max_threads;
+            } else if (word == "minnctapersm" || word == "maxnctapersm" || word == "maxnreg" || word == "noreturn" ||
+                       word == "reqnctapercluster" || word == "explicitcluster" || word == "maxclusterrank") {
+                reader_.skip_integers();
+            } else {
+                reader_.fail(fmt::format("functions with .{} are not supported", word));
+            }
+        }
+    }
+
+    std::int64_t parse_product() {
+        std::int64_t product = 1;
+        do {
+            product *= reader_.expect_integer();
+        } while (reader_.accept(','));
+        return product;
+    }
+
+    Lexer lexer_;
+    TokenReader reader_;
+    Module module_;
+    bool external_ = false;
+};
+
+}  // namespace
+
+Module parse(std::string_view text) { return ModuleParser(text).parse(); }
+
+}  // namespace jitgemm::emulator::ptx

@@ -1,0 +1,220 @@
+#include "runtime/emulator/shared_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace jitgemm::emulator {
+namespace {
+
+constexpr std::uint32_t kGranule = 4;
+constexpr std::uint32_t kWholeGranule = 0xF;
+
+const char* name_of(Access access) {
+    switch (access) {
+        case Access::read:
+        case Access::strong_read: return "reads";
+        case Access::atomic: return "atomically updates";
+        default: return "writes";
+    }
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(std::int64_t bytes, const Checks& checks,
+                           std::function<std::string(std::uint32_t)> describe_site)
+    : data_(static_cast<std::size_t>(bytes)), checks_(checks), describe_site_(std::move(describe_site)) {
+    const std::size_t granules = (data_.size() + kGranule - 1) / kGranule;
+    written_.resize(granules);
+    in_flight_.resize(granules);
+    granules_.resize(checks.races ? granules : 0);
+}
+
+bool SharedMemory::in_range(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment) const {
+    const bool inside = offset <= data_.size() && bytes <= data_.size() - offset;
+    if (!inside && checks_.bounds) {
+        throw AccessFault{FaultKind::out_of_range,
+                          fmt::format("{} bytes at offset {} of the block's shared memory, which has {} bytes", bytes,
+                                      offset, data_.size())};
+    }
+    if (offset % alignment != 0) {
+        throw AccessFault{FaultKind::misaligned,
+                          fmt::format("offset {} of shared memory is no multiple of {}", offset, alignment)};
+    }
+    return inside;
+}
+
+void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access) {
+    const std::uint32_t end = offset + bytes;
+    const bool whole_granules = ((offset | bytes) & (kGranule - 1)) == 0;
+    for (std::uint32_t granule = offset / kGranule; granule * kGranule < end; ++granule) {
+        if (whole_granules && touch_quickly(who, granule, access)) continue;
+        const std::uint32_t first = std::max(offset, granule * kGranule) - granule * kGranule;
+        const std::uint32_t last = std::min(end, (granule + 1) * kGranule) - granule * kGranule;
+        touch_granule(who, granule, (kWholeGranule << first) & (kWholeGranule >> (kGranule - last)), access);
+    }
+}
+
+/// What nearly every access of a right program is: a plain one of a whole granule that meets nothing unordered. False:
+/// nothing is noted and touch_granule has to look closer.
+bool SharedMemory::touch_quickly(const Accessor& who, std::uint32_t granule, Access access) {
+    if (granules_.empty() || is_strong(access) || in_flight_[granule] != 0) return false;
+    History& history = granules_[granule];
+    if (history.split || history.exact_reads || history.write_time == 0) return false;
+    if (!order_.ordered(who.warp, history.writer, history.write_time)) return false;
+    const std::uint32_t self = 1U << static_cast<unsigned>(who.warp);
+    const std::uint32_t now = order_.now();
+    if (access == Access::read) {
+        if (written_[granule] != kWholeGranule) return false;
+        if ((history.readers & ~self) != 0 && history.read_time != now) return false;
+        history.readers |= self;
+        history.read_time = now;
+        history.read_site = who.site;
+        return true;
+    }
+    for (std::uint32_t left = history.readers & ~self; left != 0; left &= left - 1) {
+        if (!order_.ordered(who.warp, std::countr_zero(left), history.read_time)) return false;
+    }
+    history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(who.warp)};
+    written_[granule] = kWholeGranule;
+    return true;
+}
+
+void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
+    if (checks_.copies_in_flight && in_flight_[granule] != 0) [[unlikely]]
+        report_in_flight(granule, access);
+    if (!reads(access)) {
+        written_[granule] = static_cast<std::uint8_t>(written_[granule] | byte_mask);
+    } else if (checks_.shared_written && (written_[granule] & byte_mask) != byte_mask) [[unlikely]] {
+        report_never_written(granule, byte_mask);
+    }
+    if (checks_.races) track(who, granule, byte_mask, access);
+}
+
+void SharedMemory::track(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
+    History& whole = granules_[granule];
+    if (byte_mask == kWholeGranule && !whole.split) return track(who, whole, granule * kGranule, access);
+    if (!whole.split) split(granule);
+    for (std::uint32_t byte = 0; byte < kGranule; ++byte) {
+        const std::uint32_t index = granule * kGranule + byte;
+        if ((byte_mask >> byte & 1U) != 0) track(who, bytes_[index], index, access);
+    }
+}
+
+void SharedMemory::split(std::uint32_t granule) {
+    if (bytes_.empty()) bytes_.resize(granules_.size() * kGranule);
+    History& whole = granules_[granule];
+    const auto exact = exact_reads_.find(granule * kGranule);
+    for (std::uint32_t byte = granule * kGranule; byte < (granule + 1) * kGranule; ++byte) {
+        bytes_[byte] = whole;
+        if (whole.exact_reads) exact_reads_[byte] = Times(exact->second);
+    }
+    whole.split = true;
+}
+
+void SharedMemory::track(const Accessor& who, History& history, std::uint32_t byte, Access access) {
+    check_write_order(who, history, byte, access);
+    if (access == Access::strong_read) return;
+    if (access == Access::read) return note_read(who, history, byte);
+    check_read_order(who, history, byte, access);
+    note_write(who, history, byte, access);
+}
+
+void SharedMemory::check_write_order(const Accessor& who, const History& history, std::uint32_t byte,
+                                     Access access) const {
+    if (history.write_time == 0 || order_.ordered(who.warp, history.writer, history.write_time)) return;
+    if (history.strong && is_strong(access)) return;
+    report_race(who, access, byte, history.writer, history.write_site, "written");
+}
+
+std::uint32_t SharedMemory::read_time(const History& history, std::uint32_t byte, int reader) const {
+    return history.exact_reads ? exact_reads_.at(byte)[static_cast<std::size_t>(reader)] : history.read_time;
+}
+
+void SharedMemory::check_read_order(const Accessor& who, const History& history, std::uint32_t byte,
+                                    Access access) const {
+    for (std::uint32_t left = history.readers; left != 0; left &= left - 1) {
+        const int reader = std::countr_zero(left);
+        if (order_.ordered(who.warp, reader, read_time(history, byte, reader))) continue;
+        report_race(who, access, byte, reader, history.read_site, "read");
+    }
+}
+
+void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_t byte) {
+    const std::uint32_t self = 1U << static_cast<unsigned>(who.warp);
+    const std::uint32_t now = order_.now();
+    history.read_site = who.site;
+    if (history.readers == self || (history.read_time == now && !history.exact_reads)) {
+        history.readers |= self;
+        history.read_time = now;
+        return;
+    }
+    // A read that comes before this one races with nothing that this one does not race with.
+    std::uint32_t concurrent = 0;
+    Times times{};
+    for (std::uint32_t left = history.readers & ~self; left != 0; left &= left - 1) {
+        const int reader = std::countr_zero(left);
+        times[static_cast<std::size_t>(reader)] = read_time(history, byte, reader);
+        if (!order_.ordered(who.warp, reader, times[static_cast<std::size_t>(reader)])) concurrent |= 1U << reader;
+    }
+    times[static_cast<std::size_t>(who.warp)] = now;
+    history.exact_reads = concurrent != 0;
+    if (history.exact_reads) exact_reads_[byte] = times;
+    history.readers = concurrent | self;
+    history.read_time = now;
+}
+
+void SharedMemory::note_write(const Accessor& who, History& history, std::uint32_t byte, Access access) {
+    if (history.exact_reads) exact_reads_.erase(byte);
+    const bool whole_is_split = history.split;
+    history = {.write_time = order_.now(),
+               .write_site = who.site,
+               .writer = static_cast<std::uint8_t>(who.warp),
+               .strong = is_strong(access),
+               .split = whole_is_split};
+}
+
+void SharedMemory::begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
+    touch(who, offset, bytes, Access::write);
+    for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
+        in_flight_[granule] = who.site + 1;
+    }
+}
+
+void SharedMemory::end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
+    for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
+        in_flight_[granule] = 0;
+    }
+    // To others the copy's thread has written the bytes when it knows that they are there.
+    if (checks_.races) {
+        for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
+            track(who, granule, kWholeGranule, Access::write);
+        }
+    }
+}
+
+void SharedMemory::report_race(const Accessor& who, Access access, std::uint32_t byte, int other, std::uint32_t site,
+                               const char* other_access) const {
+    throw AccessFault{FaultKind::shared_race,
+                      fmt::format("warp {} {} offset {} of shared memory, {} by warp {} with no barrier between; the "
+                                  "other access is {}",
+                                  who.warp, name_of(access), byte, other_access, other, describe_site_(site))};
+}
+
+void SharedMemory::report_in_flight(std::uint32_t granule, Access access) const {
+    throw AccessFault{FaultKind::copy_in_flight,
+                      fmt::format("{} offset {} of shared memory, into which an asynchronous copy is in flight that "
+                                  "nobody has waited for; it is {}",
+                                  name_of(access), granule * kGranule, describe_site_(in_flight_[granule] - 1))};
+}
+
+void SharedMemory::report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const {
+    const std::uint32_t missing = byte_mask & ~static_cast<std::uint32_t>(written_[granule]);
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(missing));
+    throw AccessFault{
+        FaultKind::never_written_shared,
+        fmt::format("reads offset {} of shared memory, which nobody has written", granule * kGranule + first)};
+}
+
+}  // namespace jitgemm::emulator

@@ -1,0 +1,151 @@
+#pragma once
+
+#include "runtime/emulator/async_copies.hpp"
+#include "runtime/emulator/launch_context.hpp"
+#include "runtime/emulator/program.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace jitgemm::emulator {
+
+class Block;
+
+/// Lanes that parted from others and run later, from `pc` until `reconvergence`.
+struct Suspended {
+    std::uint32_t pc;
+    std::uint32_t reconvergence;
+    Mask mask;
+};
+
+/// Registers, parameters and control state of one activation of a function.
+struct Frame {
+    const Function* function = nullptr;
+    std::vector<std::uint32_t> words;        ///< kLanes a row
+    std::vector<std::uint64_t> doublewords;  ///< kLanes a row
+    std::vector<Mask> predicates;
+    std::vector<Mask> written_words;  ///< lanes that wrote a row, where any is tracked; all lanes of the others
+    std::vector<Mask> written_doublewords;
+    std::vector<Mask> written_predicates;
+    std::vector<std::byte> parameters;  ///< lane by lane
+    std::int64_t local_base = 0;        ///< of the function's local variables
+    const Instruction* call = nullptr;  ///< that made the frame; null for the entry
+    std::vector<Suspended> suspended;   ///< of this activation, innermost last
+    std::uint32_t pc = 0;               ///< of the caller while it waits for a call, with the two below
+    std::uint32_t reconvergence = kNoReconvergence;
+    Mask active = 0;
+};
+
+/// 32 threads that share a program counter where they can: a stack of masks, with lanes that part at a branch meeting again
+/// at its immediate post-dominator.
+class Warp {
+public:
+    enum class State : std::uint8_t { ready, waiting, finished };
+
+    Warp(Block& block, int index, Mask lanes);
+
+    /// Executes up to `steps` instructions, until the warp waits or ends. Throws EmulatorFault. Returns how many.
+    std::uint64_t run(std::uint64_t steps);
+
+    [[nodiscard]] State state() const { return state_; }
+    [[nodiscard]] int index() const { return index_; }
+    [[nodiscard]] Mask live() const { return live_; }  ///< lanes that have not exited
+    [[nodiscard]] Mask active() const { return active_; }
+    [[nodiscard]] Block& block() { return block_; }
+    [[nodiscard]] const LaunchContext& launch() const { return launch_; }
+    [[nodiscard]] AsyncCopies& copies() { return copies_; }
+    [[nodiscard]] const Instruction& current() const { return *current_; }
+    [[nodiscard]] std::uint64_t lane_instructions() const { return lane_instructions_; }
+
+    // ---- registers ----
+    [[nodiscard]] const std::uint32_t* words(const Value& value) const {
+        const std::uint32_t* rows = value.bank == Bank::words ? words_ : constant_words_;
+        return rows + std::size_t{value.row} * kLanes;
+    }
+    [[nodiscard]] const std::uint64_t* doublewords(const Value& value) const {
+        const std::uint64_t* rows = value.bank == Bank::doublewords ? doublewords_ : constant_doublewords_;
+        return rows + std::size_t{value.row} * kLanes;
+    }
+    [[nodiscard]] std::uint32_t* target_words(const Value& value) { return words_ + std::size_t{value.row} * kLanes; }
+    [[nodiscard]] std::uint64_t* target_doublewords(const Value& value) {
+        return doublewords_ + std::size_t{value.row} * kLanes;
+    }
+    [[nodiscard]] Mask predicate(const Value& value) const {
+        return value.negated ? ~predicates_[value.row] : predicates_[value.row];
+    }
+    void set_predicate(const Value& value, Mask mask, Mask bits) {
+        if (value.bank == Bank::predicates) predicates_[value.row] = (predicates_[value.row] & ~mask) | (bits & mask);
+    }
+    [[nodiscard]] Mask& carry() { return carry_; }  ///< the condition code of add.cc and its like
+
+    // ---- control ----
+    void branch(const Instruction& instruction, Mask taken);
+    void exit(Mask mask);
+    void call(const Instruction& instruction, Mask mask);
+    void return_from_function(Mask mask);
+    void wait() { state_ = State::waiting; }
+    void resume() { state_ = State::ready; }
+
+    // ---- memory of the warp's own ----
+    [[nodiscard]] std::vector<std::byte>& local(int lane) { return local_[static_cast<std::size_t>(lane)]; }
+    [[nodiscard]] Frame& frame() { return *frames_.back(); }
+    [[nodiscard]] bool in_entry() const { return frames_.size() == 1; }
+    [[nodiscard]] const Buffer*& last_buffer() { return last_buffer_; }  ///< a guess at the next access's
+
+    [[nodiscard]] Tally& tally() { return tallies_[current_->index]; }
+
+    /// Faults of lanes say which thread: the lane at work.
+    void at_lane(int lane) { lane_ = lane; }
+    [[noreturn]] void fail(FaultKind kind, const std::string& text, int lane = -1) const;
+    /// Throws unless all of the block's threads of this warp execute together, as .aligned instructions need.
+    void require_converged(Mask mask, const char* what) const;
+
+private:
+    void step();
+    void rejoin();
+    bool pop_suspended();
+    void push_frame(const Function& function, const Instruction* call);
+    void pop_frame();
+    void bind_frame();
+    void fill_special(const SpecialRow& special);
+    [[nodiscard]] std::uint32_t special_value(Special special, int lane) const;
+    void check_registers(const Instruction& instruction, Mask mask);
+    void mark_registers(const Instruction& instruction, Mask mask);
+    [[nodiscard]] Mask* written(const Value& value);
+    void require_written(const Value& value, Mask mask);
+
+    Block& block_;
+    const LaunchContext& launch_;
+    int index_;
+    Mask lanes_;
+    Mask live_;
+    State state_ = State::ready;
+
+    // The running activation, unpacked.
+    const Instruction* code_;
+    const Instruction* current_;
+    std::uint32_t pc_ = 0;
+    std::uint32_t reconvergence_ = kNoReconvergence;
+    Mask active_ = 0;
+    std::uint32_t* words_ = nullptr;
+    std::uint64_t* doublewords_ = nullptr;
+    Mask* predicates_ = nullptr;
+    const std::uint32_t* constant_words_;
+    const std::uint64_t* constant_doublewords_;
+    Tally* tallies_;
+
+    Mask carry_ = 0;
+    int lane_ = -1;
+    std::uint64_t lane_instructions_ = 0;
+    std::vector<std::unique_ptr<Frame>> frames_;
+    std::array<std::vector<std::byte>, kLanes> local_;
+    AsyncCopies copies_;
+    const Buffer* last_buffer_ = nullptr;
+};
+
+}  // namespace jitgemm::emulator
