@@ -49,7 +49,7 @@ std::map<std::pair<int, int>, std::vector<int>> lanes_by_chunk(const KernelShare
 }
 
 std::string hint_of(const KernelSharedTile& tile, int row, int chunk, const std::vector<int>& lanes) {
-    const int offset = tile.offset[static_cast<std::size_t>(row * tile.chunks + chunk)];
+    const int offset = tile.offset_of(row, chunk);
     const int bank = first_bank(offset);
     std::string hint =
         fmt::format("{} {}, {} {}–{}\nbyte {} of the stage: banks {}–{}", row_letter(tile), row, column_letter(tile),
@@ -128,7 +128,7 @@ std::string shared_tile_html(const KernelSharedTile& tile) {
             for (int chunk = 0; chunk < tile.chunks; ++chunk) {
                 const auto found = lanes.find({row, chunk});
                 if ((found != lanes.end()) != marked) continue;
-                const int bank = first_bank(tile.offset[static_cast<std::size_t>(row * tile.chunks + chunk)]);
+                const int bank = first_bank(tile.offset_of(row, chunk));
                 const Hint hint{hint_of(tile, row, chunk, marked ? found->second : std::vector<int>{}),
                                 fmt::format("bank {}", bank)};
                 svg.box({kLeft + chunk * kCellWidth, kTop + row * kCellHeight, kCellWidth, kCellHeight},

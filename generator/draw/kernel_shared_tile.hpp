@@ -4,6 +4,7 @@
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/copy_atom.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct KernelSharedTile {
     LdmatrixChoice ldmatrix;
     std::vector<LaneChunk> lanes;  ///< 32; those from 8·x on repeat the first ones
     Wavefronts wavefronts;         ///< of that ldmatrix
+
+    [[nodiscard]] int offset_of(int row, int chunk) const {
+        return offset[static_cast<std::size_t>(row) * static_cast<std::size_t>(chunks) +
+                      static_cast<std::size_t>(chunk)];
+    }
 };
 
 [[nodiscard]] KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signature,

@@ -73,7 +73,7 @@ std::string indices(std::string_view anchor, int count, std::string_view at) {
 std::string row_boxes(const Grid& grid, int row) {
     std::string boxes = "\\hbox{";
     for (int column = 0; column < grid.columns; ++column) {
-        const Cell& cell = grid.cells[static_cast<std::size_t>(row * grid.columns + column)];
+        const Cell& cell = grid.cells[grid.index(row, column)];
         boxes += fmt::format("\\cell{{{}}}{{{}}}%\n", color_class(cell.color), cell_lines(cell));
     }
     return boxes + "}\n";

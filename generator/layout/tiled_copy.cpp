@@ -10,6 +10,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kWidestBytes = 16;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
 
 IntTuple pair_of(const IntTuple& first, const IntTuple& second) { return std::vector<IntTuple>{first, second}; }
 
@@ -37,7 +38,14 @@ Layout by_thread(const TiledCopy& copy, const Layout& tensor, int vector) {
     return make_layout({by_value.mode(0), by_value.mode(1), passes.mode(1)});
 }
 
+void require_countable(std::int64_t elements) {
+    if (elements > kMostElements)
+        throw LayoutError(
+            fmt::format("{} elements are more than the {} that are counted out", elements, kMostElements));
+}
+
 void require_whole_passes(const TiledCopy& copy, const Layout& data) {
+    require_countable(data.size());
     if (data.rank() != 2 || data.size(0) % copy.rows() != 0 || data.size(1) % copy.columns() != 0)
         throw LayoutError(fmt::format("a pass of {} threads covers {}x{}, which does not divide the tile {}",
                                       copy.threads(), copy.rows(), copy.columns(), to_string(data.shape())));
@@ -99,6 +107,7 @@ CopyWidth width_of(const TiledCopy& copy, const Layout& data, int bits, int alig
 TiledCopy::TiledCopy(const Layout& threads, const Layout& values) {
     require_numbering(threads, "threads");
     require_numbering(values, "values");
+    require_countable(checked_product(threads.size(), values.size()));
     const Layout numbers = raked_product(threads, values);  // (m, n) → thread + value · threads
     layout_tv_ = composition(right_inverse(numbers), Layout(pair_of(threads.size(), values.size())));
     rows_ = static_cast<int>(numbers.size(0));

@@ -17,7 +17,7 @@ namespace jitgemm {
 class TiledCopy {
 public:
     /// make_tiled_copy(atom, thread layout, value layout): (m, n) → thread and (m, n) → value, both of rank 2 at most.
-    /// Throws LayoutError where one of them is not a numbering 0, 1, 2 …
+    /// Throws LayoutError where one of them is not a numbering 0, 1, 2 …, or a pass has more than 2^24 elements.
     TiledCopy(const Layout& threads, const Layout& values);
     /// The copy whose threads take what an operand's fragments need: make_tiled_copy_A, _B and _C.
     TiledCopy(const TiledMma& mma, Operand operand);
@@ -48,7 +48,7 @@ struct CopyVector {
 };
 
 /// Instructions of `vector` elements each that a thread issues for a whole tile of data, in their order. Throws LayoutError
-/// where passes of the copy do not divide the tile.
+/// where passes of the copy do not divide the tile, or it has more than 2^24 elements.
 [[nodiscard]] std::vector<CopyVector> copy_vectors(const TiledCopy& copy, const Layout& data, int vector, int thread);
 
 /// What moves a tile.

@@ -5,6 +5,8 @@
 namespace jitgemm {
 namespace {
 
+constexpr std::int64_t kMostThreads = 1024;  // of a block
+constexpr std::int64_t kLongestTile = std::int64_t{1} << 16;
 constexpr std::array kModeNames{'M', 'N', 'K'};
 
 int extent(TileShape shape, int mode) {
@@ -49,6 +51,18 @@ Layout permutation_of(const MmaAtom& atom, const Layout& warps, const Tiler& wan
     return *wanted.layout();
 }
 
+/// Before anything is counted out thread by thread and value by value.
+void require_size(const MmaAtom& atom, const Layout& warps, const std::array<Layout, 3>& permutation) {
+    if (warps.size() > kMostThreads / atom.threads())
+        throw LayoutError(
+            fmt::format("{} x {} threads are more than the {} of a block", warps.size(), atom.threads(), kMostThreads));
+    for (std::size_t mode = 0; mode < permutation.size(); ++mode) {
+        if (permutation[mode].size() > kLongestTile)
+            throw LayoutError(fmt::format("a tile of {} along {} is longer than {}", permutation[mode].size(),
+                                          kModeNames[mode], kLongestTile));
+    }
+}
+
 /// The permutation tile of so many repetitions.
 std::array<Tiler, 3> repeated(const MmaAtom& atom, const Layout& warps, TileShape repetitions) {
     require_warps(warps);
@@ -78,6 +92,7 @@ TiledMma::TiledMma(MmaAtom atom, Layout warps, const std::array<Tiler, 3>& permu
         const auto index = static_cast<std::size_t>(mode);
         permutation_[index] = permutation_of(atom_, warps_, permutation[index], mode);
     }
+    require_size(atom_, warps_, permutation_);
     threads_vmnk_ = tiled_product(Layout(IntTuple(atom_.threads())), warps_);
 }
 

@@ -18,7 +18,8 @@ class TiledMma {
 public:
     /// `warps` is a layout of rank 3, (m, n, k) → warp (of wgmma: warpgroup). `permutation` tiles M, N and K before the
     /// atoms do; where it has no layout, it is as long as the warps' atoms together. Throws LayoutError where the warps are
-    /// not of rank 3 or their numbers not 0, 1, 2 …, or the atoms of all warps do not divide the permutation.
+    /// not of rank 3 or their numbers not 0, 1, 2 …, the atoms of all warps do not divide the permutation, or there are more
+    /// than 1024 threads or 65536 elements along a mode.
     TiledMma(MmaAtom atom, Layout warps, const std::array<Tiler, 3>& permutation = {});
     /// Every warp repeats its atoms so often along M, N and K: CUTLASS 3.0's ValLayoutMNK.
     TiledMma(MmaAtom atom, Layout warps, TileShape repetitions);

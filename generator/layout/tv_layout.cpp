@@ -7,6 +7,8 @@
 namespace jitgemm {
 namespace {
 
+constexpr std::int64_t kMostElements = std::int64_t{1} << 26;
+
 std::vector<int> int_table(const Layout& mode) {
     const std::vector<std::int64_t> values = table(mode);
     return {values.begin(), values.end()};  // the constructor bounds them by rows · columns
@@ -28,6 +30,9 @@ TvLayout::TvLayout(Layout layout, int rows, int columns) : layout_(std::move(lay
     if (layout_.cosize() > elements)
         throw LayoutError(
             fmt::format("{} reaches element {} of {}x{}", to_string(layout_), layout_.cosize() - 1, rows, columns));
+    if (elements > kMostElements)
+        throw LayoutError(
+            fmt::format("{}x{} elements are more than the {} that are counted out", rows, columns, kMostElements));
     threads_ = int_table(layout_.mode(0));
     values_ = int_table(layout_.mode(1));
 }

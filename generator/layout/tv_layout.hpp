@@ -27,7 +27,7 @@ struct ThreadValue {
 class TvLayout {
 public:
     TvLayout() : TvLayout(parse_layout("(1,1):(0,0)"), 1, 1) {}
-    /// Throws LayoutError when the layout is not of rank 2 or reaches beyond rows · columns.
+    /// Throws LayoutError when the layout is not of rank 2, reaches beyond rows · columns, or these exceed 2^26.
     TvLayout(Layout layout, int rows, int columns);
 
     [[nodiscard]] const Layout& layout() const { return layout_; }

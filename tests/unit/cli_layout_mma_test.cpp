@@ -112,6 +112,9 @@ TEST_CASE("layout copy: the width that alignment and layout allow, and each thre
     CHECK(tool.run("layout copy --tile 100x64 --threads 16x8").exit_code == 2);
     CHECK(tool.run("layout copy --tile 128x64 --threads 16x8 --type f17").exit_code == 2);
     CHECK(tool.run("layout copy --tile 128x64 --threads 16x8 --ld 32").exit_code == 2);
+    CHECK(tool.run("layout copy --tile 99999999x64 --threads 16x8").exit_code == 2);
+    CHECK(tool.run("layout copy --tile 128x64 --threads 16x8 --vector 999999999").exit_code == 2);
+    CHECK(tool.run("layout copy --tile 128x64 --threads 16x8 --align -4").exit_code == 2);
 }
 
 #endif

@@ -60,7 +60,7 @@ TEST_CASE("a kernel's page: tiling of a known kernel") {
     REQUIRE(tiling.warp_of_atom.size() == 8 * 16);
     for (int row = 0; row < 8; ++row) {
         for (int column = 0; column < 16; ++column)
-            CHECK(tiling.warp_of_atom[static_cast<std::size_t>(row * 16 + column)] ==
+            CHECK(tiling.warp_of_atom[16 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)] ==
                   (row < 4 ? 0 : 2) + (column < 8 ? 0 : 1));
     }
 }
@@ -72,7 +72,7 @@ TEST_CASE("a kernel's page: shared memory of a known kernel") {
     CHECK(tile.chunks == 4);
     CHECK(tile.pitch_bytes == 64);
     CHECK(tile.span_bytes == 64);
-    const auto offset = [&](int row, int chunk) { return tile.offset[static_cast<std::size_t>(row * 4 + chunk)]; };
+    const auto offset = [&](int row, int chunk) { return tile.offset_of(row, chunk); };
     CHECK(offset(0, 3) == 48);
     CHECK(offset(1, 0) == 64);   // two rows of 64 bytes share a term
     CHECK(offset(2, 0) == 144);  // 0 XOR 1
@@ -119,7 +119,8 @@ TEST_CASE("a kernel's page: accumulators of a known kernel") {
     // PTX ISA, m16n8k16: rows g and g + 8 of lane group g, columns 2t and 2t + 1 of thread t in its group.
     for (int row = 0; row < 16; ++row) {
         for (int column = 0; column < 8; ++column) {
-            const auto& holder = accumulators.atom_holders[static_cast<std::size_t>(row * 8 + column)];
+            const auto& holder =
+                accumulators.atom_holders[8 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column)];
             CHECK(holder.lane == row % 8 * 4 + column / 2);
             CHECK(holder.value == row / 8 * 2 + column % 2);
             CHECK(holder.accumulator_register == holder.value);

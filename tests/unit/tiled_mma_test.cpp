@@ -120,6 +120,9 @@ TEST_CASE("tiled MMAs refuse what cannot be tiled") {
     CHECK_THROWS_AS(TiledMma(atom, warps_mnk({2, 2, 1}), {Tiler(48), Tiler(), Tiler()}), LayoutError);
     CHECK_THROWS_AS(TiledMma(atom, warps_mnk({2, 2, 1}), TileShape{1, 0, 1}), LayoutError);
     CHECK_THROWS_AS(warps_mnk({0, 1, 1}), LayoutError);
+    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({8, 8, 1})), LayoutError);  // 2048 threads
+    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({1, 1, 1}), TileShape{999999999, 1, 1}), LayoutError);
+    CHECK_THROWS_AS(TiledMma(atom, warps_mnk({1, 1, 1}), TileShape{4096, 8192, 1}).layout_tv(Operand::c), LayoutError);
     CHECK_THROWS_AS(TiledMma(atom, warps_mnk({1, 1, 1})).partition(Operand::a, parse_layout("(16,16)"), 32),
                     LayoutError);
 }
