@@ -93,28 +93,21 @@ std::uint32_t prmt_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 
 // ---- fields ----------------------------------------------------------------------------------------------------------
 
-/// Bits from `position` on, `length` of them, both taken modulo 256; what lies above the value is its sign.
+/// Bits from `position` on, `length` of them, both taken modulo 256; above them and beyond the register lies the sign.
 constexpr auto kExtract = [](auto a, std::uint32_t position, std::uint32_t length) {
     using T = decltype(a);
+    using U = std::make_unsigned_t<T>;
     constexpr std::uint32_t kBits = 8 * sizeof(T);
     const std::uint32_t first = position & 0xFFU;
     const std::uint32_t count = length & 0xFFU;
     if (count == 0) return T{0};
-    const std::uint32_t sign_at = std::min(first + count - 1, kBits - 1);
-    const bool negative = std::is_signed_v<T> && (a >> sign_at & 1) != 0;
-    const auto bits = first >= kBits ? T{0} : kShiftRight(static_cast<std::make_unsigned_t<T>>(a), first);
-    if (count >= kBits || first + count > kBits) {
-        const std::uint32_t have = first >= kBits ? 0 : kBits - first;
-        const auto fill =
-            have >= kBits
-                ? std::make_unsigned_t<T>{0}
-                : static_cast<std::make_unsigned_t<T>>(std::make_unsigned_t<T>(~std::make_unsigned_t<T>{0}) << have);
-        return static_cast<T>(negative ? static_cast<std::make_unsigned_t<T>>(bits) | fill
-                                       : static_cast<std::make_unsigned_t<T>>(bits));
-    }
-    const auto keep = static_cast<std::make_unsigned_t<T>>((std::make_unsigned_t<T>{1} << count) - 1);
-    const auto field = static_cast<std::make_unsigned_t<T>>(static_cast<std::make_unsigned_t<T>>(bits) & keep);
-    return static_cast<T>(negative ? static_cast<std::make_unsigned_t<T>>(field | ~keep) : field);
+    const bool negative = std::is_signed_v<T> && (a >> std::min(first + count - 1, kBits - 1) & 1) != 0;
+    const U sign = negative ? ~U{0} : U{0};
+    const U beyond = first == 0 || first >= kBits ? U{0} : sign << (kBits - first);
+    const U bits = first >= kBits ? sign : static_cast<U>(a) >> first | beyond;
+    if (count >= kBits) return static_cast<T>(bits);
+    const U field = (U{1} << count) - 1;
+    return static_cast<T>((bits & field) | (sign & ~field));
 };
 
 template <typename T>
