@@ -22,7 +22,7 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
     std::mt19937 random(3);
     for (const std::uint32_t bytes : {1U, 2U, 4U, 8U, 16U}) {
         for (int trial = 0; trial < 200; ++trial) {
-            LaneAddresses addresses{};
+            emulator::LaneAddresses addresses{};
             const std::uint32_t span = trial % 2 == 0 ? 64 : 4096;
             for (std::uint64_t& address : addresses) address = random() % (span / bytes) * bytes;
             const auto at = [&](int lane) { return static_cast<int>(addresses[static_cast<std::size_t>(lane)]); };
@@ -36,7 +36,7 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
             }
         }
     }
-    LaneAddresses same_bank{};
+    emulator::LaneAddresses same_bank{};
     for (std::size_t lane = 0; lane < 32; ++lane) same_bank[lane] = 128 * lane;
     CHECK(count_wavefronts(same_bank, 0xFFU, 4).actual == 8);
     CHECK(count_wavefronts(same_bank, 0, 4).ideal == 0);
@@ -45,7 +45,7 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
 TEST_CASE("emulator: sectors are counted once a request") {
     std::mt19937 random(4);
     for (int trial = 0; trial < 200; ++trial) {
-        LaneAddresses addresses{};
+        emulator::LaneAddresses addresses{};
         std::set<std::uint64_t> sectors;
         const emulator::Mask mask = trial % 3 == 0 ? emulator::kAllLanes : static_cast<emulator::Mask>(random());
         for (std::size_t lane = 0; lane < 32; ++lane) {
