@@ -18,6 +18,8 @@
 namespace jitgemm {
 namespace {
 
+constexpr const char* kSourceName = "kernel.cu";
+
 /// 90 of "sm_90a" and "compute_90".
 int compute_capability_of(const std::string& arch) {
     int number = 0;
@@ -49,6 +51,15 @@ void require_arch(const Nvrtc& nvrtc, const std::string& arch) {
         {});
 }
 
+/// NVRTC writes the current folder into line information; PTX is to be the same wherever it is made.
+std::string without_folder(std::string ptx) {
+    const std::string end = std::string("/") + kSourceName + "\"";
+    const std::size_t found = ptx.find(end);
+    if (found == std::string::npos) return ptx;
+    const std::size_t quote = ptx.rfind('"', found);
+    return quote == std::string::npos ? ptx : ptx.erase(quote + 1, found - quote);
+}
+
 class NvrtcCompiler final : public Compiler {
 public:
     NvrtcCompiler(Options options, int newest_major, std::string record_directory)
@@ -67,15 +78,16 @@ public:
         const std::shared_ptr<Nvrtc> nvrtc = loaded();
         require_arch(*nvrtc, request.arch);
         const std::vector<std::string> options = nvrtc_options(request, nvrtc->version());
-        NvrtcOutput output = nvrtc->compile(request.body, "kernel.cu", options);
+        NvrtcOutput output = nvrtc->compile(request.body, kSourceName, options);
         if (!output.ok) {
             throw CompileError(compile_message(request, options, output.log, output.code, nvrtc->version()),
                                output.log);
         }
+        const bool is_ptx = request.arch.starts_with("compute_");
         log().debug("compiled {} in {:.0f} ms", request.name, output.milliseconds);
         return {.name = request.name,
                 .arch = request.arch,
-                .binary = std::move(output.code),
+                .binary = is_ptx ? without_folder(std::move(output.code)) : std::move(output.code),
                 .log = output.log,
                 .report = parse_ptxas_log(output.log),
                 .compile_ms = output.milliseconds,
@@ -124,6 +136,15 @@ CompileRequest compile_request(const KernelSource& source) {
             .arch = std::string(source.arch->name),
             .options = {"--std=c++17", "--minimal", "--ptxas-options=-v"}};
 }
+
+CompileRequest ptx_request(const KernelSource& source) {
+    return {.name = source.name,
+            .body = source.body,
+            .arch = virtual_arch(source.arch->name),
+            .options = {"--std=c++17", "--minimal", "-lineinfo"}};
+}
+
+std::string virtual_arch(std::string_view arch) { return fmt::format("compute_{}", arch.substr(arch.find('_') + 1)); }
 
 std::shared_ptr<Compiler> make_nvrtc_compiler(const Options& options, int newest_major,
                                               const std::string& record_directory) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -32,6 +33,10 @@ struct CompileRequest {
     std::vector<std::string> options;  ///< all but the arch option
 };
 [[nodiscard]] CompileRequest compile_request(const KernelSource& source);
+/// The same as far as PTX, with the lines of the source it comes from: what the emulator runs.
+[[nodiscard]] CompileRequest ptx_request(const KernelSource& source);
+/// "compute_90a" of "sm_90a": asked for it, NVRTC stops at PTX.
+[[nodiscard]] std::string virtual_arch(std::string_view arch);
 
 /// A compiled kernel as it lies in the cache.
 struct CompiledKernel {

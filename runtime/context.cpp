@@ -95,8 +95,12 @@ Context::Impl::Impl(Options given_options, std::shared_ptr<Device> given_device,
       selection(selection_of(options)),
       workspaces(std::make_shared<WorkspacePool>(device)) {}
 
+CompileRequest Context::Impl::request_for(const KernelSource& source) const {
+    return device->kind() == DeviceKind::emulator ? ptx_request(source) : compile_request(source);
+}
+
 LoadedKernel Context::Impl::load(const KernelSource& source, const std::string& kernel_cu) {
-    KernelCache::Result result = cache.get_or_compile(compile_request(source), *compiler, kernel_cu);
+    KernelCache::Result result = cache.get_or_compile(request_for(source), *compiler, kernel_cu);
     LoadedKernel loaded_kernel{std::make_shared<const KernelSource>(source),
                                std::move(result.kernel),
                                {},
@@ -112,7 +116,7 @@ LoadedKernel Context::Impl::load(const KernelSource& source, const std::string& 
 
 Context::Impl::SharedLoad Context::Impl::load_shared(const KernelSource& source, const GemmSpec& spec) {
     // The compiler is one and the same for all, so its version need not be asked for here.
-    const std::string key = source.name + ' ' + cache_key(compile_request(source), 0);
+    const std::string key = source.name + ' ' + cache_key(request_for(source), 0);
     std::shared_ptr<LoadSlot> slot;
     {
         const std::unique_lock lock(mutex);

@@ -51,6 +51,8 @@ struct LoadedKernel {
 struct Context::Impl {
     Impl(Options options, std::shared_ptr<Device> device, std::shared_ptr<Compiler> compiler);
 
+    /// What is compiled of a source for this device.
+    [[nodiscard]] CompileRequest request_for(const KernelSource& source) const;
     /// Compiles (or fetches) a source and loads its functions. `kernel_cu` is what the cache stores as kernel.cu.
     [[nodiscard]] LoadedKernel load(const KernelSource& source, const std::string& kernel_cu);
     /// The kernel for a spec and a config already chosen; not remembered.

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <exception>
 #include <utility>
 
@@ -71,17 +70,6 @@ CaptureState capture_state(const DriverApi& api, CUstream stream) {
 }
 
 void CUDA_CB release_kept(void* kept) { delete static_cast<std::shared_ptr<const void>*>(kept); }
-
-// "cuda:3" → 3, "cuda" → nothing asked; anything else is refused.
-bool parse_ordinal(const std::string& device, int& ordinal) {
-    if (device == "cuda") return false;
-    const char* const end = device.data() + device.size();
-    if (device.starts_with("cuda:")) {
-        const auto [stop, error] = std::from_chars(device.data() + 5, end, ordinal);
-        if (error == std::errc() && stop == end && ordinal >= 0) return true;
-    }
-    throw Error(fmt::format("unknown device '{}': expected cuda or cuda:N", device));
-}
 
 std::shared_ptr<const CudaContext> primary_context(int ordinal) {
     int count = 0;
@@ -234,11 +222,9 @@ void CudaDevice::keep_with_capture(Stream stream, std::shared_ptr<const void> ob
     check(result, "cuGraphRetainUserObject");
 }
 
-std::shared_ptr<Device> open_device(const Options& options) {
-    int ordinal = 0;
-    const bool asked = parse_ordinal(options.device, ordinal);
-    std::shared_ptr<const CudaContext> context = asked ? nullptr : CudaContext::current();
-    if (context == nullptr) context = primary_context(ordinal);
+std::shared_ptr<Device> open_cuda_device(std::optional<int> ordinal) {
+    std::shared_ptr<const CudaContext> context = ordinal ? nullptr : CudaContext::current();
+    if (context == nullptr) context = primary_context(ordinal.value_or(0));
     return std::make_shared<CudaDevice>(std::move(context));
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/device.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -47,5 +48,9 @@ private:
     std::shared_ptr<const CudaContext> context_;
     GpuModel model_;
 };
+
+/// The GPU of that number through its primary context; without a number, the calling thread's current context or the
+/// first GPU. Throws CudaError naming what was looked for when there is no driver or no such device.
+[[nodiscard]] std::shared_ptr<Device> open_cuda_device(std::optional<int> ordinal);
 
 }  // namespace jitgemm

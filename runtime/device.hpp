@@ -2,6 +2,7 @@
 
 #include "generator/arch.hpp"
 #include "generator/kernel_source.hpp"
+#include "runtime/device_name.hpp"
 #include "runtime/jitgemm.hpp"
 
 #include <array>
@@ -40,12 +41,15 @@ struct StreamIdentity {
     friend bool operator==(const StreamIdentity&, const StreamIdentity&) = default;
 };
 
-/// What a kernel runs on. Implemented by CudaDevice; made so that an emulator can be a second implementation.
-/// Every call leaves the calling thread's current CUcontext as it was. Methods throw CudaError.
+/// What a kernel runs on: a GPU (CudaDevice) or the emulator (EmulatorDevice).
+/// Every call leaves the calling thread's current CUcontext as it was. A GPU's methods throw CudaError, the emulator's
+/// Error, and EmulatorFault for what its checks find.
 class Device {
 public:
     virtual ~Device() = default;
 
+    /// Decides what is compiled for it: a cubin for CUDA, PTX for the emulator.
+    [[nodiscard]] virtual DeviceKind kind() const { return DeviceKind::cuda; }
     [[nodiscard]] virtual const GpuModel& model() const = 0;
     [[nodiscard]] virtual std::string name() const = 0;  ///< marketing name
     [[nodiscard]] virtual int ordinal() const = 0;
@@ -60,6 +64,11 @@ public:
     virtual void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) = 0;
     virtual void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) = 0;
     virtual void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) = 0;
+
+    /// What messages call the allocation that begins there; for devices that have such messages.
+    virtual void name_memory(DevicePointer /*allocation*/, const std::string& /*name*/) {}
+    /// From now on a kernel that touches this range does wrong. A device that sees every access says so at once.
+    virtual void guard_memory(DevicePointer /*first*/, std::size_t /*bytes*/, const std::string& /*name*/) {}
 
     [[nodiscard]] virtual Function load(std::string_view binary, const KernelEntry& entry) = 0;
     [[nodiscard]] virtual int blocks_per_sm(const Function& function, const LaunchShape& shape) = 0;
@@ -77,7 +86,8 @@ public:
     virtual void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> /*object*/) {}
 };
 
-/// The device of `options.device`. Throws Error naming what was looked for when there is no driver or no such device.
+/// The device of `options.device`. Throws SpecError for a name that is none, CudaError saying what was looked for when
+/// there is no driver or no such GPU.
 [[nodiscard]] std::shared_ptr<Device> open_device(const Options& options);
 
 }  // namespace jitgemm

@@ -53,9 +53,17 @@ ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
     };
 }
 
-GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form) : form_(form) {
+GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name)
+    : form_(form) {
     front_ = kGuardBytes + (form.generous ? 0 : form.alignment);  // allocations begin at multiples of 256 bytes
-    memory_ = DeviceMemory(device, front_ + form.extent_bytes() + kGuardBytes);
+    const std::int64_t extent = form.extent_bytes();
+    memory_ = DeviceMemory(device, front_ + extent + kGuardBytes);
+    const auto at = [&](std::int64_t offset) {
+        return DevicePointer{memory_.data().address + static_cast<std::uint64_t>(offset)};
+    };
+    device->name_memory(memory_.data(), name + " with its guard bands");
+    device->guard_memory(at(0), static_cast<std::size_t>(front_), "the guard band before " + name);
+    device->guard_memory(at(front_ + extent), kGuardBytes, "the guard band behind " + name);
 }
 
 DeviceMatrix GuardedMatrix::matrix() const {

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "runtime/reference_kernels.hpp"
+#include "runtime/reference.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace jitgemm {
@@ -52,7 +53,8 @@ struct ProblemForms {
 class GuardedMatrix {
 public:
     GuardedMatrix() = default;
-    GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form);
+    /// Faults of devices that have them call it `name`; its guard bands are guarded memory.
+    GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name);
 
     [[nodiscard]] DeviceMatrix matrix() const;
     [[nodiscard]] GuardedLines guarded_lines() const;

@@ -36,7 +36,9 @@ using Stream = void*;
 
 /// Settings, filled once from the environment by `from_environment()` and passed down; nothing else reads the environment.
 struct Options {
-    std::string device = "cuda";  ///< "cuda": the current context's device, else device 0; "cuda:N"
+    /// "cuda": the current context's device, else device 0; "cuda:N"; "emulator" (an sm_80) or "emulator:sm_90a": the
+    /// kernel's PTX is run on the CPU, checked, some million times slower. Never chosen unasked.
+    std::string device = "cuda";
     /// JITGEMM_CACHE_DIR, else $XDG_CACHE_HOME/jitgemm, else ~/.cache/jitgemm; empty: no cache
     std::string cache_directory;
     std::string readonly_cache_directory;  ///< JITGEMM_CACHE_READONLY: a second layer that is only read
@@ -48,6 +50,7 @@ struct Options {
     std::string kernel;                 ///< canonical kernel name to force; empty: the heuristic chooses
     std::string family;                 ///< stay within this family; empty: any
     std::string parameters;             ///< "name=value,..." to fix; empty: none
+    double emulator_gflop = 20;         ///< most work of one emulated launch, in 10^9 operations (2·m·n·k); 0: any
 
     [[nodiscard]] static Options from_environment();
 };

@@ -71,8 +71,8 @@ void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArgum
 std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const jitgemm_peer_problem& problem) {
     if (peer.device == nullptr) return {};
     const ProblemForms forms = problem_forms(spec, true);
-    const GuardedMatrix a(peer.device, forms.a), b(peer.device, forms.b), d(peer.device, forms.d);
-    const GuardedMatrix c = spec.c ? GuardedMatrix(peer.device, forms.c) : GuardedMatrix();
+    const GuardedMatrix a(peer.device, forms.a, "A"), b(peer.device, forms.b, "B"), d(peer.device, forms.d, "D");
+    const GuardedMatrix c = spec.c ? GuardedMatrix(peer.device, forms.c, "C") : GuardedMatrix();
     GemmArguments arguments;
     arguments.a = a.matrix().data;
     arguments.b = b.matrix().data;

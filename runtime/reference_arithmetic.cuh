@@ -1,14 +1,16 @@
 // Element codecs and random numbers of the reference kernels: integer arithmetic only, no instruction and no formula
-// shared with generated kernels. Compiled by NVRTC in front of reference_kernels.cu, and by the host compiler in its
-// unit test.
+// shared with generated kernels. Compiled by NVRTC in front of reference_kernels.cu, and by the host's compiler in
+// host_reference.cpp.
 #ifdef __CUDACC__
 #define REFERENCE_FUNCTION static __device__ __forceinline__
+#define REFERENCE_FUNCTION_APART static __device__ __noinline__
 #define UNROLL_ALL _Pragma("unroll")
 #define UNROLL_SOME _Pragma("unroll 4")
 #else
 #include <bit>
 #include <cmath>
 #define REFERENCE_FUNCTION static inline
+#define REFERENCE_FUNCTION_APART static
 #define UNROLL_ALL
 #define UNROLL_SOME
 #endif

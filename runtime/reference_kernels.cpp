@@ -117,7 +117,8 @@ std::vector<Function> shared_functions(Context::Impl& context) {
 const std::string& reference_kernels_text() {
     static const std::string text = [] {
         const auto files = embedded_sources();
-        return files.at("reference_arithmetic.cuh") + '\n' + files.at("reference_kernels.cu");
+        return files.at("reference_arithmetic.cuh") + '\n' + files.at("reference_elements.cuh") + '\n' +
+               files.at("reference_kernels.cu");
     }();
     return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/guarded_matrix.hpp"
+#include "runtime/reference_kernels.hpp"
 
 #include <cstdint>
 #include <vector>

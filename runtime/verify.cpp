@@ -2,9 +2,11 @@
 
 #include "generator/families/family.hpp"
 #include "runtime/cpu_reference.hpp"
+#include "runtime/emulator_device.hpp"
+#include "runtime/emulator_verify.hpp"
 #include "runtime/guarded_matrix.hpp"
 #include "runtime/half.hpp"
-#include "runtime/reference_kernels.hpp"
+#include "runtime/reference.hpp"
 #include "runtime/verification_rules.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +87,7 @@ struct Problem::Impl {
     void add_first(Verification& verdict, std::int64_t row, std::int64_t column, double expected, double got) const;
 
     std::shared_ptr<Device> device;
-    ReferenceKernels kernels;
+    std::unique_ptr<Reference> reference;
     GemmSpec spec;
     InputKind inputs;
     float alpha;
@@ -98,7 +100,7 @@ struct Problem::Impl {
 Problem::Impl::Impl(Context::Impl& context, const GemmSpec& asked, InputKind kind, std::uint64_t seed,
                     float alpha_value, float beta_value, Placement placement)
     : device(context.device),
-      kernels(context),
+      reference(make_reference(context)),
       spec(asked),
       inputs(kind),
       alpha(alpha_value),
@@ -106,17 +108,17 @@ Problem::Impl::Impl(Context::Impl& context, const GemmSpec& asked, InputKind kin
       integers(integer_inputs(asked, alpha_value, beta_value)),
       exact(kind == InputKind::integers && integers.exact) {
     const ProblemForms forms = problem_forms(spec, placement == Placement::generous);
-    a = GuardedMatrix(device, forms.a);
-    b = GuardedMatrix(device, forms.b);
-    if (spec.c) c = GuardedMatrix(device, forms.c);
-    d = GuardedMatrix(device, forms.d);
+    a = GuardedMatrix(device, forms.a, "A");
+    b = GuardedMatrix(device, forms.b, "B");
+    if (spec.c) c = GuardedMatrix(device, forms.c, "C");
+    d = GuardedMatrix(device, forms.d, "D");
     fill_operands(seed);
 }
 
 // NaN everywhere, then the matrix itself; what must not be read stays NaN.
 void Problem::Impl::fill_operand(const GuardedMatrix& operand, bool is_read, const Fill& fill) const {
     device->fill_bytes(operand.memory().data(), kNanByte, static_cast<std::size_t>(operand.memory().size_bytes()));
-    if (is_read) kernels.fill(operand.matrix(), operand.form().rows, operand.form().columns, fill);
+    if (is_read) reference->fill(operand.matrix(), operand.form().rows, operand.form().columns, fill);
 }
 
 void Problem::Impl::fill_operands(std::uint64_t seed) const {
@@ -180,24 +182,24 @@ void Problem::poison_d() {
     const GuardedMatrix& d = impl_->d;
     impl_->device->fill_bytes(d.memory().data(), kGuardByte, static_cast<std::size_t>(d.memory().size_bytes()));
     const bool has_nan = fraction_bits(impl_->spec.d) >= 0;
-    impl_->kernels.fill(d.matrix(), d.form().rows, d.form().columns,
-                        {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
+    impl_->reference->fill(d.matrix(), d.form().rows, d.form().columns,
+                           {.kind = FillKind::constant, .constant = has_nan ? kNanBits : kUnwritten});
     impl_->device->synchronize(nullptr);  // whatever stream the kernel runs on
 }
 
 Verification Problem::check() const {
     const Check request = impl_->check_request();
-    const CheckResult found = impl_->kernels.check(request);
+    const CheckResult found = impl_->reference->check(request);
     Verification verdict;
     verdict.inputs = impl_->inputs;
     verdict.wrong = static_cast<std::int64_t>(found.wrong);
     verdict.largest_error = found.largest_error;
-    verdict.guard_damage = impl_->kernels.guard_damage(impl_->d.guarded_lines(), kGuardByte);
+    verdict.guard_damage = impl_->reference->guard_damage(impl_->d.guarded_lines(), kGuardByte);
     verdict.ok = verdict.wrong == 0 && verdict.guard_damage == 0;
     if (verdict.wrong != 0) {
         const auto row = static_cast<std::int64_t>(found.first / static_cast<std::uint64_t>(request.n));
         const auto column = static_cast<std::int64_t>(found.first % static_cast<std::uint64_t>(request.n));
-        const CheckResult element = impl_->kernels.element(request, row, column);
+        const CheckResult element = impl_->reference->element(request, row, column);
         impl_->add_first(verdict, row, column, element.expected, element.got);
     }
     describe(verdict, impl_->spec, impl_->exact);
@@ -240,8 +242,22 @@ Verification Problem::check_on_cpu() const {
 
 namespace {
 
-/// The owner is asked for in row-major-D form, where a column-major D's rows are columns.
+Verification verify_inputs(Context::Impl& context, const GemmKernel& kernel, InputKind inputs,
+                           const VerifyOptions& options) {
+    Problem problem(context, kernel.spec(), inputs, options.seed, options.alpha, options.beta);
+    kernel.launch(problem.arguments());
+    context.device->synchronize(nullptr);
+    Verification verdict = problem.check();
+    if (verdict.ok && options.use_cpu) verdict = problem.check_on_cpu();
+    add_owner(verdict, kernel);
+    return verdict;
+}
+
+}  // namespace
+
+// The owner is asked for in row-major-D form, where a column-major D's rows are columns.
 void add_owner(Verification& verdict, const GemmKernel& kernel) {
+    if (!verdict.first) return;
     const GemmKernel::State& state = kernel.state();
     Mismatch& first = *verdict.first;
     const std::int64_t row = state.operands_traded ? first.column : first.row;
@@ -251,20 +267,8 @@ void add_owner(Verification& verdict, const GemmKernel& kernel) {
                            ", " + owner_text(first.owner));
 }
 
-Verification verify_inputs(Context::Impl& context, const GemmKernel& kernel, InputKind inputs,
-                           const VerifyOptions& options) {
-    Problem problem(context, kernel.spec(), inputs, options.seed, options.alpha, options.beta);
-    kernel.launch(problem.arguments());
-    context.device->synchronize(nullptr);
-    Verification verdict = problem.check();
-    if (verdict.ok && options.use_cpu) verdict = problem.check_on_cpu();
-    if (verdict.first) add_owner(verdict, kernel);
-    return verdict;
-}
-
-}  // namespace
-
 Verification verify(Context::Impl& context, const GemmKernel& kernel, const VerifyOptions& options) {
+    if (as_emulator(*context.device) != nullptr) return verify_emulated(context, kernel, options).verification;
     Verification verdict = verify_inputs(context, kernel, InputKind::integers, options);
     if (!verdict.ok) return verdict;
     return verify_inputs(context, kernel, InputKind::normal, options);

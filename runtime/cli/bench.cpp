@@ -9,6 +9,7 @@
 #include "runtime/cli/row_writer.hpp"
 #include "runtime/cli/shapes.hpp"
 #include "runtime/cli/verb.hpp"
+#include "runtime/device_name.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -86,10 +87,22 @@ void bench_all(Bench& bench, const std::vector<ProblemRequest>& problems) {
     }
 }
 
+/// A GPU alone has times to compare.
+void check_device(const ProblemOptions& problem) {
+    const std::string device = problem.text("device").value_or("cuda");
+    if (device == "auto")
+        throw UsageError("--device auto is for run: bench measures, and never falls back to the emulator");
+    if (parse_device_name(device).kind == DeviceKind::cuda) return;
+    throw UsageError(
+        "bench needs a GPU: the emulator's times are estimates, nothing to compare with a peer's; "
+        "'jitgemm run --device emulator --profile' shows what it counts");
+}
+
 int run_bench(const BenchOptions& options, Output& output) {
     const std::vector<ProblemRequest> problems = read_problems(options);
     static_cast<void>(options.measurement.timing(problems.front()));  // complains before a device is touched
     check_selection(options.problem);
+    check_device(options.problem);
     Context context = open_context(options.problem.options());
     Peers peers = open_peers(options.measurement.against, context.impl());
     RowWriter writer(output, options.csv, context.device_name(), options.measurement.protocol);

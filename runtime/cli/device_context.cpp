@@ -8,9 +8,10 @@ Context open_context(const Options& options) {
     try {
         return Context(options);
     } catch (const CudaError& error) {
-        throw CudaError(
-            fmt::format("{}\n'jitgemm doctor' says what is missing; list and dump need no GPU", error.what()),
-            error.result_name(), error.call());
+        throw CudaError(fmt::format("{}\n'jitgemm doctor' says what is missing; list and dump need no GPU, and run "
+                                    "--device emulator none either",
+                                    error.what()),
+                        error.result_name(), error.call());
     }
 }
 

@@ -49,9 +49,6 @@ void check_usage(const DumpOptions& options, const Output& output) {
     }
 }
 
-/// "sm_90a" → "compute_90a", which makes NVRTC stop at PTX.
-std::string virtual_arch(std::string_view arch) { return fmt::format("compute_{}", arch.substr(arch.find('_') + 1)); }
-
 CompileRequest request_for(const KernelSource& source, const std::string& emit) {
     CompileRequest request = compile_request(source);
     if (emit == "ptx") request.arch = virtual_arch(request.arch);

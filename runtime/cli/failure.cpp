@@ -3,6 +3,7 @@
 #include "generator/layout/int_tuple.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/interrupt.hpp"
+#include "runtime/emulator/fault.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,8 @@ Failure describe_current_exception() {
         throw;
     } catch (const Interrupted& error) {
         return plain(kExitInterrupted, "interrupted", error);
+    } catch (const emulator::EmulatorStopped&) {
+        return plain(kExitInterrupted, "interrupted", Interrupted());
     } catch (const UsageError& error) {
         return reasoned("usage", error);
     } catch (const SpecError& error) {
@@ -57,6 +60,8 @@ Failure describe_current_exception() {
         return compile_failure(error);
     } catch (const CudaError& error) {
         return cuda_failure(error);
+    } catch (const emulator::EmulatorFault& error) {
+        return plain(kExitFailed, "fault", error);
     } catch (const RenderError& error) {
         return plain(kExitFailed, "render", error);
     } catch (const std::exception& error) {

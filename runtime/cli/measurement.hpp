@@ -40,7 +40,8 @@ struct Measurement {
     Verification verification;
     Timing timing;  ///< all zero where nothing is launched (M or N of 0)
     std::vector<PeerMeasurement> peers;
-    DeviceState state;  ///< read right after timing
+    DeviceState state;       ///< read right after timing
+    bool estimated = false;  ///< the times are an emulator's
 };
 
 using Peers = std::vector<std::unique_ptr<Peer>>;

@@ -32,8 +32,10 @@ public:
     void declare_selection(CLI::App& app);
     /// --arch and --gpu, for verbs that need no device.
     void declare_target(CLI::App& app);
-    /// --device, for verbs that do.
+    /// --device, for verbs that need a GPU.
     void declare_device(CLI::App& app);
+    /// --device, --arch and --emulator-limit, for verbs that the emulator serves too.
+    void declare_any_device(CLI::App& app);
 
     [[nodiscard]] bool given(std::string_view option) const { return given_.contains(option); }
     [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }

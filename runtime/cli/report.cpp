@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kStatusNames{"ok", "wrong", "unsupported", "failed"};
 
 /// Every field a row has, in order.
-constexpr std::array<std::string_view, 35> kFields{
+constexpr std::array<std::string_view, 36> kFields{
     "kernel",
     "type",
     "layout",
@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, 35> kFields{
     "shared_bytes",
     "sm_clock_mhz",
     "power_watts",
+    "time_source",
 };
 
 Json empty_row() {
@@ -71,16 +72,17 @@ void add_kernel(Json& row, const KernelInfo& info) {
     row["cache"] = to_string(info.cache);
     row["compile_ms"] = info.compile_ms;
     row["arch"] = info.arch;
-    row["registers"] = info.registers;
-    row["spill_bytes"] = info.spill_bytes;
+    if (info.registers != 0) row["registers"] = info.registers;  // PTX has none yet
+    if (info.registers != 0) row["spill_bytes"] = info.spill_bytes;
     row["shared_bytes"] = info.shared_bytes;
 }
 
 void add_measurement(Json& row, const GemmSpec& spec, const Measurement& measurement) {
     const Timing& timing = measurement.timing;
     row["microseconds"] = timing.median_us;
-    row["low_microseconds"] = timing.low_us;
-    row["high_microseconds"] = timing.high_us;
+    if (!measurement.estimated) row["low_microseconds"] = timing.low_us;
+    if (!measurement.estimated) row["high_microseconds"] = timing.high_us;
+    row["time_source"] = measurement.estimated ? "estimated" : "measured";
     row["tflops"] = tflops(spec, timing.median_us);
     row["verified"] = measurement.verification.ok;
     row["status"] = to_string(measurement.verification.ok ? RowStatus::ok : RowStatus::wrong);

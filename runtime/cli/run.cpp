@@ -1,13 +1,19 @@
 #include "generator/generate.hpp"
 #include "runtime/cli/arrays.hpp"
+#include "runtime/cli/device_choice.hpp"
 #include "runtime/cli/device_context.hpp"
+#include "runtime/cli/emulated_run.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/measurement.hpp"
 #include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/profile_report.hpp"
 #include "runtime/cli/report.hpp"
 #include "runtime/cli/verb.hpp"
+#include "runtime/device_name.hpp"
+#include "runtime/emulator_device.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +29,8 @@ struct RunOptions {
     ProblemOptions problem;
     MeasurementOptions measurement;
     ArrayFiles arrays;
-    std::string source;  ///< an edited dump; empty: the text is generated
+    std::string source;    ///< an edited dump; empty: the text is generated
+    bool profile = false;  ///< print what the emulator counts
 };
 
 /// What is to be run, read before a device is touched so that bad input is told first.
@@ -34,7 +41,8 @@ struct Job {
 };
 
 Job job_of_dump(const RunOptions& options) {
-    static constexpr std::array<std::string_view, 4> kAllowed{"alpha", "beta", "device", "templates"};
+    static constexpr std::array<std::string_view, 6> kAllowed{"alpha", "beta",           "device",
+                                                              "arch",  "emulator-limit", "templates"};
     if (options.arrays.any()) throw UsageError("--source goes without --a, --b, --c and --out");
     options.problem.allow_only(kAllowed, "the banner of --source");
     Job job;
@@ -67,14 +75,21 @@ std::string source_file(const GemmKernel& kernel) {
 
 std::string cache_text(const KernelInfo& info) {
     const char* const when = info.cache == CacheSource::compiled ? "just now" : "when it was made";
+    if (info.registers == 0)
+        return fmt::format("{}; compiled to PTX in {:.1f} ms {}", to_string(info.cache), info.compile_ms, when);
     const std::string spills =
         info.spill_bytes == 0 ? "no spills" : fmt::format("{} bytes of spills", info.spill_bytes);
     return fmt::format("{}; compiled in {:.1f} ms {}; {} registers, {}", to_string(info.cache), info.compile_ms, when,
                        info.registers, spills);
 }
 
-std::string time_text(const GemmSpec& spec, const Timing& timing) {
-    if (timing.median_us == 0) return "nothing to launch";
+std::string time_text(const GemmSpec& spec, const Measurement& measurement) {
+    const Timing& timing = measurement.timing;
+    if (timing.median_us == 0) return measurement.verification.ok ? "nothing to launch" : "none";
+    if (measurement.estimated) {
+        return fmt::format("{:.2f} us estimated, {:.1f} TFLOP/s (docs/emulator.md says how)", timing.median_us,
+                           tflops(spec, timing.median_us));
+    }
     return fmt::format("{:.2f} us ({:.2f} to {:.2f}), {:.1f} TFLOP/s", timing.median_us, timing.low_us, timing.high_us,
                        tflops(spec, timing.median_us));
 }
@@ -92,13 +107,14 @@ std::string to_text(const Context& context, const GemmKernel& kernel, const Meas
         return fmt::format("{:<10} {}\n", label, text);
     };
     std::string text = line("problem", to_string(kernel.spec()));
-    text += line("device", fmt::format("{} ({})", context.device_name(), context.arch()));
+    text += line("device", measurement.estimated ? context.device_name()
+                                                 : fmt::format("{} ({})", context.device_name(), context.arch()));
     text += line("kernel", kernel.info().name);
     text += line("source", file.empty() ? "not stored: the cache cannot be used" : file);
     text += line("cache", cache_text(kernel.info()));
     text += line("verified",
                  fmt::format("{}: {}", measurement.verification.ok ? "yes" : "NO", measurement.verification.message));
-    text += line("time", time_text(kernel.spec(), measurement.timing));
+    text += line("time", time_text(kernel.spec(), measurement));
     for (const PeerMeasurement& peer : measurement.peers)
         text += line(peer.name, peer_text(peer, measurement.timing.median_us));
     return text;
@@ -123,10 +139,49 @@ Json document_of(const Context& context, const GemmKernel& kernel, const Measure
     return json;
 }
 
-int run(const RunOptions& options, Output& output) {
-    const Job job = make_job(options, output);
+/// The environment's settings, the options', and the device they lead to.
+Options settings(const RunOptions& options, const Job& job, Output& output) {
+    Options settings = options.problem.options();
+    settings.emulator_gflop = emulator_limit(options.problem, settings.emulator_gflop);
+    settings.device = choose_device(options.problem, job.dump ? job.dump->arch : nullptr, output);
+    return settings;
+}
+
+bool is_emulator(const Options& settings) { return parse_device_name(settings.device).kind == DeviceKind::emulator; }
+
+/// What the emulator cannot do, said before anything is compiled.
+void check_emulated(const RunOptions& options, const Job& job, const Options& settings) {
+    if (!options.measurement.against.empty())
+        throw UsageError("--against needs a GPU: the emulator's times are estimates, nothing to compare with a peer's");
+    require_emulable(resolved(job.request.spec), settings.emulator_gflop);
+}
+
+int verdict(const Verification& verification, Output& output) {
+    if (verification.ok) return kExitFine;
+    output.note("jitgemm: the result is wrong");
+    return kExitFailed;
+}
+
+int run_on_emulator(const RunOptions& options, const Job& job, const Options& settings, Output& output) {
+    check_emulated(options, job, settings);
+    Context context = open_context(settings);
+    as_emulator(*context.impl().device)->set_stop_request(interrupted);
+    const GemmKernel kernel = make_kernel(context, job, output);
+    if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
+    const EmulatedRun run = run_emulated(context.impl(), kernel, job.request, output);
+
+    output.text(to_text(context, kernel, run.measurement));
+    if (options.profile) output.text(profile_text(run, kernel));
+    Json document = document_of(context, kernel, run.measurement);
+    if (options.profile) document["profile"] = profile_json(run, kernel);
+    output.document(document);
+    return verdict(run.measurement.verification, output);
+}
+
+int run_on_gpu(const RunOptions& options, const Job& job, const Options& settings, Output& output) {
+    if (options.profile) throw UsageError("--profile is the emulator's: add --device emulator; a GPU has ncu");
     const TimingOptions timing = options.measurement.timing(job.request);
-    Context context = open_context(options.problem.options());
+    Context context = open_context(settings);
     const Peers peers = open_peers(options.measurement.against, context.impl());
 
     const GemmKernel kernel = make_kernel(context, job, output);
@@ -135,9 +190,15 @@ int run(const RunOptions& options, Output& output) {
 
     output.text(to_text(context, kernel, measurement));
     output.document(document_of(context, kernel, measurement));
-    if (measurement.verification.ok) return kExitFine;
-    output.note("jitgemm: the result is wrong");
-    return kExitFailed;
+    return verdict(measurement.verification, output);
+}
+
+int run(const RunOptions& options, Output& output) {
+    const Job job = make_job(options, output);
+    static_cast<void>(options.measurement.timing(job.request));  // complains before a device is touched
+    const Options chosen = settings(options, job, output);
+    return is_emulator(chosen) ? run_on_emulator(options, job, chosen, output)
+                               : run_on_gpu(options, job, chosen, output);
 }
 
 }  // namespace
@@ -146,12 +207,14 @@ Action declare_run(CLI::App& app) {
     auto options = std::make_shared<RunOptions>();
     options->problem.declare_problem(app);
     options->problem.declare_selection(app);
-    options->problem.declare_device(app);
+    options->problem.declare_any_device(app);
     options->arrays.declare(app);
     options->measurement.declare(app);
     app.add_option("--source", options->source,
                    "Compile this edited dump in place of generated text; problem and config from its banner")
         ->type_name("FILE.cu");
+    app.add_flag("--profile", options->profile,
+                 "Print what the emulator counts: instructions, sectors, wavefronts ...");
     return [options](Output& output) { return run(*options, output); };
 }
 

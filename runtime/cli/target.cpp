@@ -22,23 +22,24 @@ Target named_gpu(const std::string& name, const std::optional<std::string>& arch
     return {gpu, "named by --gpu"};
 }
 
-/// Asks the driver alone: no context is made.
-std::optional<GpuModel> first_gpu() {
-    std::string reason;
-    const DriverApi* const api = try_driver(reason);
-    int count = 0;
-    CUdevice device = 0;
-    if (api == nullptr || api->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return std::nullopt;
-    if (api->cuDeviceGet(&device, 0) != CUDA_SUCCESS) return std::nullopt;
-    return read_gpu_model(device);
-}
-
 Target machine_gpu() {
-    if (std::optional<GpuModel> gpu = first_gpu()) return {*std::move(gpu), "this machine's GPU"};
+    std::string reason;
+    if (std::optional<GpuModel> gpu = first_gpu(reason)) return {*std::move(gpu), "this machine's GPU"};
     return {typical_gpu(find_arch(kAssumedArch)), "assumed: no GPU here, and neither --arch nor --gpu", true};
 }
 
 }  // namespace
+
+std::optional<GpuModel> first_gpu(std::string& reason) {
+    const DriverApi* const api = try_driver(reason);
+    if (api == nullptr) return std::nullopt;
+    int count = 0;
+    CUdevice device = 0;
+    reason = "the driver sees no GPU";
+    if (api->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return std::nullopt;
+    if (api->cuDeviceGet(&device, 0) != CUDA_SUCCESS) return std::nullopt;
+    return read_gpu_model(device);
+}
 
 Target choose_target(const ProblemOptions& problem) {
     const std::optional<std::string> arch = problem.text("arch");

@@ -3,6 +3,7 @@
 #include "generator/arch.hpp"
 #include "runtime/cli/problem_options.hpp"
 
+#include <optional>
 #include <string>
 
 namespace jitgemm::cli {
@@ -17,6 +18,9 @@ struct Target {
 
 /// Throws SpecError for unknown names, UsageError when --gpu and --arch contradict each other.
 [[nodiscard]] Target choose_target(const ProblemOptions& problem);
+
+/// This machine's first GPU, asked of the driver alone: no context is made. Nothing, and why, when there is none.
+[[nodiscard]] std::optional<GpuModel> first_gpu(std::string& reason);
 
 /// "h200 (sm_90a, 132 SMs), this machine's GPU".
 [[nodiscard]] std::string describe(const Target& target);

@@ -79,6 +79,13 @@ DeviceAddress GlobalMemory::allocate_locked(std::size_t bytes, std::string name,
     return address;
 }
 
+void GlobalMemory::rename(DeviceAddress address, std::string name) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = storages_.find(address);
+    if (found == storages_.end()) throw Error(fmt::format("no emulated buffer begins at {:#x}", address));
+    found->second.buffer.name = std::move(name);
+}
+
 void GlobalMemory::free(DeviceAddress address) {
     const std::scoped_lock lock(mutex_);
     const auto found = storages_.find(address);

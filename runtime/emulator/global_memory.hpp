@@ -60,6 +60,8 @@ public:
 
     /// At a multiple of 256 bytes, not initialised by contract (zeros). Zero bytes take an address of their own.
     [[nodiscard]] DeviceAddress allocate(std::size_t bytes, std::string name);
+    /// What faults call the buffer from now on. Throws Error when none begins there.
+    void rename(DeviceAddress address, std::string name);
     /// Throws Error when no buffer begins there.
     void free(DeviceAddress address);
 

@@ -5,6 +5,7 @@
 #include "runtime/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
+#include "tests/support/kernel_checks.hpp"
 
 #include <array>
 #include <random>
@@ -13,7 +14,7 @@ namespace {
 
 using namespace jitgemm;
 
-constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+using namespace jitgemm::testing;
 
 Context& context() {
     static Context shared;
@@ -21,46 +22,16 @@ Context& context() {
 }
 
 GemmKernel check_kernel(const GemmSpec& spec, const KernelConfig& config, const VerifyOptions& options = {}) {
-    const GemmKernel kernel = context().impl().build(spec, config);
-    const Verification verdict = verify(context().impl(), kernel, options);
-    INFO(to_string(spec) << "\n" << kernel.info().name << "\n" << verdict.message);
-    CHECK(verdict.ok);
-    return kernel;
+    return testing::check_kernel(context(), spec, config, options);
 }
 
 void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
-    const GemmKernel kernel = check_kernel(spec, choose_config(spec, context().impl().device->model()), options);
-    CHECK(kernel.info().spill_bytes == 0);
+    CHECK(testing::check_chosen(context(), spec, options).info().spill_bytes == 0);
 }
 
 void check_with(const GemmSpec& spec, const std::string& parameters, const VerifyOptions& options = {}) {
-    static_cast<void>(
-        check_kernel(spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options));
+    static_cast<void>(testing::check_with(context(), spec, parameters, options));
 }
-
-GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
-}
-
-GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16) {
-    spec.a = spec.b = DataType::f16;
-    spec.d = d;
-    spec.accumulator = accumulator;
-    return spec;
-}
-
-/// Small tiles with every way to copy, store and pipeline; shapes with residues in M, N and K.
-constexpr std::array kVariants{"block=64x64x32,warp=32x32,stages=3",
-                               "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding",
-                               "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,epilogue=reg",
-                               "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column",
-                               "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
-                               "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
 }  // namespace
 

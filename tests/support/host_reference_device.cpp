@@ -66,6 +66,7 @@ void atomicMax(AtomicWord* target, AtomicWord value) { atomic_replace(target, va
 #define __grid_constant__
 #define __launch_bounds__(...)
 #include "runtime/reference_arithmetic.cuh"
+#include "runtime/reference_elements.cuh"
 #include "runtime/reference_kernels.cu"
 #undef __global__
 #undef __device__

@@ -218,8 +218,8 @@ TEST_CASE("operands are aligned to what the spec says and no more, unless placed
     spec = resolved(spec);
     const ProblemForms exact = problem_forms(spec, false);
     const ProblemForms generous = problem_forms(spec, true);
-    CHECK(GuardedMatrix(context.impl.device, exact.a).guarded_lines().front % 8 == 4);
-    CHECK(GuardedMatrix(context.impl.device, exact.b).guarded_lines().front % 4 == 2);
+    CHECK(GuardedMatrix(context.impl.device, exact.a, "A").guarded_lines().front % 8 == 4);
+    CHECK(GuardedMatrix(context.impl.device, exact.b, "B").guarded_lines().front % 4 == 2);
     CHECK(GuardedMatrix(context.impl.device, generous.a).guarded_lines().front % 8 ==
           4);  // asked for less than is natural
     const GemmSpec natural = resolved({.m = 8, .n = 16, .k = 24});

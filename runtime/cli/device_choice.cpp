@@ -1,0 +1,81 @@
+#include "runtime/cli/device_choice.hpp"
+
+#include "generator/nearest_name.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/target.hpp"
+#include "runtime/device_name.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds{"auto", "cuda", "emulator"};
+
+void check_kind(std::string_view device) {
+    const std::string_view kind = device.substr(0, device.find(':'));
+    if (device == "auto" || kind == "cuda" || kind == "emulator") return;
+    throw UsageError(fmt::format("--device is '{}': expected auto, cuda, cuda:N, emulator or emulator:ARCH{}", device,
+                                 nearest_hint(kind, kKinds)));
+}
+
+/// The emulator with an architecture, whoever names it.
+std::string emulator_of(DeviceName name, const ProblemOptions& options, const Arch* banner_arch) {
+    const auto asked = options.text("arch");
+    const std::string arch = asked ? std::string(find_arch(*asked).name) : std::string();
+    if (!arch.empty() && !name.arch.empty() && arch != name.arch) {
+        throw UsageError(
+            fmt::format("--device {} and --arch {} contradict each other: leave one out", to_string(name), *asked));
+    }
+    if (name.arch.empty()) name.arch = arch;
+    if (name.arch.empty()) name.arch = banner_arch != nullptr ? banner_arch->name : kEmulatorDefaultArch;
+    return to_string(name);
+}
+
+[[noreturn]] void refuse_arch() {
+    throw UsageError(
+        "--arch says what the emulator is, and this would run on a GPU, which is what it is: add --device "
+        "emulator, or leave --arch out");
+}
+
+/// A GPU where there is one, else the emulator.
+std::string automatic_device(const ProblemOptions& options, const Arch* banner_arch, Output& output) {
+    std::string reason;
+    if (first_gpu(reason)) {
+        if (options.given("arch")) refuse_arch();
+        return "cuda";
+    }
+    const std::string emulator =
+        emulator_of({.kind = DeviceKind::emulator, .ordinal = {}, .arch = {}}, options, banner_arch);
+    output.note(fmt::format("jitgemm: no GPU here ({}): running on the {}, far slower, its times are estimates",
+                            reason.substr(0, reason.find_first_of("\n;:")), emulator));
+    return emulator;
+}
+
+}  // namespace
+
+std::string choose_device(const ProblemOptions& options, const Arch* banner_arch, Output& output) {
+    const std::string device = options.text("device").value_or("auto");
+    check_kind(device);
+    if (device == "auto") return automatic_device(options, banner_arch, output);
+    const DeviceName name = parse_device_name(device);
+    if (name.kind == DeviceKind::emulator) return emulator_of(name, options, banner_arch);
+    if (options.given("arch")) refuse_arch();
+    return device;
+}
+
+double emulator_limit(const ProblemOptions& options, double otherwise) {
+    const auto text = options.text("emulator-limit");
+    if (!text) return otherwise;
+    char* stop = nullptr;
+    const double limit = std::strtod(text->c_str(), &stop);
+    const bool whole = !text->empty() && stop == text->c_str() + text->size();
+    if (whole && std::isfinite(limit) && limit >= 0) return limit;
+    throw UsageError(fmt::format("--emulator-limit is '{}': expected GFLOP, 0 for any", *text));
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "runtime/cli/output.hpp"
+#include "runtime/cli/problem_options.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+/// The device that --device, --arch and `banner_arch` (of an edited dump; null: none) name, as Options::device takes it.
+/// "auto", the default, is the first GPU, else the emulator, which a line on stderr then says. The emulator's
+/// architecture is the suffix of its name, else --arch, else the banner's, else sm_80. Throws UsageError naming the
+/// nearest device, or where the options contradict each other.
+[[nodiscard]] std::string choose_device(const ProblemOptions& options, const Arch* banner_arch, Output& output);
+
+/// --emulator-limit in GFLOP. Throws UsageError when it is no number from 0.
+[[nodiscard]] double emulator_limit(const ProblemOptions& options, double otherwise);
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "runtime/cli/measurement.hpp"
+#include "runtime/emulator_cost.hpp"
+#include "runtime/emulator_verify.hpp"
+
+#include <string>
+
+namespace jitgemm::cli {
+
+/// What `run` tells of a kernel on the emulator.
+struct EmulatedRun {
+    Measurement measurement;  ///< its times estimated
+    emulator::Counters counters;
+    EmulatedTime time;
+};
+
+/// Verifies the kernel in all of emulated_trials() and estimates its time. Ctrl-C ends it with EmulatorStopped.
+[[nodiscard]] EmulatedRun run_emulated(Context::Impl& context, const GemmKernel& kernel, const ProblemRequest& request,
+                                       Output& output);
+
+/// Lines of the generated body that a message names ("kernel.cu:12") as lines of the whole file, banner included, and the
+/// text of the first of them.
+[[nodiscard]] std::string with_file_lines(const std::string& message, const GemmKernel& kernel);
+
+/// How many lines the banner of the kernel's file has: what to add to a line of the body.
+[[nodiscard]] int banner_lines(const GemmKernel& kernel);
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,115 @@
+/// mma_multistage on the emulator as a device: the tests of its GPU twin on shapes a CPU can take. Each check is three
+/// launches: integers bit for bit with copies early and in order, the same late and shuffled, normal inputs.
+
+#include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/support/kernel_checks.hpp"
+
+#include <array>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+/// Sizes whose packed rows are aligned to 2, 4, 8 and 16 bytes.
+constexpr std::array<std::array<std::int64_t, 3>, 4> kSizes{{{67, 33, 75}, {34, 70, 38}, {68, 36, 44}, {72, 40, 104}}};
+
+void check_with(const GemmSpec& spec, const std::string& parameters, const VerifyOptions& options = {}) {
+    static_cast<void>(testing::check_with(on_emulator(), spec, parameters, options));
+}
+
+void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
+    static_cast<void>(testing::check_chosen(on_emulator(), spec, options));
+}
+
+void check_variants(GemmLayout layout) {
+    for (const char* variant : kVariants)
+        for (const auto& [m, n, k] : kSizes) check_with(spec_of(layout, m, n, k), variant);
+}
+
+}  // namespace
+
+// One case a layout, so that ctest runs them side by side.
+TEST_CASE("emulated device: every variant and alignment, tn") { check_variants(GemmLayout::tn); }
+TEST_CASE("emulated device: every variant and alignment, nn") { check_variants(GemmLayout::nn); }
+TEST_CASE("emulated device: every variant and alignment, nt") { check_variants(GemmLayout::nt); }
+TEST_CASE("emulated device: every variant and alignment, tt") { check_variants(GemmLayout::tt); }
+
+TEST_CASE("emulated device: packed operands in every layout") {
+    for (const GemmLayout layout : kLayouts) {
+        check_with(spec_of(layout, 67, 33, 75), "block=64x64x32,warp=32x32,stages=3,pack=ab");
+        check_with(spec_of(layout, 67, 33, 75), "block=64x64x32,warp=32x32,stages=3,pack=b,split_k=2");
+    }
+}
+
+TEST_CASE("emulated device: the chosen kernel from 1x1x1 up") {
+    for (const GemmLayout layout : kLayouts)
+        for (const auto& [m, n, k] :
+             {std::array<std::int64_t, 3>{1, 1, 1}, {17, 33, 65}, {1, 8, 7}, {7, 1, 129}, {41, 55, 300}})
+            check_chosen(spec_of(layout, m, n, k));
+}
+
+TEST_CASE("emulated device: a float kernel's accumulators and outputs") {
+    for (const GemmLayout layout : kLayouts) {
+        check_chosen(f16(spec_of(layout, 56, 72, 40), DataType::f32));
+        check_chosen(f16(spec_of(layout, 56, 72, 40), DataType::f16));
+        check_chosen(f16(spec_of(layout, 55, 71, 39), DataType::f16, DataType::f32));
+    }
+}
+
+TEST_CASE("emulated device: C, alpha and beta, both orders of D") {
+    const VerifyOptions scaled{.alpha = -0.5F, .beta = 2.0F};
+    for (const DataType c : {DataType::f16, DataType::bf16, DataType::f32})
+        for (const DataType d : {DataType::f16, DataType::bf16, DataType::f32})
+            for (const Order order : {Order::row, Order::column}) {
+                GemmSpec spec = spec_of(GemmLayout::nt, 49, 40, 64);
+                spec.c = c;
+                spec.d = d;
+                spec.d_order = order;
+                check_chosen(spec, scaled);
+            }
+}
+
+TEST_CASE("emulated device: C with split-K and with stores from registers, in every layout") {
+    const VerifyOptions scaled{.alpha = 2.0F, .beta = -0.5F};
+    for (const GemmLayout layout : kLayouts) {
+        GemmSpec split = spec_of(layout, 65, 67, 512);
+        split.c = DataType::f32;
+        check_with(split, "block=64x64x32,warp=32x32,split_k=4", scaled);
+        split.n = 72;
+        check_with(split, "block=64x64x32,warp=32x32,epilogue=reg", scaled);
+    }
+}
+
+TEST_CASE("emulated device: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 100, 72, 64);
+    spec.c = DataType::bf16;
+    check_chosen(spec, {.alpha = 1.0F, .beta = 0.0F});
+    check_chosen(spec, {.alpha = 0.0F, .beta = 1.0F});
+    spec.k = 0;
+    check_chosen(spec, {.alpha = 1.0F, .beta = 1.0F});
+    spec.c.reset();
+    check_chosen(spec);
+    spec.k = 75;
+    check_with(spec, "block=64x64x32,warp=32x32,pack=ab", {.alpha = 0.0F});
+}
+
+TEST_CASE("emulated device: leading dimensions beyond the row, of every alignment") {
+    for (const GemmLayout layout : kLayouts)
+        for (const int pad : {1, 2, 4, 8}) {
+            GemmSpec spec = resolved(spec_of(layout, 40, 56, 72));
+            spec.lda += pad;
+            spec.ldb += 2 * pad;
+            spec.ldd += pad;
+            spec.align_a = spec.align_b = spec.align_d = 0;
+            check_with(spec, "block=64x64x32,warp=32x32,stages=3");
+        }
+}
+
+TEST_CASE("emulated device: other architectures") {
+    for (const char* arch : {"sm_86", "sm_89", "sm_90a"}) {
+        Context context(emulator_options(arch));
+        static_cast<void>(testing::check_chosen(context, spec_of(GemmLayout::tn, 67, 33, 75)));
+    }
+}

@@ -1,0 +1,133 @@
+#include "tests/emulator/mutants.hpp"
+
+#include "tests/support/kernel_checks.hpp"
+
+#include <array>
+
+namespace jitgemm::testing {
+namespace {
+
+GemmSpec with_c(GemmSpec spec, DataType c) {
+    spec.c = c;
+    return spec;
+}
+
+constexpr VerifyOptions kScaled{.alpha = 2.0F, .beta = -0.5F};
+
+constexpr std::array kMutations{
+    // ---- barriers and waits
+    Mutation{"no barrier in front of the pipeline", "__syncthreads();", "", 0},
+    Mutation{"no barrier in the loop", "__syncthreads();", "", 1},
+    Mutation{"no barrier after the loop", "__syncthreads();", "", 2},
+    Mutation{"no wait in front of the pipeline", "cp_async_wait<kStages - 2>();", "", 0},
+    Mutation{"no wait in the loop", "cp_async_wait<kStages - 2>();", "", 1},
+    Mutation{"a wait for one group less", "cp_async_wait<kStages - 2>();", "cp_async_wait<kStages - 1>();", 0},
+    Mutation{"a wait in the loop for one group less", "cp_async_wait<kStages - 2>();", "cp_async_wait<kStages - 1>();",
+             1},
+    Mutation{"no wait before the epilogue", "cp_async_wait<0>();", "", 0},
+    Mutation{"no commit in the prologue", "cp_async_commit();", "", 0},
+    Mutation{"no commit in the loop", "cp_async_commit();", "", 1},
+    Mutation{"no __syncwarp between the epilogue's stores and loads", "__syncwarp();", "", 0, 1},
+    Mutation{"no __syncwarp between the epilogue's loads and the next stores", "__syncwarp();", "", 1, 1},
+    // ---- the pipeline
+    Mutation{"first write stage off by one", "int write_stage = kStages - 1;", "int write_stage = kStages - 2;"},
+    Mutation{"stages wrap one too late", "read_stage + 1 == kStages ? 0", "read_stage == kStages ? 0"},
+    Mutation{"prologue one stage short", "stage < kStages - 1; ++stage", "stage < kStages - 2; ++stage"},
+    Mutation{"sB one stage too early", "sA + kStages * kStageBytesA", "sA + (kStages - 1) * kStageBytesA"},
+    Mutation{"A and B never move on along K", "source += kBlockK;", ""},
+    Mutation{"K never runs out", "k_left -= kBlockK;", ""},
+    Mutation{"fragments of the wrong k-step", "rB[k_step % 2]", "rB[(k_step + 1) % 2]"},
+    Mutation{"K rounded down", "(end_k - first_k + (kBlockK - 1ll)) / kBlockK", "(end_k - first_k) / kBlockK"},
+    // ---- predicates
+    Mutation{"no row predicate on copies", "rows_whole > pass * kRowsPerPass, cut", "true, cut"},
+    Mutation{"no row predicate on cut copies", "rows_left > pass * kRowsPerPass ? k_left * 2 : 0", "k_left * 2"},
+    Mutation{"cut copies read whole vectors", "rows_left > pass * kRowsPerPass ? k_left * 2 : 0",
+             "rows_left > pass * kRowsPerPass ? kVectorBytes : 0"},
+    Mutation{"the row predicate off by one", "rows_left  = rows - first_row - row;",
+             "rows_left  = rows - first_row - row + 1;"},
+    Mutation{"no edge predicate on D", "if (row >= output.m || column >= output.n) return;", ""},
+    Mutation{"no row predicate on D", "if (row >= output.m) return;", ""},
+    Mutation{"D's row predicate off by one", "row >= output.m", "row > output.m"},
+    Mutation{"no cut vectors of D", "if (column + kVectorD > output.n) {", "if (false) {"},
+    Mutation{"no row predicate on realigned loads", "(rows_in_range >> pass & 1) && k_left > 0", "k_left > 0"},
+    Mutation{"no K predicate on realigned loads", "column_in_range && row + pass * kRowsPerPass < k_left",
+             "column_in_range"},
+    Mutation{"the end of K not zeroed", "if (k_left < 8) value = keep_first(value, k_left);", ""},
+    Mutation{"whole chunks at the end of a matrix", "chunk + 32 <= end", "chunk <= end"},
+    Mutation{"the end of a matrix overrun by elements", "half[h] < end", "true"},
+    // ---- shared memory
+    Mutation{"no swizzle", "chunk ^ (", "chunk + 0 * ("},
+    Mutation{"swizzle by the wrong rows", "row / kRowsPerTurn % kSpan", "row / 8 % kSpan"},
+    Mutation{"swizzle of half the span", "row / kRowsPerTurn % kSpan", "row / kRowsPerTurn % (kSpan / 2)"},
+    Mutation{"no padding", "kRowPadding = 16", "kRowPadding = 0"},
+    Mutation{"A's loads swizzled as one row further", "shared_offset<kPitchA>(row, chunk + c)",
+             "shared_offset<kPitchA>(row + 1, chunk + c)"},
+    Mutation{"B's chunks one further", "shared_offset<kPitchB>(row, chunk + c)",
+             "shared_offset<kPitchB>(row, chunk + c + 1)"},
+    Mutation{"lanes give half the rows", "lane % 8;", "lane % 4;"},
+    Mutation{"trans dropped", ".trans.", "."},
+    Mutation{"trans added", "m8n8.x4.shared", "m8n8.x4.trans.shared"},
+    Mutation{"no pitch in the epilogue", "kPitchC = kWarpN + 8", "kPitchC = kWarpN"},
+    Mutation{"the epilogue's second half overlaps the first", "half * 8) * kPitchC", "half * 4) * kPitchC"},
+    // ---- tiles, splits, packing
+    Mutation{"strips of tiles not cut at the end", "min(static_cast<unsigned>(kGroup), tiles_m - strip * kGroup)",
+             "kGroup"},
+    Mutation{"the zigzag turns nowhere", "tiles_n - 1 - column", "tiles_n - column"},
+    Mutation{"the last split not added", "split < kSplitK;", "split < kSplitK - 1;"},
+    Mutation{"splits overlap", "(split + 1) * k_share", "(split + 2) * k_share"},
+    Mutation{"packing leaves out cut vectors", "(columns + 7u) / 8", "columns / 8u"},
+    Mutation{"packed vectors too close", "static_cast<long long>(v) * 8", "static_cast<long long>(v) * 7"},
+    Mutation{"packed rows not zeroed at the end", "keep_first(value, columns - column)", "value"},
+    Mutation{"alpha twice", "output.alpha * sum", "output.alpha * output.alpha * sum"},
+    Mutation{"C without beta", "fmaf(output.beta,", "fmaf(1.0f,"},
+};
+
+bool is_of_copy_groups(std::string_view name) {
+    return name.find("wait") != std::string_view::npos || name.find("commit") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<Dump> dumps() {
+    const auto tn = GemmLayout::tn;
+    const auto nn = GemmLayout::nn;
+    const auto nt = GemmLayout::nt;
+    const auto tt = GemmLayout::tt;
+    return {
+        {"tn, 16-byte cp.async, swizzle", spec_of(tn, 72, 72, 200), "block=64x64x32,warp=32x32,stages=3", {}},
+        {"nn, padding, 2 stages, single buffer",
+         spec_of(nn, 72, 72, 200),
+         "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding",
+         {}},
+        {"nt, 8-byte cp.async, stores from registers, zigzag",
+         spec_of(nt, 68, 76, 204),
+         "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,epilogue=reg",
+         {}},
+        {"tt, 4-byte cp.async, 16x8x8",
+         spec_of(tt, 34, 134, 202),
+         "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column",
+         {}},
+        {"tn, realigned copies", spec_of(tn, 67, 33, 203), "block=64x64x32,warp=32x32,stages=3", {}, false},
+        {"nt, realigned copies", spec_of(nt, 67, 33, 203), "block=64x64x32,warp=32x32,stages=3", {}, false},
+        {"tn, split-K", spec_of(tn, 72, 72, 392), "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row", {}},
+        {"tn, packed operands", spec_of(tn, 67, 33, 203), "block=64x64x32,warp=32x32,stages=3,pack=ab", {}},
+        {"tt, C and beta, f32", with_c(spec_of(tt, 72, 72, 200), DataType::f32), "block=64x64x32,warp=32x32,stages=3",
+         kScaled},
+        {"nn, f16 sums, C, stores from registers, ldmatrix.x2 and .x1",
+         with_c(f16(spec_of(nn, 136, 72, 104), DataType::f16), DataType::f16),
+         "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3,epilogue=reg", kScaled},
+    };
+}
+
+std::span<const Mutation> mutations() { return kMutations; }
+
+std::string equivalence(const Dump& dump, const Mutation& mutation) {
+    if (!dump.async && is_of_copy_groups(mutation.name))
+        return "the kernel has no cp.async: groups are empty and waits have nothing to wait for";
+    if (mutation.name == "packed rows not zeroed at the end")
+        return "what lies behind a packed row is never used: the copies that read it stop at K as they do for a matrix "
+               "that is not packed";
+    return {};
+}
+
+}  // namespace jitgemm::testing

@@ -1,0 +1,123 @@
+/// Correct kernels, spoilt one text at a time: does verification on the emulator notice? Writes mutations.md, which
+/// docs/emulator-mutations.md is a copy of, into the folder it runs in.
+
+#include "generator/generate.hpp"
+#include "runtime/emulator_device.hpp"
+#include "runtime/emulator_verify.hpp"
+#include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/emulator/mutants.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+constexpr double kLeastScore = 0.95;
+constexpr int kLeastMutants = 60;
+
+/// Its limit of work is small, so that a spoilt kernel that never ends is told so soon.
+Context& impatient_emulator() {
+    static Context context = [] {
+        Options options = emulator_options("sm_80");
+        options.emulator_gflop = 1e-3;
+        return Context(options);
+    }();
+    return context;
+}
+
+std::string mutated(const std::string& body, const Mutation& mutation) {
+    std::size_t found = body.find(mutation.from);
+    for (int i = 0; i < mutation.occurrence && found != std::string::npos; ++i)
+        found = body.find(mutation.from, found + mutation.from.size());
+    if (found == std::string::npos) return {};
+    return body.substr(0, found).append(mutation.to).append(body.substr(found + mutation.from.size()));
+}
+
+/// What a verification with default checks says of a body; empty: it is right.
+std::string complaint(const Dump& dump, ParsedDump parsed, const std::string& body) {
+    parsed.body = body;
+    const GemmKernel kernel = impatient_emulator().impl().build(parsed);
+    try {
+        const EmulatedVerification verdict = verify_emulated(impatient_emulator().impl(), kernel, dump.options);
+        if (verdict.verification.ok) return {};
+        if (verdict.fault) return std::string(to_string(*verdict.fault));
+        return verdict.verification.message.find("wavefronts") != std::string::npos ? "wavefronts" : "wrong result";
+    } catch (const emulator::EmulatorFault& fault) {
+        return std::string(to_string(fault.kind()));  // it would run for ever
+    }
+}
+
+struct Score {
+    int caught = 0;
+    int missed = 0;
+    int equivalent = 0;
+    std::string rows;
+    std::string missed_rows;
+    std::string equivalent_rows;
+
+    void add(const Dump& dump, const Mutation& mutation, const std::string& found) {
+        const std::string proof = equivalence(dump, mutation);
+        const std::string row = fmt::format("| {} | {} |", mutation.name, dump.name);
+        if (!proof.empty()) {
+            ++equivalent;
+            equivalent_rows += fmt::format("{} {} |\n", row, proof);
+            CHECK(found.empty());  // the proof is wrong where verification complains
+        } else if (found.empty()) {
+            ++missed;
+            missed_rows += row + '\n';
+        } else {
+            ++caught;
+            rows += fmt::format("{} {} |\n", row, found);
+        }
+    }
+    [[nodiscard]] int counted() const { return caught + missed; }
+    [[nodiscard]] std::string page() const {
+        return fmt::format(
+            "# Mutants\n\nWritten by `tests/emulator/mutation_test.cpp` (`mutations.md` in the folder it runs in): one "
+            "change "
+            "of text in a correct kernel at a time,\nverified with the emulator's default checks.\n\n"
+            "{} of {} mutants are caught ({:.1f} %); {} more are equivalent and not counted.\n\n"
+            "## Caught\n\n| change | kernel | found by |\n|---|---|---|\n{}\n"
+            "## Missed\n\n| change | kernel |\n|---|---|\n{}\n"
+            "## Equivalent\n\n| change | kernel | proof |\n|---|---|---|\n{}",
+            caught, counted(), 100.0 * caught / counted(), equivalent, rows, missed_rows, equivalent_rows);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("mutants of correct kernels are caught by verification on the emulator") {
+    Score score;
+    std::map<std::string_view, int> used;
+    for (const Dump& dump : dumps()) {
+        const GemmSpec asked = resolved(dump.spec);
+        const KernelConfig config =
+            with_parameters({MmaMultistageConfig{}}, parse_parameters(std::string(dump.parameters)));
+        const KernelSource source = generate(asked, config, find_arch("sm_80"));
+        const ParsedDump parsed{asked, {signature(asked), config}, source.arch, source.body};
+        INFO(dump.name);
+        CHECK(complaint(dump, parsed, source.body).empty());
+        for (const Mutation& mutation : mutations()) {
+            const std::string body = mutated(source.body, mutation);
+            if (body.empty() || used[mutation.name] >= mutation.most_dumps) continue;
+            ++used[mutation.name];
+            INFO(mutation.name);
+            score.add(dump, mutation, complaint(dump, parsed, body));
+        }
+    }
+    for (const Mutation& mutation : mutations()) {
+        INFO(mutation.name);
+        CHECK(used[mutation.name] > 0);  // a text no kernel has any more
+    }
+    std::ofstream("mutations.md") << score.page();
+    INFO(score.page());
+    CHECK(score.counted() >= kLeastMutants);
+    CHECK(score.caught >= kLeastScore * score.counted());
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "runtime/context.hpp"
+#include "runtime/verify.hpp"
+
+#include <array>
+#include <string>
+
+/// \file What the tests of kernels on a GPU and on the emulator share.
+
+namespace jitgemm::testing {
+
+inline constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+
+/// Small tiles of mma_multistage with every way to copy, store and pipeline.
+inline constexpr std::array kVariants{
+    "block=64x64x32,warp=32x32,stages=3",
+    "block=64x64x32,warp=32x32,stages=2,double_buffer=0,shared=padding",
+    "block=64x32x64,warp=32x16,stages=4,rasterization=zigzag,group=2,epilogue=reg",
+    "block=32x128x32,warp=32x32,stages=5,mma=16x8x8,rasterization=column",
+    "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
+    "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
+
+[[nodiscard]] GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k);
+[[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
+
+/// Builds the kernel on the context's device and CHECKs that verify() finds it right.
+GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,
+                        const VerifyOptions& options = {});
+/// The same for the heuristic's choice, and for the default config with some parameters set.
+GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOptions& options = {});
+GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
+                      const VerifyOptions& options = {});
+
+}  // namespace jitgemm::testing

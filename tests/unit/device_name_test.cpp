@@ -1,0 +1,84 @@
+#include "runtime/device_name.hpp"
+
+#include "generator/error.hpp"
+#include "runtime/emulator_device.hpp"
+#include "tests/catch.hpp"
+
+#include <string>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("device names are read and written back") {
+    for (const char* text : {"cuda", "cuda:0", "cuda:7", "emulator", "emulator:sm_80", "emulator:sm_90a"})
+        CHECK(to_string(parse_device_name(text)) == text);
+    CHECK(parse_device_name("cuda") == DeviceName{.kind = DeviceKind::cuda, .ordinal = {}, .arch = {}});
+    CHECK(parse_device_name("cuda:3").ordinal == 3);
+    CHECK(parse_device_name("emulator:sm_90").arch == "sm_90a");
+}
+
+TEST_CASE("a mistyped device names the nearest") {
+    CHECK_THROWS_WITH(parse_device_name("emulater"), ContainsSubstring("did you mean 'emulator'"));
+    CHECK_THROWS_WITH(parse_device_name("cda:0"), ContainsSubstring("did you mean 'cuda'"));
+    CHECK_THROWS_WITH(parse_device_name("emulator:sm_81"), ContainsSubstring("sm_80"));
+    for (const char* text : {"", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "emulator:", "auto"})
+        CHECK_THROWS_AS(parse_device_name(text), SpecError);
+}
+
+TEST_CASE("opening the emulator needs no GPU, and its size is a known GPU's") {
+    Options options;
+    options.device = "emulator:sm_90a";
+    const auto device = open_device(options);
+    CHECK(device->kind() == DeviceKind::emulator);
+    CHECK(device->name() == "emulator (sm_90a)");
+    CHECK(device->model().sm_count == typical_gpu(find_arch("sm_90a")).sm_count);
+    options.device = "emulator";
+    CHECK(open_device(options)->model().arch->name == "sm_80");
+}
+
+TEST_CASE("the emulator refuses what it cannot load") {
+    EmulatorDevice device(find_arch("sm_80"), 20);
+    const auto load = [&](const std::string& ptx, const char* function, int shared_bytes) {
+        KernelEntry entry;
+        entry.function = function;
+        entry.threads = 32;
+        entry.shared_bytes = shared_bytes;
+        static_cast<void>(device.load(ptx, entry));
+    };
+    const auto module = [](const char* version, const char* target) {
+        return std::string(".version ") + version + "\n.target " + target +
+               "\n.address_size 64\n.visible .entry work()\n{\nret;\n}\n";
+    };
+    CHECK_NOTHROW(load(module("8.0", "sm_80"), "work", 0));
+    CHECK_THROWS_WITH(load(module("42.0", "sm_80"), "work", 0), ContainsSubstring("42.0"));
+    CHECK_THROWS_WITH(load(module("8.0", "sm_90a"), "work", 0), ContainsSubstring("sm_90"));
+    CHECK_THROWS_WITH(load(module("8.0", "sm_80"), "other", 0),
+                      ContainsSubstring("other") && ContainsSubstring("work"));
+    CHECK_THROWS_WITH(load(module("8.0", "sm_80"), "work", 1 << 20), ContainsSubstring("1048576"));
+    CHECK_THROWS_AS(load("\x7f"
+                         "ELF",
+                         "work", 0),
+                    Error);
+}
+
+TEST_CASE("the emulator's memory ends where it says, and a free pointer is no pointer") {
+    EmulatorDevice device(find_arch("sm_80"), 20);
+    CHECK(device.total_memory() == kEmulatedMemory);
+    CHECK_THROWS_AS(device.allocate(kEmulatedMemory + 1), Error);
+    const DevicePointer buffer = device.allocate(64);
+    CHECK(device.free_memory() == kEmulatedMemory - 64);
+    device.fill_bytes(buffer, 0x5a, 64);
+    std::uint8_t byte = 0;
+    device.copy_to_host(&byte, DevicePointer{buffer.address + 63}, 1);
+    CHECK(byte == 0x5a);
+    CHECK_THROWS_AS(device.copy_to_host(&byte, DevicePointer{buffer.address + 64}, 1), Error);
+    device.free(buffer);
+    CHECK_THROWS_AS(device.copy_to_host(&byte, buffer, 1), Error);
+}
+
+TEST_CASE("a problem beyond the emulator's limit is refused with limit and estimate") {
+    CHECK_NOTHROW(require_emulable(resolved(parse_shape_line("bf16 tn 1000 777 555")), 20));
+    CHECK_NOTHROW(require_emulable(resolved(parse_shape_line("bf16 tn 8192 8192 8192")), 0));
+    CHECK_THROWS_WITH(require_emulable(resolved(parse_shape_line("bf16 tn 8192 8192 8192")), 20),
+                      ContainsSubstring("1100 GFLOP") && ContainsSubstring("20 GFLOP") && ContainsSubstring("minutes"));
+}

@@ -1,0 +1,121 @@
+/// The emulator's reference against the reference kernels' text run thread by thread on the host.
+
+#include "runtime/host_reference.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/support/host_reference_device.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+constexpr std::int64_t kM = 21;
+constexpr std::int64_t kN = 19;
+constexpr std::int64_t kK = 35;
+
+/// Three operands in one device's memory; D is the once-rounded product, but for what a test spoils.
+struct Operands {
+    explicit Operands(Context::Impl& context, const Reference& reference) : device(context.device) {
+        a = matrix(kM * kK, 1, kM, DataType::bf16);  // column-major
+        b = matrix(kK * kN, kN, 1, DataType::bf16);  // row-major
+        d = matrix(kM * kN, kN, 1, DataType::f32);
+        reference.fill(a, kM, kK, {.kind = FillKind::integers, .seed = 5, .range = 4});
+        reference.fill(b, kK, kN, {.kind = FillKind::sparse, .seed = 6, .group = 3});
+    }
+    ~Operands() {
+        for (const DeviceMatrix& matrix : {a, b, d}) device->free(matrix.data);
+    }
+    Operands(const Operands&) = delete;
+    Operands& operator=(const Operands&) = delete;
+
+    [[nodiscard]] DeviceMatrix matrix(std::int64_t elements, std::int64_t row_stride, std::int64_t column_stride,
+                                      DataType type) const {
+        return {device->allocate(static_cast<std::size_t>(elements * bytes(type))), row_stride, column_stride, type};
+    }
+    [[nodiscard]] Check check(bool exact) const {
+        return {.a = a,
+                .b = b,
+                .c = {},
+                .d = d,
+                .m = kM,
+                .n = kN,
+                .k = kK,
+                .alpha = 2,
+                .beta = 0,
+                .sum_unit = 1e-6,
+                .output_unit = 1e-7,
+                .output_floor = 1e-30,
+                .exact = exact};
+    }
+    void set_d(std::int64_t index, float value) const {
+        device->copy_to_device(DevicePointer{d.data.address + 4 * static_cast<std::uint64_t>(index)}, &value, 4);
+    }
+
+    std::shared_ptr<Device> device;
+    DeviceMatrix a, b, d;
+};
+
+std::vector<std::byte> bytes_of(Device& device, const DeviceMatrix& matrix, std::int64_t elements) {
+    std::vector<std::byte> host(static_cast<std::size_t>(elements * bytes(matrix.type)));
+    device.copy_to_host(host.data(), matrix.data, host.size());
+    return host;
+}
+
+}  // namespace
+
+TEST_CASE("the host's reference makes the operands the kernels make") {
+    HostReferenceContext context;
+    const HostReference host(context.impl.device);
+    const std::unique_ptr<Reference> kernels = make_reference(context.impl);
+    const Operands ours(context.impl, host);
+    const Operands theirs(context.impl, *kernels);
+    CHECK(bytes_of(*ours.device, ours.a, kM * kK) == bytes_of(*ours.device, theirs.a, kM * kK));
+    CHECK(bytes_of(*ours.device, ours.b, kK * kN) == bytes_of(*ours.device, theirs.b, kK * kN));
+}
+
+TEST_CASE("the host's reference finds what the kernels find") {
+    HostReferenceContext context;
+    const HostReference host(context.impl.device);
+    const std::unique_ptr<Reference> kernels = make_reference(context.impl);
+    const Operands operands(context.impl, host);
+    for (const bool exact : {true, false}) {
+        const Check check = operands.check(exact);
+        for (std::int64_t i = 0; i < kM * kN; ++i)
+            operands.set_d(i, static_cast<float>(kernels->element(check, i / kN, i % kN).expected));
+        CHECK(kernels->check(check).wrong == 0);
+        CHECK(host.check(check).wrong == 0);
+
+        operands.set_d(47, 0.5F);
+        operands.set_d(200, std::nanf(""));
+        const CheckResult found = host.check(check);
+        const CheckResult expected = kernels->check(check);
+        CHECK(found.wrong == 2);
+        CHECK(found.wrong == expected.wrong);
+        CHECK(found.first == expected.first);
+        CHECK(host.element(check, 47 / kN, 47 % kN).expected == kernels->element(check, 47 / kN, 47 % kN).expected);
+        CHECK(host.element(check, 47 / kN, 47 % kN).got == 0.5);
+    }
+}
+
+TEST_CASE("the host's reference counts damaged bytes as the kernels do") {
+    HostReferenceContext context;
+    const HostReference host(context.impl.device);
+    const std::unique_ptr<Reference> kernels = make_reference(context.impl);
+    Device& device = *context.impl.device;
+    const DevicePointer buffer = device.allocate(100);
+    const GuardedLines lines{.buffer = buffer, .front = 10, .lines = 3, .run = 12, .pitch = 20, .back = 10};
+    device.fill_bytes(buffer, 0x5a, 100);
+    for (const int offset : {0, 9, 10, 21, 22, 29, 30, 62, 71}) {
+        device.fill_bytes(DevicePointer{buffer.address + static_cast<std::uint64_t>(offset)}, 1, 1);
+        CHECK(host.guard_damage(lines, 0x5a) == kernels->guard_damage(lines, 0x5a));
+    }
+    CHECK(host.guard_damage(lines, 0x5a) == 6);  // but for 10, 21 and 30, which lie in lines
+    device.free(buffer);
+}
