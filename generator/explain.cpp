@@ -61,7 +61,7 @@ std::string rule_of(std::string_view reason) {
     return rule;
 }
 
-std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& rejected) {
+std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& rejected, const KernelConfig& chosen) {
     std::map<std::string, RejectionGroup> groups;
     for (const auto& [config, reasons] : rejected) {
         for (const std::string& reason : reasons) {
@@ -69,6 +69,7 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
             if (group.count++ == 0) {
                 group.example = config;
                 group.reason = reason;
+                group.differs = differences(config, chosen);
             }
         }
     }
@@ -80,7 +81,7 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
 
 [[noreturn]] void throw_nothing_serves(const GemmSpec& spec, const CandidateList& list) {
     std::vector<std::string> reasons = list.unsupported;
-    for (const RejectionGroup& group : grouped(list.rejected)) reasons.push_back(group.reason);
+    for (const RejectionGroup& group : grouped(list.rejected, {})) reasons.push_back(group.reason);
     throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
 }
 
@@ -91,7 +92,8 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
     CandidateList list = restricted ? list_candidates(explanation.spec, explanation.gpu, selection) : free;
     explanation.accepted_count = list.accepted.size();
     explanation.rejected_count = list.rejected.size();
-    if (selection.kernel) {
+    explanation.forced = selection.kernel.has_value();
+    if (explanation.forced) {
         const Candidate forced = list_candidates(explanation.spec, explanation.gpu, selection).accepted.front();
         list.accepted.insert(list.accepted.begin(), forced);
     }
@@ -99,7 +101,7 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
     explanation.config = list.accepted.front().config;
     explanation.cost = list.accepted.front().cost;
     explanation.runners_up = runners_up(list.accepted, explanation.config);
-    explanation.rejections = grouped(list.rejected);
+    explanation.rejections = grouped(list.rejected, explanation.config);
     explanation.unsupported = std::move(list.unsupported);
     if (free.accepted.empty() || free.accepted.front().config == explanation.config) return;
     const auto& [config, cost] = free.accepted.front();
@@ -139,12 +141,12 @@ std::string_view to_string(Bound bound) {
 
 Bound bound_of(const CostEstimate& cost) {
     if (2 * cost.overhead_us >= cost.total_us) return Bound::launch;
-    if (cost.dram_us >= std::max(cost.math_us, cost.l2_us)) return Bound::dram;
-    if (cost.l2_us >= cost.math_us) return Bound::l2;
-    const double busiest = std::max({cost.tensor_us, cost.shared_us, cost.l2_us});
-    if (cost.math_us > 2 * busiest) return Bound::latency;
-    if (busiest == cost.tensor_us) return Bound::tensor_cores;
-    return busiest == cost.shared_us ? Bound::shared_memory : Bound::l2;
+    const std::array<std::pair<double, Bound>, 4> units{{{cost.tensor_us, Bound::tensor_cores},
+                                                         {cost.shared_us, Bound::shared_memory},
+                                                         {cost.l2_us, Bound::l2},
+                                                         {cost.dram_us, Bound::dram}}};
+    const auto [busy_us, unit] = *std::ranges::max_element(units, {}, &std::pair<double, Bound>::first);
+    return cost.total_us - cost.overhead_us > 2 * busy_us ? Bound::latency : unit;
 }
 
 Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {

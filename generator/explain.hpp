@@ -31,7 +31,8 @@ struct Alternative {
 struct RejectionGroup {
     std::size_t count = 0;  ///< candidates; one that breaks two rules is in two groups
     KernelConfig example;
-    std::string reason;  ///< the example's, with its numbers
+    std::string reason;                        ///< the example's, with its numbers
+    std::vector<ParameterDifference> differs;  ///< in what the example differs from the chosen kernel
 };
 
 /// How a grid runs on a GPU: blocks fill every SM, wave after wave; those of the last one spread over the SMs.
@@ -51,8 +52,8 @@ struct WaveBreakdown {
 /// What a prediction is bound by: the unit that its time is mostly made of.
 enum class Bound : std::uint8_t { tensor_cores, shared_memory, l2, dram, latency, launch };
 [[nodiscard]] std::string_view to_string(Bound bound);
-/// latency: the SMs' time is more than twice what their busiest unit needs (waiting, prologues, the tail); launch: fixed costs
-/// are half of the time or more.
+/// launch: fixed costs are half of the time or more; latency: the rest is more than twice what the busiest unit alone needs
+/// (waiting for loads, ramp-up of the blocks, the last wave); else that unit.
 [[nodiscard]] Bound bound_of(const CostEstimate& cost);
 
 /// Registers of a thread as ptxas assigned them.
@@ -69,9 +70,10 @@ struct Explanation {
     GpuModel gpu;
     KernelConfig config;
     CostEstimate cost;
+    bool forced = false;                     ///< named by the selection, not chosen
     std::vector<Alternative> runners_up;     ///< best first
     std::optional<Alternative> free_choice;  ///< the heuristic's own, where the selection keeps it from it
-    std::size_t accepted_count = 0;          ///< candidates that were compared, the chosen one included
+    std::size_t accepted_count = 0;          ///< candidates that fit the problem and the selection's parameters
     std::size_t rejected_count = 0;
     std::vector<RejectionGroup> rejections;  ///< most frequent first
     std::vector<std::string> unsupported;    ///< why whole families were left out

@@ -2,6 +2,7 @@
 
 #include "generator/draw/markup.hpp"
 #include "generator/draw/palette.hpp"
+#include "generator/draw/svg.hpp"
 #include "generator/draw/svg_grid.hpp"
 
 #include <fmt/format.h>
@@ -21,12 +22,23 @@ h2{font-size:20px;line-height:1.25;margin:48px 0 4px}
 h3{font-size:15px;margin:0 0 6px}
 p{margin:4px 0 12px;max-width:46em}
 .muted,figcaption{color:var(--muted);font-size:14px}
-figure{margin:0 0 16px;overflow-x:auto;padding-bottom:4px}
+figure{margin:0 0 16px;overflow-x:auto;padding-bottom:4px;min-width:min(300px,100%);max-width:100%}
 svg{display:block;height:auto}
 svg.fit{max-width:100%}
 svg [data-h]{cursor:crosshair}
 svg.marking [data-k]{opacity:.28}
 svg.marking [data-k].on{opacity:1}
+.side{display:flex;flex-wrap:wrap;gap:12px 36px;align-items:flex-start}
+.name{overflow-wrap:anywhere}
+code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:13px}
+dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(132px,1fr));gap:10px;margin:16px 0 0}
+dl>div{background:var(--panel);border-radius:8px;padding:8px 12px}
+dt{color:var(--muted);font-size:13px}
+dd{margin:0;font-weight:600}
+table{border-collapse:collapse;font-size:14px}
+th,td{padding:5px 14px 5px 0;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
+th{color:var(--muted);font-weight:400}
+th:nth-child(-n+3),td:nth-child(-n+3){text-align:left}
 #hint{position:fixed;z-index:9;pointer-events:none;display:none;max-width:min(28em,92vw);padding:5px 9px;border-radius:6px;
 background:var(--ink);color:var(--paper);font-size:13px;white-space:pre-line;box-shadow:0 2px 10px #0005}
 )css";
@@ -75,10 +87,13 @@ constexpr std::string_view kScript = R"js(
 std::string html_page(const std::string& title, const std::string& body) {
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
+        "&#39;unsafe-inline&#39;; "
+        "script-src &#39;unsafe-inline&#39;\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n<title>{}</title>\n"
-        "<style>\n{}{}body{{font-family:{}}}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
+        "<style>\n{}{}{}body{{font-family:{}}}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
         "<output id=\"hint\"></output>\n<script>{}</script>\n</body>\n</html>\n",
-        escape_markup(title), palette_css(), grid_css(), kSansSerif, kPageCss, body, kScript);
+        escape_markup(title), palette_css(), grid_css(), svg_css(), kSansSerif, kPageCss, body, kScript);
 }
 
 }  // namespace jitgemm

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct Grid {
     std::string row_axis, column_axis;
     int rows = 0, columns = 0;
     std::vector<Cell> cells;  ///< rows · columns of them, row-major
+
+    [[nodiscard]] std::size_t index(int row, int column) const {
+        return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
+    }
 };
 
 /// What `jitgemm layout` draws: grids one below the other, and sentences below them.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string_view>
 
 namespace jitgemm {
 namespace {
@@ -53,14 +54,29 @@ std::string color_definitions(const Picture& picture) {
     return text;
 }
 
-/// First line in bold, the others below it.
+/// First line in bold, the others below it; {} keeps "[" and "*" from being read as arguments of the line break.
 std::string cell_lines(const Cell& cell) {
     std::string text;
     for (std::size_t line = 0; line < cell.lines.size(); ++line) {
         const std::string escaped = escape_latex(cell.lines[line]);
-        text += line == 0 ? "\\textbf{" + escaped + "}" : "\\\\" + escaped;
+        text += line == 0 ? "\\textbf{" + escaped + "}" : "\\\\{}" + escaped;
     }
     return text;
+}
+
+std::string indices(std::string_view anchor, int count, std::string_view at) {
+    if (count == 0) return {};
+    return fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor={}] at ({}) {{\\i}};\n", count - 1, anchor,
+                       at);
+}
+
+std::string row_boxes(const Grid& grid, int row) {
+    std::string boxes = "\\hbox{";
+    for (int column = 0; column < grid.columns; ++column) {
+        const Cell& cell = grid.cells[grid.index(row, column)];
+        boxes += fmt::format("\\cell{{{}}}{{{}}}%\n", color_class(cell.color), cell_lines(cell));
+    }
+    return boxes + "}\n";
 }
 
 /// Upper left corner of the drawing goes to (0, −top).
@@ -72,18 +88,11 @@ std::string grid_tikz(const Grid& grid, double top, const CellSize& size) {
                         escape_latex(grid.column_axis));
     tikz += fmt::format("\\node[axis,anchor=south east] at (0,0) [yshift=0.02cm] {{{} $\\downarrow$}};\n",
                         escape_latex(grid.row_axis));
-    tikz += fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor=south] at (\\i+0.5,0) {{\\i}};\n",
-                        grid.columns - 1);
-    tikz +=
-        fmt::format("\\foreach \\i in {{0,...,{}}} \\node[axis,anchor=east] at (0,\\i+0.5) {{\\i}};\n", grid.rows - 1);
-    for (int row = 0; row < grid.rows; ++row) {
-        for (int column = 0; column < grid.columns; ++column) {
-            const Cell& cell = grid.cells[static_cast<std::size_t>(row * grid.columns + column)];
-            tikz +=
-                fmt::format("\\cell{{{}}}{{{}}}{{{}}}{{{}}}\n", column, row, color_class(cell.color), cell_lines(cell));
-        }
-    }
-    return tikz + "\\end{scope}\n";
+    tikz += indices("south", grid.columns, "\\i+0.5,0") + indices("east", grid.rows, "0,\\i+0.5");
+    tikz += fmt::format("\\cellwidth={:.3f}cm \\cellheight={:.3f}cm\n", size.width, size.height);
+    tikz += "\\node[anchor=north west,inner sep=0] at (0,0) {\\vbox{\\offinterlineskip\n";
+    for (int row = 0; row < grid.rows; ++row) tikz += row_boxes(grid, row);
+    return tikz + "}};\n\\end{scope}\n";
 }
 
 std::string all_tikz(const Picture& picture) {
@@ -111,13 +120,19 @@ constexpr const char* kPreamble = R"tex(% pdflatex FILE: one page, as large as t
 \definecolor{muted}{HTML}{5A6270}
 \tikzset{
   title/.style={anchor=base west,inner sep=0,font=\sffamily\bfseries},
-  axis/.style={inner sep=2pt,text=muted,font=\sffamily\scriptsize},
-  inside/.style={inner sep=0,align=center,font=\sffamily\fontsize{6.5}{8}\selectfont}}
-% \cell{column}{row}{colour}{lines}
-\newcommand\cell[4]{%
-  \fill[#3] (#1,#2) rectangle ++(1,1);
-  \draw[white,line width=0.5pt] (#1,#2) rectangle ++(1,1);
-  \node[inside] at (#1+0.5,#2+0.5) {#4};}
+  axis/.style={inner sep=2pt,text=muted,font=\sffamily\scriptsize}}
+\newcommand\inside{\sffamily\fontsize{6}{7.5}\selectfont}
+\newdimen\cellwidth
+\newdimen\cellheight
+\newdimen\cellgap
+\cellgap=0.6pt
+% \cell{colour}{lines}: a rule with text on it. Plain boxes, for TeX's memory holds few thousand TikZ nodes.
+\newcommand\cell[2]{%
+  {\color{#1}\vrule width\dimexpr\cellwidth-\cellgap\relax height\dimexpr\cellheight-\cellgap\relax}%
+  \kern\dimexpr\cellgap-\cellwidth\relax
+  \hbox to\dimexpr\cellwidth-\cellgap\relax{\hss\vbox to\dimexpr\cellheight-\cellgap\relax{\vss
+    \hbox{\inside\shortstack{#2}}\vss\kern\cellgap}\hss}%
+  \kern\cellgap\vrule width0pt height\cellheight}
 )tex";
 
 constexpr const char* kOpening = R"tex(\begin{document}

@@ -105,7 +105,7 @@ std::string row_text(const Grid& grid, const TextGrid& text, int row) {
     for (std::size_t height = 0; height < text.height; ++height) {
         std::string line = padded_left(height == 0 ? std::to_string(row) : "", text.index_width) + " │";
         for (int column = 0; column < grid.columns; ++column) {
-            const auto& cell = text.cells[static_cast<std::size_t>(row * grid.columns + column)];
+            const auto& cell = text.cells[grid.index(row, column)];
             line += std::string(text.gap, ' ') + padded_left(height < cell.size() ? cell[height] : "", text.width);
         }
         lines += without_trailing_blanks(std::move(line)) + "\n";

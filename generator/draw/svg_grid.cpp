@@ -102,9 +102,8 @@ Drawing draw_grid(const Grid& grid, Hover hover) {
     drawing.svg = frame(grid, metrics);
     for (int row = 0; row < grid.rows; ++row) {
         for (int column = 0; column < grid.columns; ++column) {
-            drawing.svg += cell_svg(grid.cells[static_cast<std::size_t>(row * grid.columns + column)],
-                                    metrics.left + column * metrics.cell_width, metrics.top + row * metrics.cell_height,
-                                    metrics, hover);
+            drawing.svg += cell_svg(grid.cells[grid.index(row, column)], metrics.left + column * metrics.cell_width,
+                                    metrics.top + row * metrics.cell_height, metrics, hover);
         }
     }
     drawing.width = std::max(metrics.left + grid.columns * metrics.cell_width, characters(grid.title) * 9);
@@ -116,7 +115,8 @@ std::string grid_css() {
     return fmt::format(
         "text{{font:11px {};fill:var(--ink);text-anchor:middle}}\n"
         "text.t{{font:600 15px {};text-anchor:start}}\n"
-        "text.i{{fill:var(--muted)}}text.s{{text-anchor:start}}text.e{{text-anchor:end}}\n",
+        "g>text{{font-weight:600}}tspan{{font-weight:400}}\n"
+        "text.i{{fill:var(--muted);font-weight:400}}text.s{{text-anchor:start}}text.e{{text-anchor:end}}\n",
         kMonospace, kSansSerif);
 }
 

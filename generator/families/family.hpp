@@ -46,7 +46,8 @@ struct OperandPath {
     std::string copy;     ///< "cp.async of 16 bytes"
     std::string place;    ///< how its rows lie in shared memory, and why so
     LdmatrixChoice ldmatrix;
-    std::string ldmatrix_reason;
+    std::string width_reason;  ///< why ldmatrix takes so many matrices
+    std::string trans_reason;  ///< and why it transposes them or not
 };
 
 /// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.

@@ -44,15 +44,15 @@ std::string place_text(const OperandView& view, SharedLayout layout) {
 
 std::string width_reason(const OperandView& view, const MmaMultistageConfig& c, const LdmatrixChoice& choice) {
     const int widest = widest_ldmatrix(choice.matrices);
-    std::string text = fmt::format("the warp's {}x{} ({} x k) of a k-step hold {} matrices of 8x8", view.rows, c.mma.k,
+    std::string text = fmt::format("the warp's {}x{} ({} x k) are {} matrices of 8x8", view.rows, c.mma.k,
                                    view.row_letter, choice.matrices);
     if (choice.x < widest) return text + fmt::format("; x{} would load them in fewer instructions", widest);
     return text + (widest == 4
-                       ? ", which x4 loads four at a time"
-                       : fmt::format(", which x{} does not divide: x{} is the widest that does", 2 * widest, widest));
+                       ? ", four an instruction"
+                       : fmt::format(", too few for x{}: x{} is the widest that divides them", 2 * widest, widest));
 }
 
-std::string major_reason(const OperandView& view) {
+std::string trans_reason(const OperandView& view) {
     if (view.geometry.k_major) return "K is contiguous in shared memory, as the fragments want it";
     return fmt::format("{} is contiguous in shared memory, so each matrix is transposed on its way",
                        view.row_letter == 'm' ? 'M' : 'N');
@@ -66,7 +66,8 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
     path.place = place_text(view, c.shared_layout);
     const int matrices = matrices_8x8(view.operand, c.mma, {g.tiles_m, g.tiles_n, 1});
     path.ldmatrix = {view.ldmatrix, !path.k_major, matrices, matrices / view.ldmatrix};
-    path.ldmatrix_reason = fmt::format("{}; {}", width_reason(view, c, path.ldmatrix), major_reason(view));
+    path.width_reason = width_reason(view, c, path.ldmatrix);
+    path.trans_reason = trans_reason(view);
     return path;
 }
 

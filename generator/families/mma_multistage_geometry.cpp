@@ -46,6 +46,11 @@ int MmaMultistageGeometry::registers() const {
     return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
 }
 
+int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk) {
+    return layout == SharedLayout::swizzle ? swizzled_offset(operand.row_bytes, row, chunk)
+                                           : padded_offset(operand.row_bytes, row, chunk);
+}
+
 MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
     MmaMultistageGeometry g;
     g.warps_m = safe_quotient(config.block.m, config.warp.m);

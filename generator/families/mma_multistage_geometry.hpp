@@ -22,6 +22,9 @@ struct OperandGeometry {
     int passes = 0;  ///< vectors a thread copies of each tile; 0 when threads don't divide into rows
 };
 
+/// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/shared_layout.cuh places it.
+[[nodiscard]] int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk);
+
 /// Everything that follows from signature and config alone; templates/tiling.cuh states the same in device code.
 struct MmaMultistageGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;

@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage_render.hpp"
 
 #include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage_rasterization.hpp"
 #include "generator/families/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -180,27 +181,6 @@ std::vector<KernelArgument> argument_list(const GemmSignature& s, const MmaMulti
     return list;
 }
 
-/// The tile coordinates that a block id stands for; templates/rasterization.cuh the other way round.
-std::int64_t block_of_tile(const MmaMultistageConfig& c, std::int64_t tm, std::int64_t tn, std::int64_t tiles_m,
-                           std::int64_t tiles_n) {
-    const std::int64_t group = c.group;
-    switch (c.rasterization) {
-        case Rasterization::row: return tm * tiles_n + tn;
-        case Rasterization::column: return tn * tiles_m + tm;
-        case Rasterization::grouped_n: {
-            const std::int64_t strip = tn / group;
-            const std::int64_t columns = std::min(group, tiles_n - strip * group);
-            return strip * group * tiles_m + tm * columns + tn % group;
-        }
-        default: {
-            const std::int64_t strip = tm / group;
-            const std::int64_t rows = std::min(group, tiles_m - strip * group);
-            const bool backwards = c.rasterization == Rasterization::zigzag && strip % 2 == 1;
-            return strip * group * tiles_n + (backwards ? tiles_n - 1 - tn : tn) * rows + tm % group;
-        }
-    }
-}
-
 KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vector<KernelArgument>& arguments) {
     KernelEntry entry;
     entry.function = std::move(function);
@@ -274,8 +254,7 @@ ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& conf
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, owner.tile_m, owner.tile_n, (spec.m + c.block.m - 1) / c.block.m,
-                                (spec.n + c.block.n - 1) / c.block.n);
+    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c, spec.m, spec.n));
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;

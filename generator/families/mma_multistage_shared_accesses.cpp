@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -26,9 +27,7 @@ struct OperandTile {
     /// Of an element of the tile as shared memory holds it: K-major (m or n, k), else (k, m or n).
     [[nodiscard]] int address(int row, int column_bytes) const {
         const int chunk = column_bytes / kChunkBytes;
-        const int start = layout == SharedLayout::swizzle ? swizzled_offset(geometry.row_bytes, row, chunk)
-                                                          : padded_offset(geometry.row_bytes, row, chunk);
-        return start + column_bytes % kChunkBytes;
+        return chunk_offset(geometry, layout, row, chunk) + column_bytes % kChunkBytes;
     }
     /// Of (m or n, k).
     [[nodiscard]] int address(Coordinate element) const {
@@ -36,6 +35,15 @@ struct OperandTile {
                                 : address(element.column, element.row * kElementBytes);
     }
 };
+
+void explain_conflicts(SharedAccess& access, std::string reason) {
+    if (access.wavefronts > access.ideal) access.reason = std::move(reason);
+}
+
+std::string rows_share_banks(int row_bytes, int pitch_bytes) {
+    return fmt::format("rows of {} bytes lie {} apart, so that those read or written together meet in a bank",
+                       row_bytes, pitch_bytes);
+}
 
 /// Vectors of one row lie side by side in lanes; threads go down the rows, pass by pass.
 SharedAccess copy_access(const OperandTile& tile, int threads) {
@@ -55,6 +63,7 @@ SharedAccess copy_access(const OperandTile& tile, int threads) {
             add_instruction(access, vector_wavefronts(g.vector_bytes, addresses));
         }
     }
+    explain_conflicts(access, rows_share_banks(g.row_bytes, g.pitch_bytes));
     return access;
 }
 
@@ -99,6 +108,8 @@ SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig&
                 ldmatrix_lane_row(atom, tile.operand, repetitions, choice, instruction, lane);
         add_ldmatrix(access, tile, c, warps, x, rows);
     }
+    explain_conflicts(access,
+                      fmt::format("of 8 rows {} bytes apart, some begin in the same bank", tile.geometry.pitch_bytes));
     return access;
 }
 
@@ -141,6 +152,11 @@ SharedAccess epilogue_load(const MmaMultistageConfig& c, const MmaMultistageGeom
             add_instruction(access, vector_wavefronts(bytes, addresses), g.tiles_m * g.threads / kWarpLanes);
         }
     }
+    explain_conflicts(access,
+                      vector_bytes > kWidestAccess
+                          ? fmt::format("vectors of {} bytes are read in parts of {}, so that lanes lie {} bytes apart",
+                                        vector_bytes, bytes, vector_bytes)
+                          : rows_share_banks(c.warp.n * g.staged_bytes, g.staged_pitch));
     return access;
 }
 

@@ -25,7 +25,7 @@ std::string mma_wrapper(const MmaAtom& atom) {
     const int a = atom.registers(Operand::a);
     const int b = atom.registers(Operand::b);
     const int c = atom.registers(Operand::c);
-    const std::string_view kind = atom.accumulator == DataType::f16 ? "+r" : "+f";
+    const std::string_view kind = atom.accumulator == MmaType::f16 ? "+r" : "+f";
     return fmt::format(
         "// c += a * b for one {}x{}x{} atom; which lane holds which element: {} in the instruction table.\n"
         "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n"

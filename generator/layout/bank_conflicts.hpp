@@ -59,6 +59,7 @@ struct SharedAccess {
     Wavefronts worst;             ///< of the one that takes longest
     std::int64_t wavefronts = 0;  ///< of all of them
     std::int64_t ideal = 0;
+    std::string reason;  ///< why it conflicts; empty where it doesn't
 };
 
 /// Adds an instruction that is executed `times` times; one without active lanes is none.

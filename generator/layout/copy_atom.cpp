@@ -8,9 +8,8 @@ namespace jitgemm {
 namespace {
 
 constexpr int kMatrixRows = 8;
-constexpr int kMatrixBytes = 16;  // of a row: 8 elements of 16 bits
-constexpr int kElementBytes = 2;
-constexpr int kMatrixColumns = kMatrixBytes / kElementBytes;
+constexpr int kMatrixRowBits = 128;  // 8 elements of 16 bits
+constexpr int kHalfBits = 16;
 
 constexpr LdmatrixAtom kLdmatrix[] = {
     {1, false, "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "SM75_U32x1_LDSM_N", 75},
@@ -29,15 +28,9 @@ constexpr CpAsyncAtom kCpAsync[] = {
     {4, true, "cp.async.ca.shared.global", "SM80_CP_ASYNC_CACHEALWAYS", 80},
 };
 
-/// An operand's warp-level tile: M or N by K.
-struct WarpOperand {
-    int rows;
-    int columns;
-};
-
 WarpOperand warp_operand(Operand operand, TileShape mma, TileShape repetitions) {
     const int rows = operand == Operand::a ? mma.m * repetitions.m : mma.n * repetitions.n;
-    return {rows, mma.k * repetitions.k};
+    return {operand, rows, mma.k * repetitions.k, kHalfBits};
 }
 
 std::string legal_widths(int matrices) {
@@ -70,9 +63,18 @@ bool is_k_major(Operand operand, GemmLayout layout) {
     return operand == Operand::a ? order_a(layout) == Order::row : order_b(layout) == Order::column;
 }
 
+int WarpOperand::matrices() const { return rows / kMatrixRows * (columns / (kMatrixRowBits / bits)); }
+
+std::string WarpOperand::violation(int x) const {
+    const int count = matrices();
+    if (count % x == 0) return {};
+    return fmt::format("the warp tile {}x{} ({}×k) holds {} {} of 8x{}, which x{} does not divide; {}", rows, columns,
+                       operand == Operand::a ? 'm' : 'n', count, count == 1 ? "matrix" : "matrices",
+                       kMatrixRowBits / bits, x, legal_widths(count));
+}
+
 int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions) {
-    const WarpOperand tile = warp_operand(operand, mma, repetitions);
-    return tile.rows / kMatrixRows * (tile.columns / kMatrixColumns);
+    return warp_operand(operand, mma, repetitions).matrices();
 }
 
 int widest_ldmatrix(int matrices) {
@@ -85,13 +87,9 @@ std::vector<std::string> ldmatrix_violations(Operand operand, int x, TileShape m
     if (find_ldmatrix(x, false) == nullptr) {
         return {fmt::format("ldmatrix x{} of {}: the widths are x1, x2 and x4", x, name)};
     }
-    const int matrices = matrices_8x8(operand, mma, repetitions);
-    if (matrices % x == 0) return {};
-    const WarpOperand tile = warp_operand(operand, mma, repetitions);
-    return {
-        fmt::format("ldmatrix x{} of {}: the warp tile {}x{} ({}×k) holds {} {} of 8x8, which x{} does not divide; {}",
-                    x, name, tile.rows, tile.columns, operand == Operand::a ? 'm' : 'n', matrices,
-                    matrices == 1 ? "matrix" : "matrices", x, legal_widths(matrices))};
+    const std::string reason = warp_operand(operand, mma, repetitions).violation(x);
+    if (reason.empty()) return {};
+    return {fmt::format("ldmatrix x{} of {}: {}", x, name, reason)};
 }
 
 LdmatrixChoice choose_ldmatrix(Operand operand, TileShape mma, TileShape repetitions, bool k_major) {
@@ -108,16 +106,19 @@ Coordinate matrix_origin(const MmaAtom& atom, Operand operand, TileShape repetit
     const Coordinate inside = fragment.coordinate(0, matrix % registers * elements_per_register);
     const int repetition = matrix / registers;
     const int along_rows = operand == Operand::a ? repetitions.m : repetitions.n;
-    return {inside.row + fragment.rows * (repetition % along_rows),
-            inside.column + fragment.columns * (repetition / along_rows)};
+    return {inside.row + fragment.rows() * (repetition % along_rows),
+            inside.column + fragment.columns() * (repetition / along_rows)};
 }
 
 Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions, const LdmatrixChoice& choice,
                              int instruction, int lane) {
     const int matrix = instruction * choice.x + lane / kMatrixRows % choice.x;
+    return matrix_row(matrix_origin(atom, operand, repetitions, matrix), choice.trans, lane);
+}
+
+Coordinate matrix_row(Coordinate origin, bool trans, int lane) {
     const int row = lane % kMatrixRows;
-    const Coordinate origin = matrix_origin(atom, operand, repetitions, matrix);
-    if (choice.trans) return {origin.row, origin.column + row};
+    if (trans) return {origin.row, origin.column + row};
     return {origin.row + row, origin.column};
 }
 

@@ -47,6 +47,18 @@ struct LdmatrixChoice {
     friend bool operator==(const LdmatrixChoice&, const LdmatrixChoice&) = default;
 };
 
+/// An operand's warp-level tile, M or N by K, and what ldmatrix sees of it: matrices of 8 rows of 16 bytes.
+struct WarpOperand {
+    Operand operand;
+    int rows;
+    int columns;
+    int bits;  ///< of an element
+
+    [[nodiscard]] int matrices() const;
+    /// Why instructions of x matrices can't load the tile, with both counts; empty when they can.
+    [[nodiscard]] std::string violation(int x) const;
+};
+
 /// 8×8 matrices that an operand's warp-level tile holds: the instruction's own times its repetitions along M, N and K.
 [[nodiscard]] int matrices_8x8(Operand operand, TileShape mma, TileShape repetitions);
 
@@ -69,5 +81,8 @@ struct LdmatrixChoice {
 /// hardware ignores them, but their address must be valid.
 [[nodiscard]] Coordinate ldmatrix_lane_row(const MmaAtom& atom, Operand operand, TileShape repetitions,
                                            const LdmatrixChoice& choice, int instruction, int lane);
+
+/// The row of a matrix whose address a lane supplies: its first element.
+[[nodiscard]] Coordinate matrix_row(Coordinate origin, bool trans, int lane);
 
 }  // namespace jitgemm

@@ -1,77 +1,64 @@
 #pragma once
 
-#include "generator/data_type.hpp"
+#include "generator/layout/mma_type.hpp"
+#include "generator/layout/tv_layout.hpp"
 #include "generator/tile_shape.hpp"
 
-#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
 enum class Operand : std::uint8_t { a, b, c };
 [[nodiscard]] std::string_view to_string(Operand operand);  ///< "A", "B", "C"
 
-/// An element of an operand: (m, k) of A, (n, k) of B, (m, n) of C.
-struct Coordinate {
-    int row = 0;
-    int column = 0;
-    friend bool operator==(const Coordinate&, const Coordinate&) = default;
-};
-
-/// Which element a thread's value is: a CuTe layout (thread, value) → row + column · rows, such as
-/// ((4,8),(2,2,2)):((32,1),(16,8,128)). Modes of extent 1 fill up where an operand has fewer.
-struct TvLayout {
-    std::array<int, 2> thread_shape;
-    std::array<int, 2> thread_stride;
-    std::array<int, 3> value_shape;
-    std::array<int, 3> value_stride;
-    int rows;  ///< extents of the operand: M or N, and K or N
-    int columns;
-
-    [[nodiscard]] int threads() const;
-    [[nodiscard]] int values() const;
-    [[nodiscard]] int index(int thread, int value) const;
-    [[nodiscard]] Coordinate coordinate(int thread, int value) const;
-};
-
-/// A thread and one of its values.
-struct ThreadValue {
-    int thread = 0;
-    int value = 0;
-    friend bool operator==(const ThreadValue&, const ThreadValue&) = default;
-};
-
-/// The inverse: who holds the element. The coordinate lies inside the operand.
-[[nodiscard]] ThreadValue owner_of(const TvLayout& layout, Coordinate coordinate);
-
-/// One tensor-core instruction. A and C are row-major fragments, B is "col", as the PTX name says; all values of a thread
-/// lie in its 32-bit registers in the order of the value index.
+/// One tensor-core instruction and which thread holds which element. A and C are row-major fragments, B is "col", as the PTX
+/// name says; all values of a thread lie in its registers in the order of the value index. Layouts map (thread, value) to
+/// the column-major index in A (m, k), B (n, k) or C (m, n).
 struct MmaAtom {
-    std::string_view ptx_name;    ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-    std::string_view cute_name;   ///< "SM80_16x8x16_F32BF16BF16F32_TN"
-    std::string_view cute_alias;  ///< a second name CuTe has for it, or ""
+    std::string cute_name;   ///< "SM80_16x8x16_F32BF16BF16F32_TN"; empty where CuTe has none
+    std::string cute_alias;  ///< a second name CuTe has for it, or ""
+    std::string ptx_name;    ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+    std::string short_name;  ///< PTX's without what all have: "mma.m16n8k16.f32.bf16.bf16.f32"
     TileShape shape;
-    DataType a;
-    DataType b;
-    DataType accumulator;
+    MmaType a;
+    MmaType b;
+    MmaType accumulator;
     int first_compute_capability;
-    TvLayout layout_a;  ///< (m, k)
-    TvLayout layout_b;  ///< (n, k)
-    TvLayout layout_c;  ///< (m, n)
+    TvLayout layout_a;
+    TvLayout layout_b;
+    TvLayout layout_c;
+    bool saturates = false;    ///< integer sums stop at the ends of their range
+    bool a_in_shared = false;  ///< wgmma reads it from shared memory: its values are no registers
+    bool b_in_shared = false;
 
+    [[nodiscard]] const std::string& name() const { return cute_name.empty() ? short_name : cute_name; }
+    [[nodiscard]] int threads() const { return layout_c.threads(); }  ///< 32, wgmma 128
     [[nodiscard]] const TvLayout& layout(Operand operand) const;
-    [[nodiscard]] DataType type(Operand operand) const;
+    [[nodiscard]] MmaType type(Operand operand) const;
+    [[nodiscard]] bool in_shared(Operand operand) const;
     [[nodiscard]] int registers(Operand operand) const;  ///< 32-bit registers a thread holds of it
+    [[nodiscard]] std::string first_arch() const;        ///< "sm_80", "sm_90a"
 };
 
+/// Every mma.sync this project knows, parsed once.
 [[nodiscard]] std::span<const MmaAtom> mma_atom_table();
 
-/// The instruction of that shape and types, or null.
+/// The mma.sync of that shape and types that does not saturate, or null.
 [[nodiscard]] const MmaAtom* find_mma_atom(TileShape shape, DataType a, DataType b, DataType accumulator);
 
-/// The instruction of that PTX or CuTe name, or null. The short PTX form, "mma.m16n8k16.f32.bf16.bf16.f32", will do.
+/// The mma.sync of that name, or null: CuTe's names, PTX's (`.satfinite` where the PTX ISA or where CuTe has it), or PTX's
+/// short form.
 [[nodiscard]] const MmaAtom* find_mma_atom(std::string_view name);
+
+/// The mma.sync or wgmma of that name. PTX's name of a wgmma, which leaves open where A lies, means A in shared memory.
+/// Throws LayoutError, with the nearest name, for any other.
+[[nodiscard]] MmaAtom mma_atom(std::string_view name);
+
+/// Every name that mma_atom knows in CuTe's spelling or, where CuTe has none, PTX's short one.
+[[nodiscard]] std::vector<std::string> mma_atom_names();
 
 }  // namespace jitgemm

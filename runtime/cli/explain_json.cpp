@@ -94,7 +94,8 @@ Json operand_json(const OperandPath& path) {
               {"trans", path.ldmatrix.trans},
               {"matrices_8x8", path.ldmatrix.matrices},
               {"instructions", path.ldmatrix.instructions},
-              {"reason", path.ldmatrix_reason}}}};
+              {"width_reason", path.width_reason},
+              {"trans_reason", path.trans_reason}}}};
 }
 
 Json access_json(const SharedAccess& access) {
@@ -105,7 +106,8 @@ Json access_json(const SharedAccess& access) {
             {"wavefronts", access.wavefronts},
             {"ideal", access.ideal},
             {"worst_wavefronts", access.worst.count},
-            {"worst_ideal", access.worst.ideal}};
+            {"worst_ideal", access.worst.ideal},
+            {"reason", access.reason.empty() ? Json() : Json(access.reason)}};
 }
 
 Json kernel_json(const KernelAnatomy& a) {

@@ -23,14 +23,15 @@ std::string counted(std::int64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// What is limited, as the subject of a sentence.
-std::string_view in_words(Bound bound) {
-    switch (bound) {
-        case Bound::latency:
-            return "latency: waiting, the ramp-up of each block and the last wave, no unit is busy throughout";
-        case Bound::launch: return "fixed costs of the launch: the problem is too small to matter beside them";
-        default: return to_string(bound);
-    }
+/// "block=256x128x64 stages=5": what tells a kernel from the chosen one.
+std::string differences_text(const std::vector<ParameterDifference>& differs) {
+    std::vector<std::string> words;
+    for (const auto& [name, value, chosen] : differs) words.push_back(fmt::format("{}={}", name, value));
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+double busy_us(const CostEstimate& cost) {
+    return std::max({cost.tensor_us, cost.shared_us, cost.l2_us, cost.dram_us});
 }
 
 std::string problem_text(const ExplainReport& report) {
@@ -38,6 +39,39 @@ std::string problem_text(const ExplainReport& report) {
     if (report.explanation.swapped)
         text += "D is column-major: the kernel computes its transpose, so A and M below are your B and N.\n";
     return text + report.name_of(report.explanation.config) + "\n";
+}
+
+std::string choice_text(const ExplainReport& report) {
+    const Explanation& e = report.explanation;
+    const std::string rate = fmt::format("{:.2f} us, {:.1f} TFLOP/s", e.cost.total_us, tflops(e.spec, e.cost.total_us));
+    if (e.forced) return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
+    return fmt::format("  Predicted to be the fastest of {}: {}.\n", counted(e.accepted_count, "candidate"), rate);
+}
+
+std::string bound_text(const Explanation& e) {
+    const double share = e.cost.total_us > 0 ? busy_us(e.cost) / e.cost.total_us * kPercent : 0;
+    switch (e.bound) {
+        case Bound::launch: return "  Launching takes half of that or more: the problem is small.\n";
+        case Bound::latency: return "  No unit is busy half of the time: blocks wait for loads, ramp up and drain.\n";
+        default:
+            return fmt::format("  Limited by {}: alone it would be busy for {:.1f} % of that time.\n",
+                               to_string(e.bound), share);
+    }
+}
+
+std::string versus_text(const Explanation& e, const Alternative& other) {
+    return fmt::format("{}, is predicted at {:.2f} us ({:.2f} times as long)", differences_text(other.differs),
+                       other.cost.total_us, other.cost.total_us / e.cost.total_us);
+}
+
+std::string why_text(const ExplainReport& report) {
+    const Explanation& e = report.explanation;
+    std::string text = heading("Why this one") + choice_text(report) + bound_text(e);
+    if (!e.runners_up.empty())
+        text +=
+            fmt::format("  The next that differs in more than trifles, {}.\n", versus_text(e, e.runners_up.front()));
+    if (e.free_choice) text += fmt::format("  The heuristic's free choice, {}.\n", versus_text(e, *e.free_choice));
+    return text;
 }
 
 std::string kernel_text(const Explanation& e) {
@@ -61,7 +95,6 @@ std::string prediction_text(const ExplainReport& report) {
     std::string text = heading("Predicted time");
     text += row("total", fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the tensor cores' peak", cost.total_us,
                                      tflops(e.spec, cost.total_us), e.share_of_peak * kPercent));
-    text += row("bound by", fmt::format("{:>10} {}", "", in_words(e.bound)).substr(11));
     text += row(
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
     text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));
@@ -87,7 +120,6 @@ std::string roofline_text(const Explanation& e) {
 }
 
 std::string last_wave_text(const WaveBreakdown& waves, int sm_count) {
-    if (waves.blocks == 0) return "nothing to launch";
     if (waves.last_blocks == 0) return "full, like all others: no tail";
     const double share = static_cast<double>(waves.last_blocks) / static_cast<double>(waves.slots);
     return fmt::format("{} for {} slots ({:.0f} %); {} of {} SMs have none", counted(waves.last_blocks, "block"),
@@ -98,6 +130,7 @@ std::string waves_text(const Explanation& e) {
     const WaveBreakdown& waves = e.waves;
     const Occupancy& o = e.occupancy;
     std::string text = heading("Waves and occupancy");
+    if (waves.blocks == 0) return text + "  Nothing to launch.\n";
     text +=
         row("blocks on an SM",
             fmt::format("{}, limited by {} (registers allow {}, shared memory {}, threads {}, slots {})", o.blocks(),
@@ -105,7 +138,11 @@ std::string waves_text(const Explanation& e) {
     text += row("waves",
                 fmt::format("{} on {} slots: {:.2f} waves, {:.1f} % of the slots' time used",
                             counted(waves.blocks, "block"), waves.slots, waves.waves, waves.efficiency * kPercent));
-    return text + row("last wave", last_wave_text(waves, e.gpu.sm_count));
+    text += row("last wave", last_wave_text(waves, e.gpu.sm_count));
+    if (e.measured && o.blocks() != e.cost.blocks_per_sm)
+        text += row("", fmt::format("(the prediction counts on {} an SM, by estimated registers)",
+                                    counted(e.cost.blocks_per_sm, "block")));
+    return text;
 }
 
 std::string registers_text(const ExplainReport& report) {
@@ -132,9 +169,9 @@ std::string operand_text(const OperandPath& path) {
     const LdmatrixChoice& choice = path.ldmatrix;
     std::string text = row(to_string(path.operand), fmt::format("copied by {}", path.copy));
     text += row("", path.place);
-    text += row("", fmt::format("ldmatrix x{}{}, {} a warp and k-step", choice.x, choice.trans ? " with trans" : "",
-                                choice.instructions));
-    return text + row("", path.ldmatrix_reason);
+    text += row(
+        "", fmt::format("ldmatrix x{}, {} a warp and k-step: {}", choice.x, choice.instructions, path.width_reason));
+    return text + row("", fmt::format("{}: {}", choice.trans ? "trans" : "no trans", path.trans_reason));
 }
 
 std::string operands_text(const KernelAnatomy& anatomy) {
@@ -144,8 +181,10 @@ std::string operands_text(const KernelAnatomy& anatomy) {
 }
 
 std::string access_text(const SharedAccess& access) {
-    return fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", access.what, access.instruction,
-                       access.instructions, access.wavefronts, access.ideal, access.worst.count, access.worst.ideal);
+    std::string text =
+        fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", access.what, access.instruction, access.instructions,
+                    access.wavefronts, access.ideal, access.worst.count, access.worst.ideal);
+    return access.reason.empty() ? text : text + row("", access.reason);
 }
 
 std::string conflicts_text(const KernelAnatomy& anatomy) {
@@ -162,22 +201,16 @@ std::string conflicts_text(const KernelAnatomy& anatomy) {
     return text;
 }
 
-std::string differences_text(const Alternative& alternative) {
-    std::vector<std::string> words;
-    for (const auto& [name, value, chosen] : alternative.differs) words.push_back(fmt::format("{}={}", name, value));
-    return fmt::format("{}", fmt::join(words, " "));
-}
-
 std::string alternative_text(std::string_view name, const Explanation& e, const Alternative& alternative) {
     const CostEstimate& cost = alternative.cost;
-    return fmt::format("  {:<16}{:>9.2f}{:>8.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>7.2f}  {}\n", name,
+    return fmt::format("  {:<16}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>7.2f}  {}\n", name,
                        cost.total_us, cost.total_us / e.cost.total_us, cost.math_us, cost.tensor_us, cost.shared_us,
-                       cost.l2_us, cost.dram_us, cost.overhead_us, cost.waves, differences_text(alternative));
+                       cost.l2_us, cost.dram_us, cost.overhead_us, cost.waves, differences_text(alternative.differs));
 }
 
 std::string alternatives_text(const Explanation& e) {
     std::string text = heading("Compared with (predicted, us)");
-    text += fmt::format("  {:<16}{:>9}{:>8}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>7}  {}\n", "", "total", "times", "SMs",
+    text += fmt::format("  {:<16}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>7}  {}\n", "", "total", "x chosen", "SMs",
                         "tensor", "shared", "L2", "DRAM", "overhead", "waves", "differs by");
     text += alternative_text("chosen", e, {e.config, e.cost, {}});
     if (e.free_choice) text += alternative_text("free choice", e, *e.free_choice);
@@ -189,7 +222,10 @@ std::string alternatives_text(const Explanation& e) {
 
 std::string rejections_text(const Explanation& e) {
     std::string text = heading(fmt::format("Candidates: {} compared, {} rejected", e.accepted_count, e.rejected_count));
-    for (const RejectionGroup& group : e.rejections) text += fmt::format("  {:>5} x  {}\n", group.count, group.reason);
+    for (const RejectionGroup& group : e.rejections) {
+        text += fmt::format("  {:>5} x  {}\n", group.count, group.reason);
+        text += fmt::format("           for one, {}\n", differences_text(group.differs));
+    }
     for (const std::string& reason : e.unsupported) text += fmt::format("  unsupported: {}\n", reason);
     return text;
 }
@@ -198,9 +234,9 @@ std::string rejections_text(const Explanation& e) {
 
 std::string to_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
-    return problem_text(report) + kernel_text(e) + prediction_text(report) + roofline_text(e) + waves_text(e) +
-           resources_text(report) + operands_text(e.anatomy) + conflicts_text(e.anatomy) + alternatives_text(e) +
-           rejections_text(e);
+    return problem_text(report) + why_text(report) + kernel_text(e) + prediction_text(report) + roofline_text(e) +
+           waves_text(e) + resources_text(report) + operands_text(e.anatomy) + conflicts_text(e.anatomy) +
+           alternatives_text(e) + rejections_text(e);
 }
 
 }  // namespace jitgemm::cli

@@ -246,6 +246,12 @@ std::string ProblemOptions::text_or_empty(std::string_view option) const {
     return text(option).value_or(std::string());
 }
 
+bool ProblemOptions::suppose_size(std::int64_t extent) {
+    if (!given("kernel") || has_shape_line() || given("m") || given("n") || given("k")) return false;
+    for (const char* option : {"m", "n", "k"}) given_[option] = std::to_string(extent);
+    return true;
+}
+
 GemmSpec ProblemOptions::base_spec() const {
     if (!has_shape_line()) return base_of_type();
     for (const std::string_view option : kShapeOptions) {

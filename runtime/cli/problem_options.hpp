@@ -40,6 +40,9 @@ public:
     [[nodiscard]] bool given(std::string_view option) const { return given_.contains(option); }
     [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }
 
+    /// Makes the problem a cube of that extent where --kernel names a kernel and nothing names a size; true if it did.
+    bool suppose_size(std::int64_t extent);
+
     /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from
     /// the kernel. Throws UsageError, SpecError or ConfigError with all that is wrong.
     [[nodiscard]] ProblemRequest problem() const;

@@ -9,24 +9,6 @@
 namespace jitgemm::emulator {
 namespace {
 
-struct TypeRow {
-    std::string_view name;
-    MmaType type;
-};
-
-constexpr std::array<TypeRow, 12> kTypes{{{"f16", MmaType::f16},
-                                          {"bf16", MmaType::bf16},
-                                          {"tf32", MmaType::tf32},
-                                          {"e4m3", MmaType::e4m3},
-                                          {"e5m2", MmaType::e5m2},
-                                          {"s8", MmaType::s8},
-                                          {"u8", MmaType::u8},
-                                          {"s4", MmaType::s4},
-                                          {"u4", MmaType::u4},
-                                          {"f32", MmaType::f32},
-                                          {"s32", MmaType::s32},
-                                          {"f64", MmaType::f64}}};
-
 constexpr std::size_t kMostRegisters = 16;  // of one operand
 using OperandRegisters = std::array<std::uint32_t, kMostRegisters * kLanes>;
 
@@ -97,8 +79,8 @@ void decode_mma(InstructionDecoder& decoder) {
 }  // namespace
 
 std::optional<MmaType> mma_type(std::string_view ptx_name) {
-    for (const TypeRow& row : kTypes) {
-        if (row.name == ptx_name) return row.type;
+    for (const MmaTypeInfo& row : mma_type_table()) {
+        if (row.ptx_name == ptx_name) return row.type;
     }
     return std::nullopt;
 }

@@ -13,17 +13,6 @@ namespace {
 constexpr int kWarpLanes = 32;
 constexpr int kRegisterBits = 32;
 
-struct TypeRow {
-    std::string_view name;
-    int bits;
-};
-// In MmaType's order.
-constexpr std::array kTypes = {TypeRow{"f16", 16}, TypeRow{"bf16", 16}, TypeRow{"tf32", 32}, TypeRow{"e4m3", 8},
-                               TypeRow{"e5m2", 8}, TypeRow{"s8", 8},    TypeRow{"u8", 8},    TypeRow{"s4", 4},
-                               TypeRow{"u4", 4},   TypeRow{"f32", 32},  TypeRow{"s32", 32},  TypeRow{"f64", 64}};
-
-const TypeRow& type_row(MmaType type) { return kTypes[static_cast<std::size_t>(type)]; }
-
 // ---- the instructions ------------------------------------------------------------------------------------------------
 
 void add_pairs(std::vector<MmaKind>& kinds, int m, int k, std::array<MmaType, 2> types, MmaType sum) {
@@ -128,11 +117,11 @@ std::ptrdiff_t register_offset(int index) { return static_cast<std::ptrdiff_t>(i
 
 }  // namespace
 
-int type_bits(MmaType type) { return type_row(type).bits; }
+int type_bits(MmaType type) { return bits(type); }
 
 std::string to_string(const MmaKind& kind) {
     return fmt::format("m{}n{}k{}{}.{}.{}.{}.{}", kind.m, kind.n, kind.k, kind.saturate ? ".satfinite" : "",
-                       type_row(kind.d).name, type_row(kind.a).name, type_row(kind.b).name, type_row(kind.c).name);
+                       to_string(kind.d), to_string(kind.a), to_string(kind.b), to_string(kind.c));
 }
 
 void gather(const Fragment& fragment, const std::uint32_t* registers, std::uint32_t* matrix) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/layout/mma_atom.hpp"
+#include "generator/layout/mma_type.hpp"
 
 #include <cstdint>
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace jitgemm::emulator {
 
-enum class MmaType : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4, f32, s32, f64 };
+using jitgemm::MmaType;
 
 /// One instruction: D = A·B + C with A of m × k, B of k × n, C and D of m × n. c and d are the same type.
 struct MmaKind {

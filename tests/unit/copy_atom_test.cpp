@@ -203,8 +203,8 @@ TEST_CASE("ldmatrix delivers to every register what mma.sync wants there") {
                         for (int lane = 0; lane < 32; ++lane) {
                             const int step = matrix / registers;
                             const Coordinate wanted = fragment.coordinate(lane, matrix % registers * 2);
-                            const Coordinate first{wanted.row + step % along * fragment.rows,
-                                                   wanted.column + step / along * fragment.columns};
+                            const Coordinate first{wanted.row + step % along * fragment.rows(),
+                                                   wanted.column + step / along * fragment.columns()};
                             const auto [low, high] = delivered(atom, operand, repetitions, choice, matrix, lane);
                             REQUIRE(low == first);
                             REQUIRE(high == Coordinate{first.row, first.column + 1});

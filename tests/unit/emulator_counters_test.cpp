@@ -36,7 +36,7 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
             }
         }
     }
-    LaneAddresses same_bank{};
+    emulator::LaneAddresses same_bank{};
     for (std::size_t lane = 0; lane < 32; ++lane) same_bank[lane] = 128 * lane;
     CHECK(count_wavefronts(same_bank, 0xFFU, 4).actual == 8);
     CHECK(count_wavefronts(same_bank, 0, 4).ideal == 0);
@@ -45,7 +45,7 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
 TEST_CASE("emulator: sectors are counted once a request") {
     std::mt19937 random(4);
     for (int trial = 0; trial < 200; ++trial) {
-        LaneAddresses addresses{};
+        emulator::LaneAddresses addresses{};
         std::set<std::uint64_t> sectors;
         const emulator::Mask mask = trial % 3 == 0 ? emulator::kAllLanes : static_cast<emulator::Mask>(random());
         for (std::size_t lane = 0; lane < 32; ++lane) {

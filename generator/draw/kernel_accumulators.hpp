@@ -1,0 +1,38 @@
+#pragma once
+
+#include "generator/draw/picture.hpp"
+#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/gemm_spec.hpp"
+
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// Who holds an element of D while it is being summed up: of warp 0's tile, of which all warps hold theirs alike.
+struct KernelAccumulators {
+    std::string atom;  ///< CuTe's name of the mma instruction
+    TileShape warp;
+    TileShape mma;
+    int registers = 0;  ///< a thread's, for the warp tile
+    /// Lane and accumulator register of each element of the atom at the upper left, row by row.
+    struct Holder {
+        int lane = 0;
+        int value = 0;  ///< of the atom's thread-value layout
+        int accumulator_register = 0;
+    };
+    std::vector<Holder> atom_holders;
+    /// First accumulator register that each atom of the warp tile takes in every lane, row by row.
+    std::vector<int> first_register;
+    int registers_per_atom = 0;
+};
+
+[[nodiscard]] KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistageConfig& config,
+                                                     const MmaMultistageGeometry& geometry);
+
+/// The atom with lane and value in each cell.
+[[nodiscard]] Grid accumulator_grid(const KernelAccumulators& accumulators);
+/// The warp tile's atoms with their registers, and the atom beside it.
+[[nodiscard]] std::string accumulators_html(const KernelAccumulators& accumulators);
+
+}  // namespace jitgemm

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/draw/kernel_accumulators.hpp"
+#include "generator/draw/kernel_pipeline.hpp"
+#include "generator/draw/kernel_rasterization.hpp"
+#include "generator/draw/kernel_shared_map.hpp"
+#include "generator/draw/kernel_shared_tile.hpp"
+#include "generator/draw/kernel_tiling.hpp"
+#include "generator/families/family.hpp"
+#include "generator/layout/bank_conflicts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// Everything a generated kernel's page shows, as numbers: all of them out of the functions that generate the kernel.
+struct KernelPage {
+    std::string kernel;      ///< canonical name
+    GemmSpec spec;           ///< resolved and row-major in D: what the kernel calls A and B
+    bool exchanged = false;  ///< A and B traded places because D was asked for in column-major order
+    GpuModel gpu;
+    CostEstimate cost;
+    int threads = 0;
+    int registers = 0;  ///< a thread's, estimated
+    KernelTiling tiling;
+    KernelSharedTile shared_a;
+    KernelSharedTile shared_b;
+    KernelAccumulators accumulators;
+    KernelPipeline pipeline;
+    KernelRasterization rasterization;
+    KernelSharedMap shared_map;
+    std::vector<SharedAccess> accesses;
+};
+
+/// The page of a config for a problem (any D order, resolved or not) on a GPU. Throws SpecError for an unsound spec,
+/// ConfigError with all reasons when the config breaks a rule, or is of a family that has no page.
+[[nodiscard]] KernelPage kernel_page(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu);
+
+/// What of the page fits a picture: the block tile of D by warps, one cell an atom, and one atom by lanes and values.
+[[nodiscard]] Picture tiling_picture(const KernelPage& page);
+
+/// One self-contained page: no resource from elsewhere.
+[[nodiscard]] std::string kernel_page_html(const KernelPage& page);
+
+/// The same in a few lines.
+[[nodiscard]] std::string kernel_page_text(const KernelPage& page);
+
+}  // namespace jitgemm

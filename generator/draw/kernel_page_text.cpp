@@ -1,0 +1,47 @@
+#include "generator/draw/kernel_page.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+std::string shared_tile_line(const KernelSharedTile& tile) {
+    const std::string place = tile.span_bytes > 0 ? fmt::format("swizzled within {} bytes", tile.span_bytes)
+                                                  : fmt::format("padded to rows of {} bytes", tile.pitch_bytes);
+    return fmt::format("shared {}       {} rows of {} chunks of 16 bytes, {}; ldmatrix.x{}{}, {} a k-step\n",
+                       to_string(tile.operand), tile.rows, tile.chunks, place, tile.ldmatrix.x,
+                       tile.ldmatrix.trans ? ".trans" : "", tile.ldmatrix.instructions);
+}
+
+std::string rasterization_lines(const KernelRasterization& r) {
+    return fmt::format(
+        "rasterization  {}: {}×{} tiles, {} blocks, {} of them in the first wave\n"
+        "               whose operands are {} (A {}, B {}); {} row by row; L2 has {}\n",
+        r.order, r.tiles.m, r.tiles.n, r.blocks, r.first_wave, megabytes(r.own.footprint.total()),
+        megabytes(r.own.footprint.a_bytes), megabytes(r.own.footprint.b_bytes),
+        megabytes(r.row_major.footprint.total()), megabytes(r.l2_bytes));
+}
+
+}  // namespace
+
+std::string kernel_page_text(const KernelPage& page) {
+    const KernelTiling& t = page.tiling;
+    std::string text = fmt::format("{}\n{}\n\n", page.kernel, to_string(page.spec));
+    text += fmt::format("tiling         block {}×{}×{}, {}×{} warps of {}×{}, {}×{} mma of {}×{}×{} each a k-step\n",
+                        t.block.m, t.block.n, t.block.k, t.warps_m, t.warps_n, t.warp.m, t.warp.n, t.atoms_m, t.atoms_n,
+                        t.mma.m, t.mma.n, t.mma.k);
+    text += shared_tile_line(page.shared_a) + shared_tile_line(page.shared_b);
+    text +=
+        fmt::format("accumulators   {} registers a thread, of about {}\n", page.accumulators.registers, page.registers);
+    text += fmt::format("pipeline       {} stages, {} k-blocks\n", page.pipeline.stages, page.pipeline.k_blocks);
+    text += rasterization_lines(page.rasterization);
+    text += fmt::format("shared memory  {} bytes of {}; blocks an SM: {}\n", page.shared_map.total_bytes,
+                        page.shared_map.block_limit, page.shared_map.blocks_per_sm);
+    for (const SharedAccess& access : page.accesses) {
+        text += fmt::format("wavefronts     {:<15} {:<24} {:>6}, ideal {:>6}\n", access.what, access.instruction,
+                            access.wavefronts, access.ideal);
+    }
+    return text;
+}
+
+}  // namespace jitgemm

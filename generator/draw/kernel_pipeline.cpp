@@ -1,0 +1,137 @@
+#include "generator/draw/kernel_pipeline.hpp"
+
+#include "generator/draw/svg.hpp"
+#include "generator/families/mma_multistage_rasterization.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kFirstIterations = 6;  // shown beyond the number of stages
+constexpr int kCellWidth = 62;
+constexpr int kCellHeight = 30;
+constexpr int kLeft = 64;
+constexpr int kTop = 40;
+constexpr int kCutWidth = 26;
+
+/// Puts a k-block into the stage it is copied to; one beyond the last reads nothing and leaves the stage empty.
+void use(PipelineStep& step, std::int64_t k_block, std::int64_t k_blocks, StageState state) {
+    if (k_block >= k_blocks) return;
+    step.stages[static_cast<std::size_t>(k_block) % step.stages.size()] = {state, k_block};
+}
+
+PipelineStep prologue_step(int stages, std::int64_t k_block, std::int64_t k_blocks) {
+    PipelineStep step{true, k_block, std::vector<StageUse>(static_cast<std::size_t>(stages))};
+    for (std::int64_t earlier = 0; earlier < k_block; ++earlier) use(step, earlier, k_blocks, StageState::on_its_way);
+    use(step, k_block, k_blocks, StageState::copy_issued);
+    return step;
+}
+
+bool is_shown(std::int64_t k_block, int stages, std::int64_t k_blocks) {
+    return k_block < stages + kFirstIterations || k_block >= k_blocks - stages;
+}
+
+std::string_view classes_of(StageState state) {
+    switch (state) {
+        case StageState::copy_issued: return "p c9";
+        case StageState::on_its_way: return "p c1";
+        case StageState::computed: return "p c10";
+        default: return "p c";
+    }
+}
+
+std::string hint_of(const PipelineStep& step, const StageUse& use, std::size_t stage) {
+    const std::string when =
+        step.prologue ? fmt::format("prologue, copy {}", step.k_block) : fmt::format("iteration {}", step.k_block);
+    if (use.state == StageState::empty) return fmt::format("{}: stage {} holds nothing that is needed", when, stage);
+    return fmt::format("{}: stage {}, k-block {}: {}", when, stage, use.k_block, to_string(use.state));
+}
+
+void draw_step(Svg& svg, const PipelineStep& step, int x) {
+    svg.text(x + kCellWidth / 2, kTop - 8, step.prologue ? "·" : std::to_string(step.k_block), "q m");
+    for (std::size_t stage = 0; stage < step.stages.size(); ++stage) {
+        const StageUse& use = step.stages[stage];
+        const bool empty = use.state == StageState::empty;
+        svg.box({x, kTop + static_cast<int>(stage) * kCellHeight, kCellWidth, kCellHeight}, classes_of(use.state),
+                {hint_of(step, use, stage), empty ? "" : fmt::format("k{}", use.k_block)},
+                empty ? "" : fmt::format("k{}", use.k_block));
+    }
+}
+
+struct LegendEntry {
+    StageState state;
+    std::string_view text;
+};
+constexpr LegendEntry kLegend[] = {{StageState::copy_issued, "copy issued"},
+                                   {StageState::on_its_way, "on its way or landed"},
+                                   {StageState::computed, "computed on"},
+                                   {StageState::empty, "empty"}};
+
+void draw_legend(Svg& svg, int y) {
+    int x = kLeft;
+    for (const auto& [state, text] : kLegend) {
+        svg.box({x, y, 16, 16}, classes_of(state));
+        svg.text(x + 22, y + 12, text, "q");
+        x += 36 + static_cast<int>(text.size()) * 7;
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(StageState state) {
+    switch (state) {
+        case StageState::copy_issued: return "copy";
+        case StageState::on_its_way: return "on its way";
+        case StageState::computed: return "compute";
+        default: return "empty";
+    }
+}
+
+PipelineStep iteration(int stages, std::int64_t k_block, std::int64_t k_blocks) {
+    PipelineStep step{false, k_block, std::vector<StageUse>(static_cast<std::size_t>(stages))};
+    use(step, k_block, k_blocks, StageState::computed);
+    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_block + ahead, k_blocks, StageState::on_its_way);
+    use(step, k_block + stages - 1, k_blocks, StageState::copy_issued);
+    return step;
+}
+
+KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k) {
+    const KRange share = k_range_of_split(config, 0, k);
+    KernelPipeline pipeline{config.stages, config.double_buffer, 0, {}};
+    pipeline.k_blocks = (share.end - share.first + config.block.k - 1) / config.block.k;
+    for (int k_block = 0; k_block < config.stages - 1; ++k_block)
+        pipeline.steps.push_back(prologue_step(config.stages, k_block, pipeline.k_blocks));
+    for (std::int64_t k_block = 0; k_block < pipeline.k_blocks; ++k_block) {
+        if (is_shown(k_block, config.stages, pipeline.k_blocks))
+            pipeline.steps.push_back(iteration(config.stages, k_block, pipeline.k_blocks));
+    }
+    return pipeline;
+}
+
+std::string pipeline_html(const KernelPipeline& pipeline) {
+    const int steps = static_cast<int>(pipeline.steps.size());
+    const int bottom = kTop + pipeline.stages * kCellHeight;
+    Svg svg(kLeft + steps * kCellWidth + 2 * kCutWidth, bottom + 34);
+    svg.text(kLeft, 12, "prologue", "q");
+    svg.text(kLeft + (pipeline.stages - 1) * kCellWidth + kCutWidth, 12, "iterations of the mainloop →", "q");
+    for (int stage = 0; stage < pipeline.stages; ++stage)
+        svg.text(kLeft - 8, kTop + stage * kCellHeight + 19, fmt::format("stage {}", stage), "q e");
+    int x = kLeft;
+    const PipelineStep* previous = nullptr;
+    for (const PipelineStep& step : pipeline.steps) {
+        const bool begins = previous != nullptr && previous->prologue && !step.prologue;
+        const bool cut = previous != nullptr && !previous->prologue && step.k_block > previous->k_block + 1;
+        if (begins || cut) x += kCutWidth;
+        if (cut) svg.text(x - kCutWidth / 2, kTop + pipeline.stages * kCellHeight / 2 + 4, "…", "m");
+        draw_step(svg, step, x);
+        x += kCellWidth;
+        previous = &step;
+    }
+    draw_legend(svg, bottom + 14);
+    return svg.figure("", false);
+}
+
+}  // namespace jitgemm

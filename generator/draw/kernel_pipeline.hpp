@@ -1,0 +1,44 @@
+#pragma once
+
+#include "generator/families/mma_multistage.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// What a stage of shared memory is doing during one step of the pipeline.
+enum class StageState : std::uint8_t { empty, copy_issued, on_its_way, computed };
+[[nodiscard]] std::string_view to_string(StageState state);  ///< "empty", "copy", "on its way", "compute"
+
+struct StageUse {
+    StageState state = StageState::empty;
+    std::int64_t k_block = 0;  ///< of the block's share of K; 0 when empty
+    friend bool operator==(const StageUse&, const StageUse&) = default;
+};
+
+/// One step: a k-block whose copy is issued in the prologue, or one iteration of the mainloop.
+struct PipelineStep {
+    bool prologue = false;
+    std::int64_t k_block = 0;      ///< whose copy is issued in the prologue, or that the iteration computes
+    std::vector<StageUse> stages;  ///< one each
+};
+
+/// The mainloop over time. Long ones are cut: the steps shown are the prologue, the first iterations and the last.
+struct KernelPipeline {
+    int stages = 0;
+    bool double_buffer = false;
+    std::int64_t k_blocks = 0;  ///< of one block
+    std::vector<PipelineStep> steps;
+};
+
+/// The step in which iteration `k_block` computes: templates/mma_multistage.cu copies k-block i into stage i mod stages and
+/// issues stages − 1 of them ahead.
+[[nodiscard]] PipelineStep iteration(int stages, std::int64_t k_block, std::int64_t k_blocks);
+
+[[nodiscard]] KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k);
+
+[[nodiscard]] std::string pipeline_html(const KernelPipeline& pipeline);
+
+}  // namespace jitgemm

@@ -1,0 +1,163 @@
+#include "generator/draw/kernel_rasterization.hpp"
+
+#include "generator/data_type.hpp"
+#include "generator/draw/palette.hpp"
+#include "generator/draw/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::int64_t kMostTiles = 40;  // drawn along each side
+constexpr int kLongestSide = 520;        // of the drawing, in pixels
+constexpr int kLargestTile = 36;
+constexpr int kTileWithText = 24;
+constexpr int kTop = 20;
+constexpr int kLeft = 24;
+
+/// Extent of the tile at this index that lies inside the matrix.
+std::int64_t cut_extent(std::int64_t tile, int extent, std::int64_t whole) {
+    return std::min<std::int64_t>(extent, whole - tile * extent);
+}
+
+MmaMultistageConfig in_row_order(MmaMultistageConfig config) {
+    config.rasterization = Rasterization::row;
+    config.group = 1;
+    return config;
+}
+
+std::string order_text(const MmaMultistageConfig& config) {
+    const std::string group = fmt::format("strips of {} tiles", config.group);
+    switch (config.rasterization) {
+        case Rasterization::row: return "row by row";
+        case Rasterization::column: return "column by column";
+        case Rasterization::grouped_m: return group + " along M";
+        case Rasterization::grouped_n: return group + " along N";
+        case Rasterization::zigzag: return group + " along M, forth and back";
+    }
+    return {};
+}
+
+TileOrder order_of(const GemmSpec& spec, const MmaMultistageConfig& config, const KernelRasterization& r) {
+    TileOrder order;
+    const std::int64_t tiles = r.tiles.m * r.tiles.n;
+    for (std::int64_t block = 0; block < r.first_wave; ++block)
+        order.first_wave.push_back(tile_of_block(config, block % tiles, r.tiles));
+    for (std::int64_t m = 0; m < r.drawn.m; ++m) {
+        for (std::int64_t n = 0; n < r.drawn.n; ++n) order.block_of.push_back(block_of_tile(config, {m, n}, r.tiles));
+    }
+    order.footprint = wave_footprint(spec, config, r.first_wave);
+    return order;
+}
+
+/// Pixels of a tile's side.
+int tile_size(TileIndex drawn) {
+    const auto longest = static_cast<int>(std::max<std::int64_t>({drawn.m, drawn.n, 1}));
+    return std::min(kLargestTile, kLongestSide / longest);
+}
+
+std::string classes_of(std::int64_t wave) {
+    return wave == 0 ? "p c16" : "p " + color_class(static_cast<int>(wave % 2 == 0 ? 4 : 5));
+}
+
+Box tile_box(TileIndex tile, int size) {
+    return {kLeft + static_cast<int>(tile.n) * size, kTop + static_cast<int>(tile.m) * size, size, size};
+}
+
+void draw_tile(Svg& svg, const KernelRasterization& r, std::int64_t block, TileIndex tile) {
+    const int size = tile_size(r.drawn);
+    const std::int64_t wave = block / r.first_wave;
+    const Hint hint{fmt::format("block {} → tile ({}, {})\nwave {}", block, tile.m, tile.n, wave),
+                    fmt::format("wave {}", wave)};
+    svg.box(tile_box(tile, size), classes_of(wave), hint, size >= kTileWithText ? std::to_string(block) : "");
+}
+
+/// Through the middles of the first wave's tiles, as far as they are drawn; splits beyond the first repeat them.
+std::string wave_path(const KernelRasterization& r, const TileOrder& order) {
+    std::string points;
+    const auto tiles = static_cast<std::size_t>(r.tiles.m * r.tiles.n);
+    for (std::size_t block = 0; block < std::min(order.first_wave.size(), tiles); ++block) {
+        const TileIndex tile = order.first_wave[block];
+        if (tile.m >= r.drawn.m || tile.n >= r.drawn.n) break;
+        const Box box = tile_box(tile, tile_size(r.drawn));
+        points += fmt::format("{},{} ", box.x + box.width / 2, box.y + box.height / 2);
+    }
+    return points;
+}
+
+std::string order_figure(const KernelRasterization& r, const TileOrder& order, const std::string& caption) {
+    const Box last = tile_box({r.drawn.m - 1, r.drawn.n - 1}, tile_size(r.drawn));
+    Svg svg(last.x + last.width + 2, last.y + last.height + 2);
+    svg.text(kLeft, 12, "n, tiles →", "q");
+    svg.text(0, kTop + 12, "m", "q");
+    for (std::size_t tile = 0; tile < order.block_of.size(); ++tile) {
+        const auto index = static_cast<std::int64_t>(tile);
+        draw_tile(svg, r, order.block_of[tile], {index / r.drawn.n, index % r.drawn.n});
+    }
+    svg.path(wave_path(r, order), "w");
+    return svg.figure(caption, true);
+}
+
+std::string caption_of(const KernelRasterization& r, const std::string& order, const WaveFootprint& footprint) {
+    const bool cut = r.drawn != r.tiles;
+    const std::string part = cut ? fmt::format("; the upper left {}×{} tiles", r.drawn.m, r.drawn.n) : "";
+    return fmt::format("{}: {} in the first wave (A {}, B {}){}", order, megabytes(footprint.total()),
+                       megabytes(footprint.a_bytes), megabytes(footprint.b_bytes), part);
+}
+
+}  // namespace
+
+std::string megabytes(std::int64_t bytes) { return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6); }
+
+WaveFootprint wave_footprint(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t count) {
+    const TileIndex tiles = tiles_of(config, spec.m, spec.n);
+    std::set<std::pair<std::int64_t, std::int64_t>> rows;  // (split, tile) whose part of A, or B, is read
+    std::set<std::pair<std::int64_t, std::int64_t>> columns;
+    for (std::int64_t block = 0; block < count; ++block) {
+        const std::int64_t split = block / (tiles.m * tiles.n);
+        const TileIndex tile = tile_of_block(config, block % (tiles.m * tiles.n), tiles);
+        rows.insert({split, tile.m});
+        columns.insert({split, tile.n});
+    }
+    const auto k_extent = [&](std::int64_t split) {
+        const KRange range = k_range_of_split(config, static_cast<int>(split), spec.k);
+        return range.end - range.first;
+    };
+    WaveFootprint footprint;
+    for (const auto& [split, tile] : rows)
+        footprint.a_bytes += cut_extent(tile, config.block.m, spec.m) * k_extent(split) * bytes(spec.a);
+    for (const auto& [split, tile] : columns)
+        footprint.b_bytes += cut_extent(tile, config.block.n, spec.n) * k_extent(split) * bytes(spec.b);
+    return footprint;
+}
+
+KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultistageConfig& config, const GpuModel& gpu,
+                                         int blocks_per_sm) {
+    KernelRasterization r;
+    r.order = order_text(config);
+    r.tiles = tiles_of(config, spec.m, spec.n);
+    r.splits = config.split_k;
+    r.blocks = r.tiles.m * r.tiles.n * r.splits;
+    r.sm_count = gpu.sm_count;
+    r.blocks_per_sm = blocks_per_sm;
+    r.l2_bytes = gpu.l2_bytes;
+    r.first_wave = std::min<std::int64_t>(r.blocks, std::int64_t{gpu.sm_count} * blocks_per_sm);
+    r.drawn = {std::min(r.tiles.m, kMostTiles), std::min(r.tiles.n, kMostTiles)};
+    r.own = order_of(spec, config, r);
+    r.row_major = order_of(spec, in_row_order(config), r);
+    return r;
+}
+
+std::string rasterization_html(const KernelRasterization& r) {
+    if (r.first_wave == 0) return "<p>No block: there is nothing to compute.</p>\n";
+    return "<div class=\"side\">" + order_figure(r, r.own, caption_of(r, "This kernel, " + r.order, r.own.footprint)) +
+           order_figure(r, r.row_major, caption_of(r, "Row by row", r.row_major.footprint)) + "</div>\n";
+}
+
+}  // namespace jitgemm

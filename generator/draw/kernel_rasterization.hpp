@@ -1,0 +1,55 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/gemm_spec.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// What the blocks of the first wave read of A and B, each byte once: what L2 must hold for all of them to share.
+struct WaveFootprint {
+    std::int64_t a_bytes = 0;
+    std::int64_t b_bytes = 0;
+    [[nodiscard]] std::int64_t total() const { return a_bytes + b_bytes; }
+    friend bool operator==(const WaveFootprint&, const WaveFootprint&) = default;
+};
+
+/// One order in which blocks take the tiles of D.
+struct TileOrder {
+    std::vector<TileIndex> first_wave;   ///< tiles of blocks 0, 1 …
+    std::vector<std::int64_t> block_of;  ///< of each drawn tile, row by row
+    WaveFootprint footprint;             ///< of the first wave
+};
+
+/// The kernel's order, and row-major order to compare it with.
+struct KernelRasterization {
+    std::string order;  ///< "grouped_m, strips of 8"
+    TileIndex tiles;    ///< of D
+    int splits = 1;
+    std::int64_t blocks = 0;      ///< tiles · splits
+    std::int64_t first_wave = 0;  ///< of them, resident at once on all SMs
+    int sm_count = 0;
+    int blocks_per_sm = 0;
+    std::int64_t l2_bytes = 0;
+    TileIndex drawn;  ///< as many tiles, the upper left ones
+    TileOrder own;
+    TileOrder row_major;
+};
+
+/// Over blocks [0, count) of all splits; edges of the matrices cut the last tiles.
+[[nodiscard]] WaveFootprint wave_footprint(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t count);
+
+[[nodiscard]] KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultistageConfig& config,
+                                                       const GpuModel& gpu, int blocks_per_sm);
+
+/// Both orders side by side, the first wave marked and its path drawn.
+[[nodiscard]] std::string rasterization_html(const KernelRasterization& rasterization);
+
+/// "12.6 MB"
+[[nodiscard]] std::string megabytes(std::int64_t bytes);
+
+}  // namespace jitgemm

@@ -1,0 +1,97 @@
+#include "generator/draw/kernel_shared_map.hpp"
+
+#include "generator/draw/palette.hpp"
+#include "generator/draw/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kWidth = 1080;
+constexpr int kLeft = 76;
+constexpr int kBarHeight = 34;
+constexpr int kLineHeight = 50;
+constexpr int kTop = 8;
+constexpr int kCharacter = 7;
+
+class Bars {
+public:
+    Bars(std::int64_t scale_bytes, int lines)
+        : scale_bytes_(std::max<std::int64_t>(scale_bytes, 1)),
+          svg_(kLeft + kWidth + 2, kTop + lines * kLineHeight + 22) {}
+
+    void label(int line, std::string_view text) { svg_.text(kLeft - 8, top(line) + 21, text, "q e"); }
+
+    void region(int line, const SharedRegion& region, const std::string& classes) {
+        const Hint hint{fmt::format("{}\nbytes {}–{}: {} bytes", region.name, region.offset,
+                                    region.offset + region.bytes - 1, region.bytes),
+                        region.name};
+        const int width = x(region.offset + region.bytes) - x(region.offset);
+        const bool fits = static_cast<int>(region.name.size()) * kCharacter < width - 4;
+        svg_.box({x(region.offset), top(line), width, kBarHeight}, classes, hint, fits ? region.name : "");
+    }
+
+    void limit(std::int64_t bytes, std::string_view text, int lines) {
+        svg_.box({x(bytes) - 1, 0, 1, kTop + lines * kLineHeight}, "z");
+        svg_.text(x(bytes) - 4, kTop + lines * kLineHeight + 14, text, "q e");
+    }
+
+    [[nodiscard]] std::string figure() const { return svg_.figure("", true); }
+
+private:
+    [[nodiscard]] int x(std::int64_t bytes) const { return kLeft + static_cast<int>(bytes * kWidth / scale_bytes_); }
+    static int top(int line) { return kTop + line * kLineHeight; }
+
+    std::int64_t scale_bytes_;
+    Svg svg_;
+};
+
+void add_stages(KernelSharedMap& map, std::string_view name, int stages, int stage_bytes) {
+    for (int stage = 0; stage < stages; ++stage) {
+        const std::int64_t offset = map.mainloop.empty() ? 0 : map.mainloop.back().offset + map.mainloop.back().bytes;
+        map.mainloop.push_back({fmt::format("{}, stage {}", name, stage), offset, stage_bytes});
+    }
+}
+
+}  // namespace
+
+KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config, const MmaMultistageGeometry& g, const Arch& arch) {
+    KernelSharedMap map;
+    add_stages(map, "A", config.stages, g.a.stage_bytes);
+    add_stages(map, "B", config.stages, g.b.stage_bytes);
+    const int warps = g.threads / 32;
+    for (int warp = 0; warp < warps && g.epilogue_bytes > 0; ++warp)
+        map.epilogue.push_back(
+            {fmt::format("D, warp {}", warp), warp * g.epilogue_bytes / warps, g.epilogue_bytes / warps});
+    map.total_bytes = g.shared_bytes;
+    map.block_limit = arch.shared_bytes_per_block;
+    map.sm_bytes = arch.shared_bytes_per_sm;
+    map.reserved_bytes = arch.shared_reserved_per_block;
+    map.blocks_per_sm = resident_blocks(g, arch);
+    return map;
+}
+
+std::string shared_map_html(const KernelSharedMap& map) {
+    const int lines = map.epilogue.empty() ? 2 : 3;
+    Bars bars(map.sm_bytes, lines);
+    bars.label(0, "mainloop");
+    int index = 0;
+    for (const SharedRegion& region : map.mainloop)
+        bars.region(0, region,
+                    fmt::format("p {}", color_class((region.name.front() == 'A' ? 1 : 2) + 8 * (index++ % 2))));
+    if (!map.epilogue.empty()) bars.label(1, "epilogue");
+    for (const SharedRegion& region : map.epilogue)
+        bars.region(1, region, fmt::format("p {}", color_class(4 + 8 * (index++ % 2))));
+    bars.label(lines - 1, "an SM");
+    const std::int64_t share = map.total_bytes + map.reserved_bytes;
+    for (int block = 0; block < map.blocks_per_sm; ++block)
+        bars.region(lines - 1, {fmt::format("block {}", block), block * share, share},
+                    block % 2 == 0 ? "p c0" : "p c8");
+    bars.limit(map.block_limit, fmt::format("most of a block: {} bytes", map.block_limit), lines);
+    return bars.figure();
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/families/mma_multistage_geometry.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// A range of a block's shared memory.
+struct SharedRegion {
+    std::string name;  ///< "A, stage 0", "epilogue, warp 3"
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+
+/// Who uses which bytes, in the mainloop and, over again, in the epilogue.
+struct KernelSharedMap {
+    std::vector<SharedRegion> mainloop;
+    std::vector<SharedRegion> epilogue;  ///< empty where the epilogue stores from registers
+    std::int64_t total_bytes = 0;
+    std::int64_t block_limit = 0;  ///< most that a block may ask for
+    std::int64_t sm_bytes = 0;
+    int reserved_bytes = 0;  ///< what the driver takes of each block's share
+    int blocks_per_sm = 0;   ///< resident, whatever limits them
+};
+
+[[nodiscard]] KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config,
+                                                const MmaMultistageGeometry& geometry, const Arch& arch);
+
+[[nodiscard]] std::string shared_map_html(const KernelSharedMap& map);
+
+}  // namespace jitgemm

@@ -1,0 +1,143 @@
+#include "generator/draw/kernel_shared_tile.hpp"
+
+#include "generator/draw/palette.hpp"
+#include "generator/draw/svg.hpp"
+#include "generator/layout/mma_atom.hpp"
+#include "generator/layout/swizzle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kElementsPerChunk = 8;
+constexpr int kLeastRows = 16;  // drawn: every swizzle repeats after eight
+constexpr int kCellWidth = 34;
+constexpr int kCellHeight = 19;
+constexpr int kLeft = 40;
+constexpr int kTop = 36;
+
+char row_letter(const KernelSharedTile& tile) {
+    if (!tile.k_major) return 'k';
+    return tile.operand == Operand::a ? 'm' : 'n';
+}
+
+char column_letter(const KernelSharedTile& tile) {
+    if (tile.k_major) return 'k';
+    return tile.operand == Operand::a ? 'm' : 'n';
+}
+
+/// Enough for the pattern and for all lanes.
+int shown_rows(const KernelSharedTile& tile) {
+    const int last = std::ranges::max_element(tile.lanes, {}, &LaneChunk::row)->row;
+    return std::min(tile.rows, std::max(kLeastRows, last + 1));
+}
+
+/// "13", or "13 29" where lanes repeat a chunk, by (row, chunk).
+std::map<std::pair<int, int>, std::vector<int>> lanes_by_chunk(const KernelSharedTile& tile) {
+    std::map<std::pair<int, int>, std::vector<int>> lanes;
+    for (int lane = 0; lane < kElementsPerChunk * tile.ldmatrix.x; ++lane) {
+        const LaneChunk& chunk = tile.lanes[static_cast<std::size_t>(lane)];
+        lanes[{chunk.row, chunk.chunk}].push_back(lane);
+    }
+    return lanes;
+}
+
+std::string hint_of(const KernelSharedTile& tile, int row, int chunk, const std::vector<int>& lanes) {
+    const int offset = tile.offset_of(row, chunk);
+    const int bank = first_bank(offset);
+    std::string hint =
+        fmt::format("{} {}, {} {}–{}\nbyte {} of the stage: banks {}–{}", row_letter(tile), row, column_letter(tile),
+                    chunk * kElementsPerChunk, chunk * kElementsPerChunk + 7, offset, bank, bank + 3);
+    if (!lanes.empty())
+        hint += fmt::format("\nrow of lane {} in the first ldmatrix (matrix {})", lanes.front(), lanes.front() / 8);
+    return hint;
+}
+
+void draw_axes(Svg& svg, const KernelSharedTile& tile) {
+    svg.text(kLeft, 11, fmt::format("{}, chunks of {} →", column_letter(tile), kElementsPerChunk), "q");
+    svg.text(0, kTop - 6, fmt::format("{} ↓", row_letter(tile)), "q");
+    for (int chunk = 0; chunk < tile.chunks; ++chunk)
+        svg.text(kLeft + chunk * kCellWidth + kCellWidth / 2, kTop - 6, std::to_string(chunk * kElementsPerChunk),
+                 "q m");
+    for (int row = 0; row < shown_rows(tile); ++row)
+        svg.text(kLeft - 6, kTop + row * kCellHeight + 14, std::to_string(row), "q e");
+}
+
+std::string caption_of(const KernelSharedTile& tile) {
+    const std::string more =
+        tile.rows > shown_rows(tile) ? fmt::format("; rows {}–{} go on alike", shown_rows(tile), tile.rows - 1) : "";
+    const std::string place = tile.span_bytes > 0 ? fmt::format("swizzled within {} bytes", tile.span_bytes)
+                                                  : fmt::format("rows padded to {} bytes", tile.pitch_bytes);
+    return fmt::format("{}: {} rows of {} chunks, {}; ldmatrix.x{}{} takes {} wavefronts of at least {}{}",
+                       to_string(tile.operand), tile.rows, tile.chunks, place, tile.ldmatrix.x,
+                       tile.ldmatrix.trans ? ".trans" : "", tile.wavefronts.count, tile.wavefronts.ideal, more);
+}
+
+void place_lanes(KernelSharedTile& tile, const MmaMultistageConfig& config, const MmaMultistageGeometry& g,
+                 const MmaAtom& atom, const OperandGeometry& operand) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+        const Coordinate first =
+            ldmatrix_lane_row(atom, tile.operand, {g.tiles_m, g.tiles_n, 1}, tile.ldmatrix, 0, lane);
+        const int row = tile.k_major ? first.row : first.column;
+        const int chunk = (tile.k_major ? first.column : first.row) / kElementsPerChunk;
+        tile.lanes.push_back({row, chunk, chunk_offset(operand, config.shared_layout, row, chunk)});
+    }
+    tile.wavefronts = matrix_wavefronts(
+        tile.ldmatrix.x, lane_addresses([&](int lane) { return tile.lanes[static_cast<std::size_t>(lane)].offset; }));
+}
+
+}  // namespace
+
+int first_bank(int offset) { return offset / kBankBytes % kSharedBanks; }
+
+KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signature, const MmaMultistageConfig& config,
+                                    const MmaMultistageGeometry& g) {
+    const bool is_a = operand == Operand::a;
+    const OperandGeometry& shared = is_a ? g.a : g.b;
+    KernelSharedTile tile;
+    tile.operand = operand;
+    tile.k_major = shared.k_major;
+    tile.rows = shared.tile_rows;
+    tile.chunks = shared.row_bytes / kChunkBytes;
+    tile.pitch_bytes = shared.pitch_bytes;
+    tile.span_bytes = config.shared_layout == SharedLayout::swizzle ? swizzle_span(shared.row_bytes) : 0;
+    for (int row = 0; row < tile.rows; ++row) {
+        for (int chunk = 0; chunk < tile.chunks; ++chunk)
+            tile.offset.push_back(chunk_offset(shared, config.shared_layout, row, chunk));
+    }
+    const int matrices = matrices_8x8(operand, config.mma, {g.tiles_m, g.tiles_n, 1});
+    const int x = is_a ? config.ldmatrix_a : config.ldmatrix_b;
+    tile.ldmatrix = {x, !shared.k_major, matrices, matrices / x};
+    const MmaAtom* atom = find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
+    place_lanes(tile, config, g, *atom, shared);
+    return tile;
+}
+
+std::string shared_tile_html(const KernelSharedTile& tile) {
+    const auto lanes = lanes_by_chunk(tile);
+    Svg svg(kLeft + tile.chunks * kCellWidth + 2, kTop + shown_rows(tile) * kCellHeight + 2);
+    draw_axes(svg, tile);
+    for (const bool marked : {false, true}) {  // outlines lie on top of their neighbours
+        for (int row = 0; row < shown_rows(tile); ++row) {
+            for (int chunk = 0; chunk < tile.chunks; ++chunk) {
+                const auto found = lanes.find({row, chunk});
+                if ((found != lanes.end()) != marked) continue;
+                const int bank = first_bank(tile.offset_of(row, chunk));
+                const Hint hint{hint_of(tile, row, chunk, marked ? found->second : std::vector<int>{}),
+                                fmt::format("bank {}", bank)};
+                svg.box({kLeft + chunk * kCellWidth, kTop + row * kCellHeight, kCellWidth, kCellHeight},
+                        (marked ? "o " : "p ") + color_class(bank / 4), hint,
+                        marked ? fmt::format("L{}", found->second.front()) : "");
+            }
+        }
+    }
+    return svg.figure(caption_of(tile), false);
+}
+
+}  // namespace jitgemm

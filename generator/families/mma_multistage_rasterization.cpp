@@ -1,0 +1,72 @@
+#include "generator/families/mma_multistage_rasterization.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+/// Every order is strips of rows of tiles, walked from left to right with m first, as it is or with m and n exchanged:
+/// along rows is strips of one row, along columns the same turned around.
+struct Strips {
+    std::int64_t height = 1;
+    bool turned = false;
+    bool zigzag = false;
+};
+
+Strips strips_of(const MmaMultistageConfig& config) {
+    switch (config.rasterization) {
+        case Rasterization::row: return {};
+        case Rasterization::column: return {.turned = true};
+        case Rasterization::grouped_m: return {.height = config.group};
+        case Rasterization::grouped_n: return {.height = config.group, .turned = true};
+        case Rasterization::zigzag: return {.height = config.group, .zigzag = true};
+    }
+    return {};
+}
+
+std::int64_t rounded_up_quotient(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
+
+TileIndex turned_if(bool turned, TileIndex tile) { return turned ? TileIndex{tile.n, tile.m} : tile; }
+
+/// Rows of the strip that begins at this row of tiles: the last strip may be lower.
+std::int64_t strip_rows(const Strips& strips, std::int64_t first_row, std::int64_t tiles_m) {
+    return std::min(strips.height, tiles_m - first_row);
+}
+
+bool goes_backwards(const Strips& strips, std::int64_t strip) { return strips.zigzag && strip % 2 == 1; }
+
+}  // namespace
+
+TileIndex tile_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles) {
+    const Strips strips = strips_of(config);
+    const TileIndex all = turned_if(strips.turned, tiles);
+    const std::int64_t strip = block / (strips.height * all.n);
+    const std::int64_t inside = block % (strips.height * all.n);
+    const std::int64_t first_row = strip * strips.height;
+    const std::int64_t rows = strip_rows(strips, first_row, all.m);
+    const std::int64_t column = inside / rows;
+    const TileIndex tile{first_row + inside % rows, goes_backwards(strips, strip) ? all.n - 1 - column : column};
+    return turned_if(strips.turned, tile);
+}
+
+std::int64_t block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles) {
+    const Strips strips = strips_of(config);
+    const TileIndex all = turned_if(strips.turned, tiles);
+    const TileIndex wanted = turned_if(strips.turned, tile);
+    const std::int64_t strip = wanted.m / strips.height;
+    const std::int64_t first_row = strip * strips.height;
+    const std::int64_t column = goes_backwards(strips, strip) ? all.n - 1 - wanted.n : wanted.n;
+    return first_row * all.n + column * strip_rows(strips, first_row, all.m) + wanted.m - first_row;
+}
+
+TileIndex tiles_of(const MmaMultistageConfig& config, std::int64_t m, std::int64_t n) {
+    return {rounded_up_quotient(m, config.block.m), rounded_up_quotient(n, config.block.n)};
+}
+
+KRange k_range_of_split(const MmaMultistageConfig& config, int split, std::int64_t k) {
+    const std::int64_t share = rounded_up_quotient(k, std::int64_t{config.split_k} * config.block.k) * config.block.k;
+    return {std::min(split * share, k), std::min((split + 1) * share, k)};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "generator/families/mma_multistage.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// A tile of D, counted in tiles.
+struct TileIndex {
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    friend bool operator==(const TileIndex&, const TileIndex&) = default;
+};
+
+/// The tile that a block takes, and the block that takes a tile, out of tiles.m · tiles.n of each; blocks of further splits
+/// of K repeat the order. templates/rasterization.cuh says the same in device code.
+[[nodiscard]] TileIndex tile_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles);
+[[nodiscard]] std::int64_t block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles);
+
+/// Tiles of D along M and N, the last ones cut by its edges.
+[[nodiscard]] TileIndex tiles_of(const MmaMultistageConfig& config, std::int64_t m, std::int64_t n);
+
+/// The part of K that a split sums up, [first, end), in whole k-blocks but for the last; it may be empty.
+struct KRange {
+    std::int64_t first = 0;
+    std::int64_t end = 0;
+    friend bool operator==(const KRange&, const KRange&) = default;
+};
+[[nodiscard]] KRange k_range_of_split(const MmaMultistageConfig& config, int split, std::int64_t k);
+
+}  // namespace jitgemm

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "generator/data_type.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace jitgemm {
+
+/// Element types of tensor-core instructions: more than a GEMM can name.
+enum class MmaType : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4, f64, f32, s32 };
+
+struct MmaTypeInfo {
+    MmaType type;
+    std::string_view ptx_name;            ///< "bf16"
+    std::string_view cute_name;           ///< "BF16"
+    int bits;                             ///< that an element takes in registers and shared memory
+    std::optional<DataType> data_type{};  ///< the same type of a GEMM, where there is one
+};
+
+[[nodiscard]] std::span<const MmaTypeInfo> mma_type_table();
+[[nodiscard]] const MmaTypeInfo& info(MmaType type);
+[[nodiscard]] std::string_view to_string(MmaType type);  ///< PTX's name
+[[nodiscard]] int bits(MmaType type);
+[[nodiscard]] MmaType mma_type(DataType type);
+
+/// The type of that PTX or CuTe name ("bf16", "BF16"), or nothing.
+[[nodiscard]] std::optional<MmaType> parse_mma_type(std::string_view name);
+
+}  // namespace jitgemm

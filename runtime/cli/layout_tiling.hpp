@@ -1,0 +1,41 @@
+#pragma once
+
+#include "generator/layout/tiled_mma.hpp"
+#include "runtime/cli/output.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace jitgemm::cli {
+
+/// A tiled MMA as the verbs below `layout` name it.
+struct TilingOptions {
+    std::string atom;
+    std::string warps = "1,1,1";  ///< counts along M, N, K, or a layout
+    std::string val = "1,1,1";
+};
+
+void declare_atom(CLI::App& app, TilingOptions& options);    ///< --atom
+void declare_tiling(CLI::App& app, TilingOptions& options);  ///< --warps and --val
+
+/// Throws UsageError or LayoutError where a number, a layout or the name is none.
+[[nodiscard]] TiledMma tiled_mma(const TilingOptions& options);
+[[nodiscard]] Json val_json(const TilingOptions& options);
+
+/// The atom as documents name it: by the alias where it was asked for by that, else by CuTe's name or PTX's short one.
+[[nodiscard]] std::string atom_name(const MmaAtom& atom, const TilingOptions& options);
+
+/// Whether an answer in that format has a picture of so many cells: JSON has none, and text none that nobody could read;
+/// drawings say themselves where they are too large.
+[[nodiscard]] bool is_drawn(std::string_view format, std::int64_t cells);
+
+/// "16x8" or "(16,8):(8,1)": a layout as it stands, or counts numbered along the first mode first, or with `last_first`
+/// along the last. Throws UsageError or LayoutError.
+[[nodiscard]] Layout parse_layout_option(std::string_view option, const std::string& text, std::size_t count,
+                                         bool last_first = false);
+
+}  // namespace jitgemm::cli

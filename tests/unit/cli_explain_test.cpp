@@ -1,0 +1,142 @@
+#ifdef JITGEMM_TOOL
+
+#include "tests/catch.hpp"
+#include "tests/support/tool.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const std::string kSquare = "explain bf16 tn 4096 4096 4096 --gpu h200 --no-compile";
+
+std::vector<std::string> keys(const nlohmann::json& object) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : object.items()) names.push_back(name);  // sorted
+    return names;
+}
+
+void check_refused(const std::string& arguments, const std::string& phrase) {
+    const Tool tool;
+    const ToolResult result = tool.run(arguments);
+    INFO(arguments << "\n" << result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, ContainsSubstring(phrase));
+    CHECK(tool.json(arguments, 2).at("exit_code") == 2);
+}
+
+}  // namespace
+
+TEST_CASE("the tool: explain answers with the documented fields") {
+    const nlohmann::json document = Tool().json(kSquare, 0);
+    using Names = std::vector<std::string>;
+    CHECK(keys(document) == Names{"accepted_count",
+                                  "bank_conflicts",
+                                  "bound_by",
+                                  "cost",
+                                  "family",
+                                  "free_choice",
+                                  "gpu",
+                                  "gpu_origin",
+                                  "kernel",
+                                  "occupancy",
+                                  "operands",
+                                  "operands_swapped",
+                                  "parameters",
+                                  "predicted_microseconds",
+                                  "predicted_tflops",
+                                  "registers",
+                                  "rejected_count",
+                                  "rejections",
+                                  "roofline",
+                                  "runners_up",
+                                  "shared_memory",
+                                  "spec",
+                                  "tiles",
+                                  "unsupported",
+                                  "waves"});
+    CHECK(keys(document.at("cost")) == Names{"blocks_per_sm", "dram_us", "l2_us", "math_us", "overhead_us", "shared_us",
+                                             "tail_us", "tensor_us", "waves"});
+    CHECK(keys(document.at("roofline")) ==
+          Names{"attainable_tflops", "bound_by", "compulsory_bytes", "dram_terabytes_per_second", "flops", "intensity",
+                "least_microseconds", "peak_tflops", "ridge", "share_of_attainable", "share_of_peak"});
+    CHECK(keys(document.at("waves")) == Names{"blocks", "blocks_per_sm", "efficiency", "full_waves", "last_wave_blocks",
+                                              "last_wave_idle_sms", "slots", "waves"});
+    CHECK(keys(document.at("occupancy")) ==
+          Names{"blocks_per_sm", "by_registers", "by_shared_memory", "by_slots", "by_threads", "limited_by"});
+    CHECK(keys(document.at("registers")) ==
+          Names{"accumulators", "estimated", "fragments", "measured", "source", "spill_bytes"});
+    CHECK(keys(document.at("shared_memory")) ==
+          Names{"bytes", "epilogue_bytes", "pipeline_bytes", "stage_bytes", "stages"});
+    CHECK(keys(document.at("tiles")) == Names{"block", "instruction", "mma", "split_k", "threads", "warp"});
+    CHECK(keys(document.at("operands").at(0)) == Names{"copy", "k_major", "ldmatrix", "operand", "place"});
+    CHECK(keys(document.at("operands").at(1).at("ldmatrix")) ==
+          Names{"instructions", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});
+    CHECK(keys(document.at("bank_conflicts").at(0)) == Names{"ideal", "instruction", "instructions", "per", "reason",
+                                                             "wavefronts", "what", "worst_ideal", "worst_wavefronts"});
+    CHECK(keys(document.at("runners_up").at(0)) ==
+          Names{"cost", "differs", "kernel", "predicted_microseconds", "times_chosen"});
+    CHECK(keys(document.at("rejections").at(0)) == Names{"count", "example", "reason"});
+    CHECK(document.at("registers").at("measured").is_null());
+    CHECK(document.at("free_choice").is_null());
+    CHECK(document.at("roofline").at("flops") == 2.0 * 4096 * 4096 * 4096);
+}
+
+TEST_CASE("the tool: explain tells of the kernel that list puts first and dump prints") {
+    const Tool tool;
+    const nlohmann::json first =
+        tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --limit 1", 0).at("candidates").at(0);
+    const nlohmann::json explained = tool.json(kSquare, 0);
+    for (const char* field : {"kernel", "family", "parameters", "predicted_microseconds", "predicted_tflops", "cost"})
+        CHECK(explained.at(field) == first.at(field));
+
+    const std::string runner_up = explained.at("runners_up").at(3).at("kernel");
+    const nlohmann::json forced = tool.json(kSquare + " --kernel " + runner_up, 0);
+    CHECK(forced.at("kernel") == runner_up);
+    CHECK(forced.at("predicted_microseconds") == explained.at("runners_up").at(3).at("predicted_microseconds"));
+    CHECK(forced.at("free_choice").at("kernel") == first.at("kernel"));
+}
+
+TEST_CASE("the tool: explain is a page for people") {
+    const Tool tool;
+    const ToolResult page = tool.run(kSquare);
+    CHECK(page.exit_code == 0);
+    CHECK(page.err.empty());
+    for (const char* phrase : {"Why this one", "Predicted to be the fastest of", "Roofline", "the ridge is at 131.7",
+                               "Waves and occupancy", "estimated", "--no-compile", "ldmatrix x4", "no trans",
+                               "Bank conflicts", "runner-up 5", "rejected", "bytes of shared memory"})
+        CHECK_THAT(page.out, ContainsSubstring(phrase));
+
+    const ToolResult padded = tool.run(kSquare + " --param shared=padding,block=128x128x32,warp=64x64");
+    CHECK_THAT(padded.out, ContainsSubstring("rows of 64 bytes lie 80 apart") && ContainsSubstring("free choice"));
+    const ToolResult turned = tool.run("explain bf16 nn 1000 500 64 --d-layout n --arch sm_80 --no-compile");
+    CHECK_THAT(turned.out, ContainsSubstring("D is column-major"));
+    const ToolResult empty = tool.run("explain bf16 tn 0 64 64 --arch sm_80 --no-compile");
+    CHECK(empty.exit_code == 0);
+    CHECK_THAT(empty.out, ContainsSubstring("Nothing to launch"));
+}
+
+TEST_CASE("the tool: explain estimates registers where there is no NVRTC, and says so") {
+    const Tool tool;
+    const std::string problem = "explain bf16 tn 64 64 64 --arch sm_80";
+    const nlohmann::json document = tool.json(problem, 0, "JITGEMM_NVRTC=/nowhere/libnvrtc.so");
+    CHECK(document.at("registers").at("measured").is_null());
+    CHECK_THAT(document.at("registers").at("source").get<std::string>(), ContainsSubstring("estimate: "));
+}
+
+TEST_CASE("the tool: explain refuses what it cannot explain") {
+    check_refused("explain bf16 tn 64 64 --arch sm_80", "64");
+    check_refused("explain bf17 tn 64 64 64 --arch sm_80", "did you mean 'bf16'");
+    check_refused("explain s8 tn 64 64 64 --arch sm_80", "s8");
+    check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stagess=2", "stages");
+    check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stages=9", "stages = 9");
+    check_refused("explain bf16 tn 64 64 64 --arch sm_80 --kernel nonsense", "nonsense");
+    check_refused("explain bf16 tn 64 64 64 --arch sm_9a", "sm_90a");
+    check_refused("explain bf16 tn 64 64 64 --arch sm_80 --no-compil", "--no-compil");
+}
+
+#endif
