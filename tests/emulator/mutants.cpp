@@ -36,8 +36,8 @@ constexpr std::array kMutations{
     Mutation{"no wait before the epilogue", "cp_async_wait<0>();", "", 0},
     Mutation{"no commit in the prologue", "cp_async_commit();", "", 0},
     Mutation{"no commit in the loop", "cp_async_commit();", "", 1},
-    Mutation{"no __syncwarp between the epilogue's stores and loads", "__syncwarp();", "", 0, 1},
-    Mutation{"no __syncwarp between the epilogue's loads and the next stores", "__syncwarp();", "", 1, 1},
+    Mutation{"no __syncwarp between the epilogue's stores and loads", "__syncwarp();", "", 0},
+    Mutation{"no __syncwarp between the epilogue's loads and the next stores", "__syncwarp();", "", 1},
     // ---- the pipeline
     Mutation{"first write stage off by one", "int write_stage = kStages - 1;", "int write_stage = kStages - 2;"},
     Mutation{"stages wrap one too late", "read_stage + 1 == kStages ? 0", "read_stage == kStages ? 0"},

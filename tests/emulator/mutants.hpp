@@ -26,8 +26,9 @@ struct Mutation {
     std::string_view from;
     std::string_view to;
     int occurrence = 0;
-    int most_dumps = 4;  ///< so many of the dumps that have the text are spoilt: the first ones
 };
+/// Of the dumps that have a mutation's text the first so many are spoilt.
+inline constexpr int kMostDumps = 4;
 [[nodiscard]] std::span<const Mutation> mutations();
 
 /// Why this mutant computes what the kernel computes, as fast and without fault; empty when nothing says so.

@@ -1,0 +1,142 @@
+#ifdef JITGEMM_TOOL
+
+/// `jitgemm run` on the emulator, as a shell sees it.
+
+#include "runtime/npy.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/tool.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+bool has_gpu(const Tool& tool) { return !nlohmann::json::parse(tool.run("doctor --json").out).at("gpus").empty(); }
+
+std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("cli emulator: run verifies, estimates and profiles") {
+    const Tool tool;
+    const auto row = tool.json("run bf16 tn 65 77 200 --device emulator:sm_90a --profile", 0);
+    CHECK(row.at("verified") == true);
+    CHECK(row.at("device") == "emulator (sm_90a)");
+    CHECK(row.at("arch") == "sm_90a");
+    CHECK(row.at("time_source") == "estimated");
+    CHECK(row.at("microseconds") > 0);
+    CHECK(row.at("low_microseconds").is_null());
+    CHECK(row.at("registers").is_null());
+
+    const auto& profile = row.at("profile");
+    const auto& kinds = profile.at("kinds");
+    const std::int64_t tensor = kinds.at("tensor").at("warps").get<std::int64_t>();
+    CHECK(kinds.at("tensor").at("operations") == tensor * 2 * 16 * 8 * 16);
+    CHECK(kinds.at("global store").at("global_written_bytes") == 65 * 77 * 2);
+    CHECK(profile.at("bank_conflicts") == 0);
+    std::int64_t wavefronts = 0;
+    for (const auto& line : profile.at("lines")) {
+        CHECK(line.at("line") > 0);
+        wavefronts += line.at("wavefronts").get<std::int64_t>();
+    }
+    CHECK(profile.at("total").at("wavefronts") == wavefronts);
+    CHECK(profile.at("estimate").at("total_us") == row.at("microseconds"));
+    CHECK_THAT(tool.run("run bf16 tn 65 77 200 --device emulator --profile").out,
+               ContainsSubstring("us estimated") && ContainsSubstring("matrix load") && ContainsSubstring("sectors"));
+}
+
+TEST_CASE("cli emulator: without a GPU run falls back to it and says so, other verbs do not") {
+    const Tool tool;
+    if (has_gpu(tool)) SKIP_TEST("there is a GPU here: nothing falls back");
+    const ToolResult result = tool.run("run bf16 tn 33 35 37");
+    CHECK(result.exit_code == 0);
+    CHECK_THAT(result.err, ContainsSubstring("no GPU here") && ContainsSubstring("emulator:sm_80"));
+    CHECK_THAT(result.out, ContainsSubstring("emulator (sm_80)"));
+    CHECK(tool.run("run bf16 tn 33 35 37 --arch sm_90a").out.find("emulator (sm_90a)") != std::string::npos);
+    CHECK(tool.run("run bf16 tn 33 35 37 --device cuda").exit_code == 1);
+    CHECK(tool.run("bench bf16 tn 33 35 37").exit_code == 1);
+}
+
+TEST_CASE("cli emulator: refusals name what is wrong, before anything is compiled") {
+    const Tool tool;
+    const auto refused = [&](const std::string& arguments, const std::string& words) {
+        const ToolResult result = tool.run(arguments);
+        INFO(arguments << '\n' << result.err);
+        CHECK(result.exit_code == 2);
+        CHECK_THAT(result.err, ContainsSubstring(words));
+    };
+    refused("run bf16 tn 33 35 37 --device emulater", "did you mean 'emulator'");
+    refused("run bf16 tn 33 35 37 --device atuo", "did you mean 'auto'");
+    refused("run bf16 tn 33 35 37 --device emulator:sm_81", "sm_81");
+    refused("run bf16 tn 33 35 37 --device emulator:sm_80 --arch sm_90a", "contradict");
+    refused("run bf16 tn 33 35 37 --device cuda --arch sm_90a", "--arch");
+    refused("run bf16 tn 33 35 37 --device emulator --against cublaslt", "--against");
+    refused("run bf16 tn 33 35 37 --device emulator --emulator-limit many", "many");
+    refused("run bf16 tn 8192 8192 8192 --device emulator", "the limit is 20 GFLOP");
+    refused("run bf16 tn 330 350 370 --device emulator --emulator-limit 0.01", "the limit is 0.01 GFLOP");
+    refused("bench bf16 tn 33 35 37 --device emulator", "bench needs a GPU");
+    refused("bench bf16 tn 33 35 37 --device auto", "--device auto");
+    CHECK_FALSE(std::filesystem::exists(tool.cache() + "/kernel.ptx"));
+}
+
+TEST_CASE("cli emulator: an edited dump runs for its banner's architecture, and a fault quotes its line") {
+    const Tool tool;
+    const std::string file = tool.folder() / "kernel.cu";
+    REQUIRE(tool.run("dump bf16 tn 40 48 136 --arch sm_86 -o '" + file + "'").exit_code == 0);
+    CHECK_THAT(tool.run("run --device emulator --source '" + file + "'").out, ContainsSubstring("emulator (sm_86)"));
+
+    std::string text = text_of(file);
+    const std::string barrier = "__syncthreads();";
+    for (std::size_t at = text.find(barrier); at != std::string::npos; at = text.find(barrier))
+        text.erase(at, barrier.size());
+    std::ofstream(file) << text;
+    const auto row = tool.json("run --device emulator --source '" + file + "'", 1);
+    CHECK(row.at("status") == "wrong");
+    const std::string why = row.at("verification");
+    const std::size_t line_at = why.find("kernel.cu:");
+    REQUIRE(line_at != std::string::npos);
+    const int line = std::stoi(why.substr(line_at + 10));
+    std::istringstream lines(text);
+    std::string quoted;
+    for (int i = 0; i < line; ++i) std::getline(lines, quoted);
+    CHECK_THAT(why, ContainsSubstring(quoted));
+}
+
+TEST_CASE("cli emulator: real arrays") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    const std::vector<float> a{1, 2, 3, 4, 5, 6};
+    const std::vector<float> b{1, -1, 2, 0, 0, 3};
+    write_npy(file("a.npy"), DataType::f32, 2, 3, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, 3, 2, Order::row, b.data());
+    const ToolResult result = tool.run("run --device emulator --type f16 --d-type f32 --a '" + file("a.npy") +
+                                       "' --b '" + file("b.npy") + "' --out '" + file("d.npy") + "'");
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+    const auto* const values = static_cast<const float*>(static_cast<const void*>(d.data()));
+    CHECK(std::vector<float>(values, values + 4) == std::vector<float>{5, 8, 14, 14});
+}
+
+TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {
+    const Tool tool;
+    CHECK(tool.json("run bf16 tn 33 35 37 --device emulator", 0).at("cache") == "compiled");
+    const auto row = tool.json("run bf16 tn 33 35 37 --device emulator", 0, "JITGEMM_NVRTC=/nowhere/libnvrtc.so");
+    CHECK(row.at("cache") == "disk");
+    CHECK(row.at("verified") == true);
+}
+
+#endif
