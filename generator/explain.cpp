@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace jitgemm {
@@ -75,7 +76,9 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
     }
     std::vector<RejectionGroup> sorted;
     for (auto& [rule, group] : groups) sorted.push_back(std::move(group));
-    std::ranges::stable_sort(sorted, std::greater<>(), &RejectionGroup::count);
+    std::ranges::sort(sorted, [](const RejectionGroup& left, const RejectionGroup& right) {
+        return std::tie(right.count, left.reason) < std::tie(left.count, right.reason);
+    });
     return sorted;
 }
 

@@ -126,7 +126,7 @@ Picture tiled_mma_picture(const TiledMma& mma) {
     Picture picture{.title = fmt::format("{} in {}x{}x{}", mma.atom().name(), m, n, k), .grids = {}, .notes = {}};
     for (const Operand operand : {Operand::a, Operand::b, Operand::c})
         picture.grids.push_back(tv_grid(operand, mma.layout_tv(operand)));
-    picture.notes.push_back("An element that several threads hold shows the first; hovering names the others.");
+    picture.notes.emplace_back("An element that several threads hold shows the first; hovering names the others.");
     return picture;
 }
 

@@ -26,8 +26,12 @@ void check_picture(const Picture& picture) {
         check_grid(grid);
         cells += grid.cells.size();
     }
-    if (cells <= kMostCells) return;
-    throw LayoutError(fmt::format("the picture would have {} cells; at most {} are drawn", cells, kMostCells));
+    require_drawable(static_cast<std::int64_t>(cells));
+}
+
+void require_drawable(std::int64_t cells) {
+    if (cells > kMostCells)
+        throw LayoutError(fmt::format("the picture would have {} cells; at most {} are drawn", cells, kMostCells));
 }
 
 }  // namespace jitgemm

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Picture {
 
 /// Cells of all grids together: a tile of 128 × 64 elements. A larger picture throws LayoutError stating this limit.
 inline constexpr int kMostCells = 8192;
+
+/// Throws LayoutError stating the limit where a picture would have more cells: to ask before making them.
+void require_drawable(std::int64_t cells);
 
 /// Throws LayoutError when there are more cells than kMostCells, or a grid whose cells are not rows · columns.
 void check_picture(const Picture& picture);

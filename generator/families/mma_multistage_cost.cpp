@@ -122,7 +122,7 @@ UnitCycles unit_cycles(const GemmSignature& signature, const MmaMultistageConfig
                        const Arch& arch) {
     const double sums = signature.accumulator == DataType::f16 ? kF16Accumulator : 1.0;
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
-    const double reads = static_cast<double>(g.threads / 32) * (c.warp.m + c.warp.n) * c.block.k * 2;
+    const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
     const double conflicts = mma_multistage_conflict_slowdown(signature, c);
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock * sums,
             .copies = copy_overhead_cycles(g.a) + copy_overhead_cycles(g.b),

@@ -30,7 +30,7 @@ using LaneAddresses = std::array<int, kWarpLanes>;
 
 /// Addresses out of a function of the lane.
 template <typename AddressOf>
-[[nodiscard]] LaneAddresses lane_addresses(AddressOf address_of) {
+[[nodiscard]] LaneAddresses lane_addresses(const AddressOf& address_of) {
     LaneAddresses addresses{};
     for (int lane = 0; lane < kWarpLanes; ++lane) addresses[static_cast<std::size_t>(lane)] = address_of(lane);
     return addresses;

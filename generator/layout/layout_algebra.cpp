@@ -174,9 +174,11 @@ Layout complement(const Layout& layout, std::int64_t cosize_target) {
     for (const FlatMode& mode : modes) {
         if (mode.extent == 1) continue;
         if (mode.stride < reached)
-            throw LayoutError(fmt::format(
-                "complement of {}: not injective: the stride {} lies within the {} values of the modes below it",
-                to_string(layout), mode.stride, reached));
+            throw LayoutError(
+                fmt::format("complement of {}: not injective, or its modes do not nest: the stride {} lies within the "
+                            "{} values of the "
+                            "modes below it",
+                            to_string(layout), mode.stride, reached));
         result.push_back({mode.stride / reached, reached});
         reached = checked_product(mode.extent, mode.stride);
     }

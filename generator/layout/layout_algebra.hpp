@@ -48,12 +48,13 @@ private:
 [[nodiscard]] Layout composition(const Layout& a, const Layout& b);
 [[nodiscard]] Layout composition(const Layout& a, const Tiler& b);
 
-/// What reaches, together with the layout, every value below `cosize_target`, each once. Rule: the layout is injective.
+/// What reaches, together with the layout, every value below `cosize_target`, each once. Rule: the modes nest,
+/// each stride beyond the values of those below it; then the layout is injective.
 [[nodiscard]] Layout complement(const Layout& layout, std::int64_t cosize_target = 1);
 
 /// The largest layout r with layout(r(i)) = i for i = 0, 1, 2 …
 [[nodiscard]] Layout right_inverse(const Layout& layout);
-/// A layout l with l(layout(i)) = i. Rule: the layout is injective.
+/// A layout l with l(layout(i)) = i. Rule: that of complement. Off the image it counts on, as pycute's does.
 [[nodiscard]] Layout left_inverse(const Layout& layout);
 
 /// (tile, rest): the elements the tiler picks, and the layout of the tiles. An extent that the tile doesn't divide is rounded

@@ -10,6 +10,8 @@
 namespace jitgemm {
 namespace {
 
+constexpr int kDeepestNesting = 128;  // of parentheses and compositions
+
 /// A recursive descent over
 ///     expression = term ("o" term)*        compositions, the last first
 ///     term       = primary ("(" … ")")*    applied to coordinates
@@ -26,6 +28,13 @@ public:
 
 private:
     LayoutValue expression() {
+        if (++nesting_ > kDeepestNesting) text_.fail(fmt::format("expressions nest deeper than {}", kDeepestNesting));
+        LayoutValue value = composition_of_terms();
+        --nesting_;
+        return value;
+    }
+
+    LayoutValue composition_of_terms() {
         LayoutValue left = term();
         const std::size_t at = here();
         if (!take_composition()) return left;
@@ -121,15 +130,12 @@ private:
     }
 
     LayoutValue::Tuple arguments() {
-        constexpr int kDeepestNesting = 64;
-        if (++nesting_ > kDeepestNesting) text_.fail(fmt::format("parentheses nest deeper than {}", kDeepestNesting));
         LayoutValue::Tuple values;
         text_.expect('(');
         do {
             values.push_back(expression());
         } while (text_.take(','));
         text_.expect(')');
-        --nesting_;
         return values;
     }
 

@@ -83,7 +83,7 @@ constexpr std::size_t kAny = 32;
 // clang-format off
 constexpr std::array kFunctions{
     LayoutFunction{"size", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(a[0].as_composed().size()); }, "elements of the domain"},
-    LayoutFunction{"cosize", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(a[0].as_composed().cosize()); }, "one more than the largest value"},
+    LayoutFunction{"cosize", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(a[0].as_composed().cosize()); }, "one more than the largest value, before a swizzle"},
     LayoutFunction{"rank", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(rank_of(a[0])); }, "modes on the top level"},
     LayoutFunction{"depth", "layout", 0, 1, 1, [](Parameters, Arguments a) { return integer(depth_of(a[0])); }, "levels of nesting"},
     LayoutFunction{"coalesce", "layout[, profile]", 0, 1, 2, coalesce_value, "as few modes as possible; by mode with a profile"},

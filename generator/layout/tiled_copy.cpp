@@ -10,7 +10,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kWidestBytes = 16;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 
 IntTuple pair_of(const IntTuple& first, const IntTuple& second) { return std::vector<IntTuple>{first, second}; }
 

@@ -96,7 +96,7 @@ TiledMma::TiledMma(MmaAtom atom, Layout warps, const std::array<Tiler, 3>& permu
     threads_vmnk_ = tiled_product(Layout(IntTuple(atom_.threads())), warps_);
 }
 
-TiledMma::TiledMma(MmaAtom atom, Layout warps, TileShape repetitions)
+TiledMma::TiledMma(const MmaAtom& atom, const Layout& warps, TileShape repetitions)
     : TiledMma(atom, warps, repeated(atom, warps, repetitions)) {}
 
 TileShape TiledMma::tile() const {

@@ -22,7 +22,7 @@ public:
     /// than 1024 threads or 65536 elements along a mode.
     TiledMma(MmaAtom atom, Layout warps, const std::array<Tiler, 3>& permutation = {});
     /// Every warp repeats its atoms so often along M, N and K: CUTLASS 3.0's ValLayoutMNK.
-    TiledMma(MmaAtom atom, Layout warps, TileShape repetitions);
+    TiledMma(const MmaAtom& atom, const Layout& warps, TileShape repetitions);
 
     [[nodiscard]] const MmaAtom& atom() const { return atom_; }
     [[nodiscard]] const Layout& warps() const { return warps_; }

@@ -59,7 +59,7 @@ std::string automatic_device(const ProblemOptions& options, const Arch* banner_a
 }  // namespace
 
 std::string choose_device(const ProblemOptions& options, const Arch* banner_arch, Output& output) {
-    const std::string device = options.text("device").value_or("auto");
+    std::string device = options.text("device").value_or("auto");
     check_kind(device);
     if (device == "auto") return automatic_device(options, banner_arch, output);
     const DeviceName name = parse_device_name(device);

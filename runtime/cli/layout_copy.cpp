@@ -180,6 +180,7 @@ Action declare_layout_copy(CLI::App& app) {
         ->type_name("RxC");
     app.add_option("--vector", options->vector,
                    "Neighbours a thread takes in a pass; default: as many as one instruction can")
+        ->check(CLI::PositiveNumber)
         ->type_name("N");
     app.add_option("--type", options->type, "Element type")->capture_default_str()->type_name("TYPE");
     app.add_option("--order", options->order, "row: a row's elements are contiguous; column: a column's")

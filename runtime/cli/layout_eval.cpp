@@ -21,6 +21,7 @@ struct EvalOptions {
 
 /// Mode 0 down, the others together across; a layout of one mode runs across.
 Picture drawn(const ComposedLayout& layout) {
+    require_drawable(layout.size());
     const Layout& inner = layout.layout();
     const std::int64_t rows = inner.rank() > 1 ? inner.size(0) : 1, columns = inner.size() / rows;
     const std::vector<std::int64_t> values = table(layout);
@@ -42,7 +43,7 @@ Picture drawn(const ComposedLayout& layout) {
     return {.title = to_string(layout), .grids = {std::move(grid)}, .notes = {}};
 }
 
-LayoutAnswer layout_answer(const std::string& expression, const ComposedLayout& layout, bool for_text) {
+LayoutAnswer layout_answer(const std::string& expression, const ComposedLayout& layout, const std::string& format) {
     LayoutAnswer answer;
     const std::int64_t size = layout.size();
     answer.document = {
@@ -50,7 +51,7 @@ LayoutAnswer layout_answer(const std::string& expression, const ComposedLayout& 
     answer.document["table"] = nullptr;
     if (size <= kLargestJsonTable) answer.document["table"] = table(layout);
     answer.text = fmt::format("{}\nsize {}, cosize {}\n", to_string(layout), size, layout.cosize());
-    if (size <= (for_text ? kLargestTextTable : kMostCells)) answer.picture = drawn(layout);
+    if (format == "text" ? size <= kLargestTextTable : format != "json") answer.picture = drawn(layout);
     return answer;
 }
 
@@ -83,11 +84,11 @@ std::string function_list() {
 }
 
 int evaluate(const EvalOptions& options, Output& output) {
-    const bool for_text = chosen_format(options.format, output) == "text";
+    const std::string format = chosen_format(options.format, output);
     const LayoutValue value = evaluate_layout_expression(options.expression);
     if (!is_layout(options.expression, value))
         return show(value_answer(options.expression, value), options.format, output);
-    return show(layout_answer(options.expression, value.as_composed(), for_text), options.format, output);
+    return show(layout_answer(options.expression, value.as_composed(), format), options.format, output);
 }
 
 }  // namespace

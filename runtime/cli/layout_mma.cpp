@@ -11,6 +11,9 @@
 namespace jitgemm::cli {
 namespace {
 
+// Of one operand; the widest wgmma has 524,288 elements of B.
+constexpr std::int64_t kMostTableElements = std::int64_t{1} << 20;
+
 constexpr Operand kOperands[] = {Operand::a, Operand::b, Operand::c};
 
 struct MmaOptions {
@@ -19,6 +22,10 @@ struct MmaOptions {
 };
 
 Json tv_table(const TvLayout& tv) {
+    const std::int64_t elements = std::int64_t{tv.threads()} * tv.values();
+    if (elements > kMostTableElements)
+        throw LayoutError(
+            fmt::format("a table of {} elements is too large: the limit is {}", elements, kMostTableElements));
     Json threads = Json::array();
     for (int thread = 0; thread < tv.threads(); ++thread) {
         Json values = Json::array();

@@ -25,6 +25,7 @@ std::int64_t product_of(const std::vector<std::int64_t>& numbers) {
 
 /// Tiles as cells: the first axis down, the last across; the data of one axis runs across.
 Picture drawn(const Predication& predication, const std::vector<std::int64_t>& tile) {
+    require_drawable(static_cast<std::int64_t>(predication.counts.size()));
     const std::int64_t whole = product_of(tile);
     const std::int64_t columns = predication.grid.back();
     const auto cells = static_cast<std::int64_t>(predication.counts.size());
@@ -61,7 +62,8 @@ int predicate_tiles(const PredicateOptions& options, Output& output) {
                        {"counts", predication.counts},
                        {"in_bounds", predication.in_bounds},
                        {"out_of_bounds", predication.out_of_bounds}};
-    if (tiles <= kMostCells) answer.picture = drawn(predication, tile);
+    const std::string format = chosen_format(options.format, output);
+    if (format == "text" ? tiles <= kMostCells : format != "json") answer.picture = drawn(predication, tile);
     return show(answer, options.format, output);
 }
 

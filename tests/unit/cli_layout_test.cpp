@@ -40,7 +40,9 @@ TEST_CASE("layout eval: --json is --format json, and pictures come in every form
     CHECK_THAT(tool.run(expression + " --format latex").out, ContainsSubstring("\\begin{document}"));
     CHECK_THAT(tool.run(expression + " --format html").out, ContainsSubstring("<!DOCTYPE html>"));
     CHECK(tool.run(expression + " --format pdf").exit_code == 2);
-    CHECK(tool.run("layout eval '(4096,64)' --format svg").exit_code == 2);  // too large to draw
+    CHECK_THAT(tool.run("layout eval '(4096,64)' --format svg").err, ContainsSubstring("at most 8192"));
+    CHECK_THAT(tool.run("layout predicate --extent 1000000 --tile 1 --format svg").err,
+               ContainsSubstring("at most 8192"));
 }
 
 TEST_CASE("layout swizzle: the map, the conflicts before and after, a suggestion") {

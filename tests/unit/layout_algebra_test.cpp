@@ -290,5 +290,8 @@ TEST_CASE("the calculator names the column of what it can't read") {
     check_fails([] { return result_of("Swizzle<3,3,3> o Swizzle<2,3,3> o 8:1"); }, "only one swizzle");
     check_fails([] { return result_of("size(composition((4,6):(1,8),4:3))"); }, "column 6");
     check_fails([] { return result_of(std::string(200, '(') + "1"); }, "nest deeper");
+    std::string chain = "4:1";
+    for (int i = 0; i < 20000; ++i) chain += " o 4:1";
+    check_fails([&] { return result_of(chain); }, "nest deeper");
     check_fails([] { return result_of(""); }, "column 1");
 }
