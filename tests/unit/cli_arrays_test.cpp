@@ -29,9 +29,9 @@ public:
 
     [[nodiscard]] ToolResult run(const std::string& options, bool with_c = false) const {
         const std::string c = with_c ? " --c '" + file("c") + "'" : "";
-        return tool_.run(
-            "run --a '" + file("a") + "' --b '" + file("b") + "'" + c + " --out '" + file("d") + "' " + options,
-            "CUDA_VISIBLE_DEVICES=-1");
+        return tool_.run("run --device cuda --a '" + file("a") + "' --b '" + file("b") + "'" + c + " --out '" +
+                             file("d") + "' " + options,
+                         "CUDA_VISIBLE_DEVICES=-1");
     }
 
     void check_refused(const std::string& phrase, const std::string& options = "", bool with_c = false) const {

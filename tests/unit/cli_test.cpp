@@ -201,7 +201,7 @@ TEST_CASE("the tool: without GPU, --arch or --gpu it says on stderr what it assu
 
 TEST_CASE("the tool: without a GPU run and bench say so and exit with 1") {
     const Tool tool;
-    for (const std::string verb : {"run", "bench"}) {
+    for (const std::string verb : {"run --device cuda", "bench"}) {
         const ToolResult result = tool.run(verb + " bf16 tn 64 64 64", "CUDA_VISIBLE_DEVICES=-1");
         CHECK(result.exit_code == 1);
         CHECK(result.out.empty());
