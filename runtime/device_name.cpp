@@ -21,8 +21,9 @@ constexpr std::array<std::string_view, 2> kKinds{"cuda", "emulator"};  // in the
 
 int parse_ordinal(std::string_view device, std::string_view text) {
     int ordinal = -1;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, ordinal);
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, ordinal);
     if (error == std::errc() && stop == end && ordinal >= 0) return ordinal;
     throw SpecError(fmt::format("unknown device '{}'", device),
                     {fmt::format("'{}' is no number of a GPU: expected cuda:N with N from 0", text)});

@@ -15,7 +15,12 @@ namespace jitgemm::emulator {
 template <typename Function>
 inline void for_lanes(Mask mask, Function function) {
     if (mask == kAllLanes) {
-#pragma GCC ivdep  // a row is read and written lane by lane: a destination that is also a source is no dependence
+        // A row is read and written lane by lane: a destination that is also a source is no dependence.
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
         for (std::size_t lane = 0; lane < kLanes; ++lane) function(lane);
         return;
     }

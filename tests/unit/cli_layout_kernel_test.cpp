@@ -26,7 +26,7 @@ TEST_CASE("layout kernel: a page by default, to stdout or to a file") {
     const ToolResult page = tool.run("layout kernel bf16 tn 512 512 512 --gpu h200");
     CHECK(page.exit_code == 0);
     CHECK(page.err.empty());
-    CHECK(markup_fault(page.out, true) == "");
+    CHECK(markup_fault(page.out, true).empty());
 
     const std::string file = tool.folder() / "kernel.html";
     const ToolResult written = tool.run("layout kernel bf16 tn 512 512 512 --gpu h200 -o '" + file + "'");
@@ -59,7 +59,7 @@ TEST_CASE("layout kernel: text, SVG and LaTeX have the tiling picture") {
     CHECK_THAT(text.out, ContainsSubstring("T31V3"));
     CHECK_THAT(text.err, ContainsSubstring("4096×4096×4096"));
     const ToolResult svg = tool.run(kernel + "--format svg");
-    CHECK(markup_fault(svg.out) == "");
+    CHECK(markup_fault(svg.out).empty());
     CHECK(count_of(svg.out, ">W3<") == 32);
     CHECK_THAT(tool.run(kernel + "--format latex").out, ContainsSubstring("\\begin{tikzpicture}"));
 }

@@ -15,7 +15,6 @@ using emulator::count_sectors;
 using emulator::count_wavefronts;
 using emulator::InstructionKind;
 using emulator::LaneAddresses;
-using testing::PtxRun;
 using testing::run_ptx;
 
 TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {

@@ -5,7 +5,6 @@
 
 using namespace jitgemm;
 using testing::fault_of;
-using testing::PtxRun;
 using testing::run_ptx;
 using Words = std::vector<std::uint32_t>;
 
@@ -121,8 +120,9 @@ TEST_CASE("emulator: mma of f64 keeps all bits") {
         for (std::uint32_t i = 0; i < 2; ++i) {
             const std::size_t at = 8 * lane + 2 * i;
             const std::uint64_t bits = std::uint64_t{result.output[at + 1]} << 32U | result.output[at];
+            const std::uint32_t row = lane / 4;
             const double column = lane % 4 * 2 + i;
-            CHECK(std::bit_cast<double>(bits) == (lane / 4 + 1.0) * (0x1p-40 * column + 1));
+            CHECK(std::bit_cast<double>(bits) == (row + 1.0) * (0x1p-40 * column + 1));
         }
     }
 }

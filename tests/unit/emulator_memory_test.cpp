@@ -7,7 +7,6 @@
 
 using namespace jitgemm;
 using emulator::AsyncMode;
-using testing::PtxRun;
 using testing::run_ptx;
 using Words = std::vector<std::uint32_t>;
 

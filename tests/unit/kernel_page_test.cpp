@@ -247,7 +247,7 @@ TEST_CASE("a kernel's page is well-formed, small, loads nothing and has every se
     large.rasterization = Rasterization::zigzag;
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
         const std::string html = kernel_page_html(kernel_page(cube(8192, layout), {large}, find_gpu("h200")));
-        CHECK(markup_fault(html, true) == "");
+        CHECK(markup_fault(html, true).empty());
         CHECK(!loads_something(html));
         CHECK(html.size() < 1000000);
         for (const char* title : {"Tiling", "Shared memory, banks and ldmatrix", "Accumulators", "Pipeline",
@@ -261,7 +261,7 @@ TEST_CASE("a kernel's page is well-formed, small, loads nothing and has every se
 TEST_CASE("a kernel's page: a problem without work, and a column-major D") {
     GemmSpec nothing = cube(256);
     nothing.m = 0;
-    CHECK(markup_fault(kernel_page_html(kernel_page(nothing, {known_config()}, find_gpu("h200"))), true) == "");
+    CHECK(markup_fault(kernel_page_html(kernel_page(nothing, {known_config()}, find_gpu("h200"))), true).empty());
     GemmSpec turned = cube(256);
     turned.m = 512;
     turned.d_order = Order::column;

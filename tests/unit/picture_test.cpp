@@ -94,8 +94,8 @@ TEST_CASE("every form escapes its own characters") {
     const Picture picture = awkward_picture();
     const std::string svg = picture_svg(picture);
     const std::string html = picture_html(picture);
-    CHECK(markup_fault(svg) == "");
-    CHECK(markup_fault(html, true) == "");
+    CHECK(markup_fault(svg).empty());
+    CHECK(markup_fault(html, true).empty());
     for (const std::string& markup : {svg, html}) {
         CHECK_THAT(markup, ContainsSubstring("&lt;&quot;title&quot;&gt; &amp; &#39;more&#39;"));
         CHECK_THAT(markup, ContainsSubstring("&quot;hint&quot; &lt;&amp;&gt;"));
@@ -111,7 +111,7 @@ TEST_CASE("text that is no UTF-8 leaves markup well-formed") {
     for (const std::string& text :
          {std::string("\xC3"), std::string("a\x80z"), std::string("\xFF\xFE"), std::string("\xE2\x82")}) {
         INFO(text.size());
-        CHECK(markup_fault("<a>" + escape_markup(text) + "</a>") == "");
+        CHECK(markup_fault("<a>" + escape_markup(text) + "</a>").empty());
         CHECK(!escape_latex(text).empty());
     }
 }
