@@ -45,7 +45,8 @@ std::string choice_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const std::string rate = fmt::format("{:.2f} us, {:.1f} TFLOP/s", e.cost.total_us, tflops(e.spec, e.cost.total_us));
     if (e.forced) return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
-    return fmt::format("  Predicted to be the fastest of {}: {}.\n", counted(static_cast<std::int64_t>(e.accepted_count), "candidate"), rate);
+    return fmt::format("  Predicted to be the fastest of {}: {}.\n",
+                       counted(static_cast<std::int64_t>(e.accepted_count), "candidate"), rate);
 }
 
 std::string bound_text(const Explanation& e) {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -127,8 +128,9 @@ TEST_CASE("cli emulator: real arrays") {
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const NpyMatrix d = NpyMatrix::open(file("d.npy"));
-    const auto* const values = static_cast<const float*>(static_cast<const void*>(d.data()));
-    CHECK(std::vector<float>(values, values + 4) == std::vector<float>{5, 8, 14, 14});
+    std::vector<float> values(4);
+    std::memcpy(values.data(), d.data(), values.size() * sizeof(float));
+    CHECK(values == std::vector<float>{5, 8, 14, 14});
 }
 
 TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {
