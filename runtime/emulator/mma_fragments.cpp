@@ -65,20 +65,48 @@ int registers_of(const MmaKind& kind, Operand operand, int elements) {
     return elements * type_bits(type_of(kind, operand)) / kRegisterBits;
 }
 
-using ElementsOf = int (*)(const MmaKind&, Operand);
-using CoordinateOf = Coordinate (*)(const MmaKind&, Operand, int, int);
-
-Fragment build_fragment(const MmaKind& kind, Operand operand, ElementsOf elements_of, CoordinateOf coordinate_of) {
-    Fragment fragment{type_bits(type_of(kind, operand)), elements_of(kind, operand), {}};
+/// `coordinate_of(lane, i)` is where element i of a lane lies.
+template <typename CoordinateOf>
+Fragment build_fragment(const MmaKind& kind, Operand operand, int elements, CoordinateOf coordinate_of) {
+    Fragment fragment{type_bits(type_of(kind, operand)), elements, {}};
     for (int i = 0; i < fragment.elements; ++i) {
         for (int lane = 0; lane < kWarpLanes; ++lane) {
-            const Coordinate at = coordinate_of(kind, operand, lane, i);
+            const Coordinate at = coordinate_of(lane, i);
             const int position =
                 operand == Operand::b ? at.column * kind.n + at.row : at.row * columns_of(kind, operand) + at.column;
             fragment.position.push_back(static_cast<std::uint16_t>(position));
         }
     }
     return fragment;
+}
+
+/// The row of the instruction table with the kind's shape and types; its .satfinite form lies alike.
+const MmaAtom& atom_of(const MmaKind& kind) {
+    const std::span<const MmaAtom> table = mma_atom_table();
+    const auto found = std::ranges::find_if(table, [&](const MmaAtom& atom) {
+        return atom.shape == TileShape{kind.m, kind.n, kind.k} && atom.a == kind.a && atom.b == kind.b &&
+               atom.accumulator == kind.c;
+    });
+    if (found == table.end()) throw Error(fmt::format("no instruction has the kind {}", to_string(kind)));
+    return *found;
+}
+
+MmaPlan mma_plan(const MmaKind& kind) {
+    const MmaAtom& atom = atom_of(kind);
+    const auto fragment = [&](Operand operand) {
+        const TvLayout& layout = atom.layout(operand);
+        return build_fragment(kind, operand, layout.values(),
+                              [&](int lane, int i) { return layout.coordinate(lane, i); });
+    };
+    return {kind, fragment(Operand::a), fragment(Operand::b), fragment(Operand::c)};
+}
+
+MmaPlan wmma_plan(const MmaKind& kind) {
+    const auto fragment = [&](Operand operand) {
+        return build_fragment(kind, operand, wmma_elements(kind, operand),
+                              [&](int lane, int i) { return wmma_coordinate(kind, operand, lane, i); });
+    };
+    return {kind, fragment(Operand::a), fragment(Operand::b), fragment(Operand::c)};
 }
 
 std::uint64_t key_of(const MmaKind& kind) {
@@ -92,12 +120,10 @@ std::uint64_t key_of(const MmaKind& kind) {
 /// All instructions of a sort, found by their key.
 class Plans {
 public:
-    Plans(const std::vector<MmaKind>& kinds, ElementsOf elements_of, CoordinateOf coordinate_of) {
+    Plans(const std::vector<MmaKind>& kinds, MmaPlan (*plan_of)(const MmaKind&)) {
         for (const MmaKind& kind : kinds) {
             keys_.push_back(key_of(kind));
-            plans_.push_back({kind, build_fragment(kind, Operand::a, elements_of, coordinate_of),
-                              build_fragment(kind, Operand::b, elements_of, coordinate_of),
-                              build_fragment(kind, Operand::c, elements_of, coordinate_of)});
+            plans_.push_back(plan_of(kind));
         }
     }
 
@@ -165,19 +191,11 @@ MmaRegisters mma_registers(const MmaKind& kind) {
 }
 
 Coordinate mma_coordinate(const MmaKind& kind, Operand operand, int lane, int element) {
-    const int g = lane / 4;
-    const int t = lane % 4;
-    if (operand == Operand::c) return {g + 8 * (element / 2), 2 * t + element % 2};
-    const int per_register = std::max(kRegisterBits / type_bits(type_of(kind, operand)), 1);
-    const int group = element / per_register;  // a register, or an f64
-    const bool two_row_blocks = operand == Operand::a && kind.m == 16;
-    const int row = two_row_blocks ? g + 8 * (group % 2) : g;
-    const int chunk = two_row_blocks ? group / 2 : group;
-    return {row, t * per_register + element % per_register + 4 * per_register * chunk};
+    return atom_of(kind).layout(operand).coordinate(lane, element);
 }
 
 const MmaPlan* find_mma_plan(const MmaKind& kind) {
-    static const Plans kPlans(build_mma_kinds(), mma_elements, mma_coordinate);
+    static const Plans kPlans(build_mma_kinds(), mma_plan);
     return kPlans.find(kind);
 }
 
@@ -203,7 +221,7 @@ Coordinate wmma_coordinate(const MmaKind& kind, Operand operand, int lane, int e
 }
 
 const MmaPlan* find_wmma_plan(const MmaKind& kind) {
-    static const Plans kPlans(build_wmma_kinds(), wmma_elements, wmma_coordinate);
+    static const Plans kPlans(build_wmma_kinds(), wmma_plan);
     return kPlans.find(kind);
 }
 

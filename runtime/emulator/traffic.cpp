@@ -1,6 +1,6 @@
 #include "runtime/emulator/traffic.hpp"
 
-#include "generator/layout/swizzle.hpp"
+#include "generator/layout/bank_conflicts.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,25 +10,6 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 32;
 constexpr std::uint32_t kBytesPerPass = kSharedBanks * kBankBytes;
-
-/// Words the lanes of a phase want of each bank: the busiest bank's count of different ones.
-class Phase {
-public:
-    void add(std::uint64_t word) {
-        const std::size_t bank = word % kSharedBanks;
-        auto& words = words_[bank];
-        const auto end = words.begin() + counts_[bank];
-        if (std::find(words.begin(), end, word) != end) return;
-        *end = word;
-        busiest_ = std::max<int>(busiest_, ++counts_[bank]);
-    }
-    [[nodiscard]] int busiest() const { return busiest_; }
-
-private:
-    std::array<std::array<std::uint64_t, kLanes>, kSharedBanks> words_;  // NOLINT: only the counted ones are read
-    std::array<std::uint8_t, kSharedBanks> counts_{};
-    int busiest_ = 0;
-};
 
 /// Whether every lane wants banks of its own: then one pass serves them all. False may also mean a broadcast.
 bool has_disjoint_banks(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes) {
@@ -45,15 +26,13 @@ bool has_disjoint_banks(const LaneAddresses& addresses, Mask mask, std::uint32_t
     return true;
 }
 
-int phase_wavefronts(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes) {
-    if (has_disjoint_banks(addresses, mask, bytes)) return 1;
-    Phase phase;
-    for (Mask left = mask; left != 0; left &= left - 1) {
-        const std::uint64_t address = addresses[static_cast<std::size_t>(std::countr_zero(left))];
-        const std::uint64_t last = (address + bytes - 1) / kBankBytes;
-        for (std::uint64_t word = address / kBankBytes; word <= last; ++word) phase.add(word);
-    }
-    return phase.busiest();
+/// The mask's addresses as the generator counts them. Only their places in the banks and which are equal matter.
+jitgemm::LaneAddresses active_addresses(const LaneAddresses& addresses, Mask mask) {
+    constexpr std::uint64_t kOffsetMask = 0x3fffffff;
+    return lane_addresses([&](int lane) {
+        const bool active = (mask >> lane & 1U) != 0;
+        return active ? static_cast<int>(addresses[static_cast<std::size_t>(lane)] & kOffsetMask) : kInactiveLane;
+    });
 }
 
 }  // namespace
@@ -81,14 +60,17 @@ Wavefronts count_wavefronts(const LaneAddresses& addresses, Mask mask, std::uint
     const std::uint32_t lanes =
         std::min<std::uint32_t>(kLanes, kBytesPerPass / std::max<std::uint32_t>(bytes, kBankBytes));
     const Mask phase_lanes = kAllLanes >> (kLanes - lanes);
-    Wavefronts sum;
+    int phases = 0;
     for (std::uint32_t first = 0; first < kLanes; first += lanes) {
         const Mask phase = mask & (phase_lanes << first);
         if (phase == 0) continue;
-        sum.actual += phase_wavefronts(addresses, phase, bytes);
-        ++sum.ideal;
+        if (!has_disjoint_banks(addresses, phase, bytes)) {
+            const auto counted = vector_wavefronts(static_cast<int>(bytes), active_addresses(addresses, mask));
+            return {counted.count, counted.ideal};
+        }
+        ++phases;
     }
-    return sum;
+    return {phases, phases};
 }
 
 }  // namespace jitgemm::emulator

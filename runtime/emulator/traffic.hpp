@@ -19,9 +19,8 @@ struct Wavefronts {
     int ideal = 0;
 };
 
-/// Passes over the banks for a load or store of 1 to 16 bytes a lane: lanes are served 32 at a time up to 4 bytes, 16 of 8
-/// bytes, 8 of 16; those that want different words of one bank one after the other. As access_wavefronts in
-/// generator/layout/swizzle.hpp, but for any mask of lanes. A phase with no lane costs nothing.
+/// Passes over the banks for a load or store of 1, 2, 4, 8 or 16 bytes a lane: vector_wavefronts of
+/// generator/layout/bank_conflicts.hpp, for any mask of lanes, with a short way for those that share no bank.
 [[nodiscard]] Wavefronts count_wavefronts(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes);
 
 }  // namespace jitgemm::emulator
