@@ -102,8 +102,8 @@ std::string line_of(const char* what, const TileTraffic& traffic) {
                        traffic.conflicts());
 }
 
-std::string text_of(const Swizzle& swizzle, const SwizzleReport& report, int vector) {
-    return fmt::format("{}\n", to_string(swizzle)) + line_of("load by ldmatrix", report.load) +
+std::string text_of(const std::string& title, const SwizzleReport& report, int vector) {
+    return title + "\n" + line_of("load by ldmatrix", report.load) +
            line_of(fmt::format("store, {} bytes a lane", vector).c_str(), report.store);
 }
 
@@ -113,8 +113,7 @@ LayoutAnswer answer_for(const Swizzle& swizzle, const SharedTile& tile, int vect
     std::vector<std::int64_t> map;
     for (std::int64_t i = 0; i < kMapSize; ++i) map.push_back(swizzle(i));
     LayoutAnswer answer;
-    answer.text = "without swizzle\n" + text_of(Swizzle(0, 0, 0), plain, vector).substr(to_string(swizzle).size() + 1) +
-                  "with " + text_of(swizzle, report, vector);
+    answer.text = text_of("without swizzle", plain, vector) + text_of("with " + to_string(swizzle), report, vector);
     answer.document = {{"swizzle", to_json(swizzle)},
                        {"conflicts", conflicts_json(report)},
                        {"conflicts_without", conflicts_json(plain)},
@@ -131,7 +130,7 @@ LayoutAnswer suggestion_for(const SharedTile& tile, int vector) {
     std::string tried;
     for (const SwizzleTrial& trial : suggestion.trials) {
         trials.push_back({{"swizzle", to_json(trial.swizzle)}, {"conflicts", conflicts_json(trial.report)}});
-        tried += text_of(trial.swizzle, trial.report, vector);
+        tried += text_of(to_string(trial.swizzle), trial.report, vector);
     }
     LayoutAnswer answer;
     if (suggestion.best) answer = answer_for(*suggestion.best, tile, vector);

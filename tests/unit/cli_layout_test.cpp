@@ -59,6 +59,11 @@ TEST_CASE("layout swizzle: the map, the conflicts before and after, a suggestion
     CHECK(suggested.at("swizzle") == json({3, 3, 3}));
     CHECK(suggested.at("tried").size() == 4);
 
+    // Both tables whole, also where the swizzle's name is longer than that of none.
+    CHECK_THAT(tool.run("layout swizzle --swizzle 3,10,3").out,
+               ContainsSubstring("without swizzle\n  load by ldmatrix") &&
+                   ContainsSubstring("with Sw<3,10,3>\n  load by ldmatrix"));
+
     CHECK(tool.run("layout swizzle --swizzle 3,3").exit_code == 2);
     CHECK(tool.run("layout swizzle --swizzle 3,3,1").exit_code == 2);
     CHECK_THAT(tool.run("layout swizzle --type fp16").err, ContainsSubstring("f16"));
