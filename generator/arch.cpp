@@ -21,18 +21,20 @@ struct Row {
     int max_threads_per_sm;
     int max_blocks_per_sm;
     int mma_flops_per_clock;
+    int fma_flops_per_clock;
     int first_nvrtc;
 };
 
 // mma_flops_per_clock is dense 16-bit mma.sync with f32 sums. sm_90a: measured on an H200 (wgmma reaches 4096). sm_86,
 // 89, 120 and 121: the GeForce rate; the workstation cards of sm_86 and 89 have twice that. sm_100, 103 and 110 do their
-// best through tcgen05; for mma.sync the row holds sm_80's rate.
+// best through tcgen05; for mma.sync the row holds sm_80's rate. fma_flops_per_clock is twice the FP32 cores of an SM: CUDA C++
+// Programming Guide, "Arithmetic Instructions".
 constexpr Row kRows[] = {
-    {"sm_80", 80, 164, 2048, 32, 2048, 110},   {"sm_86", 86, 100, 1536, 16, 512, 111},
-    {"sm_87", 87, 164, 1536, 16, 1024, 114},   {"sm_89", 89, 100, 1536, 24, 512, 118},
-    {"sm_90a", 90, 228, 2048, 32, 2729, 120},  {"sm_100", 100, 228, 2048, 32, 2048, 128},
-    {"sm_103", 103, 228, 2048, 32, 2048, 129}, {"sm_110", 110, 228, 1536, 24, 2048, 130},
-    {"sm_120", 120, 100, 1536, 24, 512, 128},  {"sm_121", 121, 100, 1536, 24, 512, 129},
+    {"sm_80", 80, 164, 2048, 32, 2048, 128, 110},   {"sm_86", 86, 100, 1536, 16, 512, 256, 111},
+    {"sm_87", 87, 164, 1536, 16, 1024, 256, 114},   {"sm_89", 89, 100, 1536, 24, 512, 256, 118},
+    {"sm_90a", 90, 228, 2048, 32, 2729, 256, 120},  {"sm_100", 100, 228, 2048, 32, 2048, 256, 128},
+    {"sm_103", 103, 228, 2048, 32, 2048, 256, 129}, {"sm_110", 110, 228, 1536, 24, 2048, 256, 130},
+    {"sm_120", 120, 100, 1536, 24, 512, 256, 128},  {"sm_121", 121, 100, 1536, 24, 512, 256, 129},
 };
 
 constexpr Arch arch_of(const Row& row) {
@@ -47,6 +49,7 @@ constexpr Arch arch_of(const Row& row) {
             .max_threads_per_sm = row.max_threads_per_sm,
             .max_blocks_per_sm = row.max_blocks_per_sm,
             .mma_flops_per_clock = row.mma_flops_per_clock,
+            .fma_flops_per_clock = row.fma_flops_per_clock,
             .first_nvrtc = row.first_nvrtc,
             .has_wgmma = row.compute_capability == 90,
             .has_tma = row.compute_capability >= 90,
@@ -74,6 +77,8 @@ bool serves(const Arch& arch, int compute_capability) {
 }
 
 }  // namespace
+
+std::string_view to_string(MathUnit unit) { return unit == MathUnit::tensor_cores ? "tensor cores" : "FP32 cores"; }
 
 std::span<const Arch> arch_table() { return kArchs; }
 

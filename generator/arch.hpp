@@ -21,12 +21,17 @@ struct Arch {
     int max_threads_per_sm;
     int max_blocks_per_sm;
     int mma_flops_per_clock;  ///< dense 16-bit mma.sync with f32 accumulation, flop per clock and SM
+    int fma_flops_per_clock;  ///< f32 fma on the FP32 cores, flop per clock and SM
     int first_nvrtc;          ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
     bool has_wgmma;           ///< wgmma and setmaxnreg (sm_90a only)
     bool has_tma;
     bool has_stmatrix;
     bool has_fp8_mma;
 };
+
+/// Which cores of an SM do a kernel's multiply-adds.
+enum class MathUnit : std::uint8_t { tensor_cores, fp32_cores };
+[[nodiscard]] std::string_view to_string(MathUnit unit);
 
 /// A GPU as the cost model sees it: an architecture and how much of it there is.
 struct GpuModel {

@@ -136,15 +136,14 @@ WaveBreakdown wave_breakdown(std::int64_t blocks, int blocks_per_sm, int sm_coun
     return waves;
 }
 
-std::string_view to_string(Bound bound) {
-    constexpr std::array<std::string_view, 6> kNames{"tensor cores", "shared memory", "L2",
-                                                     "DRAM",         "latency",       "launch"};
-    return kNames[static_cast<std::size_t>(bound)];
+std::string_view to_string(Bound bound, MathUnit unit) {
+    const std::array<std::string_view, 6> names{to_string(unit), "shared memory", "L2", "DRAM", "latency", "launch"};
+    return names[static_cast<std::size_t>(bound)];
 }
 
 Bound bound_of(const CostEstimate& cost) {
     if (2 * cost.overhead_us >= cost.total_us) return Bound::launch;
-    const std::array<std::pair<double, Bound>, 4> units{{{cost.tensor_us, Bound::tensor_cores},
+    const std::array<std::pair<double, Bound>, 4> units{{{cost.tensor_us, Bound::math_unit},
                                                          {cost.shared_us, Bound::shared_memory},
                                                          {cost.l2_us, Bound::l2},
                                                          {cost.dram_us, Bound::dram}}};
@@ -158,7 +157,7 @@ Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection&
     explanation.swapped = asked.d_order == Order::column;
     explanation.gpu = gpu;
     explain_choice(explanation, selection);
-    explanation.roofline = roofline(explanation.spec, gpu);
+    explanation.roofline = roofline(explanation.spec, gpu, family_of(explanation.config).math_unit);
     explanation.bound = bound_of(explanation.cost);
     const double seconds = explanation.cost.total_us * 1e-6;
     const double rate = seconds > 0 ? explanation.roofline.flops / seconds : 0;

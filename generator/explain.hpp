@@ -50,8 +50,8 @@ struct WaveBreakdown {
 [[nodiscard]] WaveBreakdown wave_breakdown(std::int64_t blocks, int blocks_per_sm, int sm_count);
 
 /// What a prediction is bound by: the unit that its time is mostly made of.
-enum class Bound : std::uint8_t { tensor_cores, shared_memory, l2, dram, latency, launch };
-[[nodiscard]] std::string_view to_string(Bound bound);
+enum class Bound : std::uint8_t { math_unit, shared_memory, l2, dram, latency, launch };
+[[nodiscard]] std::string_view to_string(Bound bound, MathUnit unit);
 /// launch: fixed costs are half of the time or more; latency: the rest is more than twice what the busiest unit alone needs
 /// (waiting for loads, ramp-up of the blocks, the last wave); else that unit.
 [[nodiscard]] Bound bound_of(const CostEstimate& cost);
@@ -78,8 +78,8 @@ struct Explanation {
     std::vector<RejectionGroup> rejections;  ///< most frequent first
     std::vector<std::string> unsupported;    ///< why whole families were left out
     Roofline roofline;
-    Bound bound = Bound::tensor_cores;
-    double share_of_peak = 0;        ///< predicted rate over the tensor cores' peak
+    Bound bound = Bound::math_unit;
+    double share_of_peak = 0;        ///< predicted rate over the math unit's peak
     double share_of_attainable = 0;  ///< and over what the roofline allows
     KernelAnatomy anatomy;
     std::optional<MeasuredRegisters> measured;  ///< set by with_registers; else anatomy.registers is all there is

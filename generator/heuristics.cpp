@@ -14,7 +14,7 @@ namespace {
 GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
 
 bool serves(const Selection& selection, const Family& family) {
-    return !selection.family || *selection.family == family.name;
+    return selection.family ? *selection.family == family.name : !family.by_name_only;
 }
 
 /// The one config of a forced kernel name; all reasons why it can't serve the problem.

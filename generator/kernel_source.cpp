@@ -1,5 +1,7 @@
 #include "generator/kernel_source.hpp"
 
+#include <algorithm>
+
 namespace jitgemm {
 namespace {
 
@@ -8,7 +10,8 @@ std::int64_t tiles(std::int64_t extent, std::int64_t tile) { return (extent + ti
 }  // namespace
 
 std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns) {
-    return tiles(rows, rule.tile_m) * tiles(columns, rule.tile_n) * rule.splits;
+    const std::int64_t blocks = tiles(rows, rule.tile_m) * tiles(columns, rule.tile_n) * rule.splits;
+    return rule.most > 0 ? std::min<std::int64_t>(blocks, rule.most) : blocks;
 }
 
 std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major) {

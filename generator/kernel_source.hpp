@@ -23,12 +23,14 @@ struct KernelArgument {
 /// The matrix whose elements the blocks of an entry share out: A is (m, k), B is (n, k), D is (m, n).
 enum class GridMatrix : std::uint8_t { a, b, d };
 
-/// How many blocks cover a matrix: ceil(rows / tile_m) · ceil(columns / tile_n) · splits, all along grid x.
+/// How many blocks cover a matrix: ceil(rows / tile_m) · ceil(columns / tile_n) · splits, all along grid x; where blocks
+/// take several tiles one after the other (grid-stride loops), at most `most` of them.
 struct GridRule {
     int tile_m = 1;
     int tile_n = 1;
     int splits = 1;
     GridMatrix matrix = GridMatrix::d;
+    int most = 0;  ///< 0: no limit
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns);

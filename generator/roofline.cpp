@@ -12,12 +12,15 @@ double compulsory_bytes(const GemmSpec& spec) {
     return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + c;
 }
 
-Roofline roofline(const GemmSpec& spec, const GpuModel& gpu) {
+Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathUnit unit) {
     Roofline line;
+    line.unit = unit;
     line.flops = flops(spec);
     line.bytes = compulsory_bytes(spec);
     line.intensity = line.bytes > 0 ? line.flops / line.bytes : 0;
-    line.peak_flops = static_cast<double>(gpu.arch->mma_flops_per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
+    const int per_clock =
+        unit == MathUnit::tensor_cores ? gpu.arch->mma_flops_per_clock : gpu.arch->fma_flops_per_clock;
+    line.peak_flops = static_cast<double>(per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
     line.dram_bytes = gpu.dram_bytes_per_second;
     line.ridge = line.peak_flops / line.dram_bytes;
     line.attainable_flops = std::min(line.peak_flops, line.intensity * line.dram_bytes);

@@ -10,20 +10,22 @@ namespace jitgemm {
 /// Bytes that DRAM must deliver and take at least: A, B and C read once, D written once. Takes a resolved spec.
 [[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
 
-/// Where a problem stands between a GPU's tensor cores and its DRAM.
+/// Where a problem stands between a GPU's math unit and its DRAM.
 struct Roofline {
+    MathUnit unit = MathUnit::tensor_cores;
     double flops = 0;
     double bytes = 0;               ///< compulsory_bytes
     double intensity = 0;           ///< flop per byte; 0 without bytes
-    double peak_flops = 0;          ///< a second, of mma.sync at the sustained clock
+    double peak_flops = 0;          ///< a second, of mma.sync or f32 fma at the sustained clock
     double dram_bytes = 0;          ///< a second, the datasheet's
-    double ridge = 0;               ///< flop per byte from which on the tensor cores are the limit
+    double ridge = 0;               ///< flop per byte from which on the math unit is the limit
     double attainable_flops = 0;    ///< a second: the lower of peak and intensity · bandwidth
     double least_microseconds = 0;  ///< flops at the attainable rate
 
     [[nodiscard]] bool bound_by_dram() const { return intensity < ridge; }
 };
 
-[[nodiscard]] Roofline roofline(const GemmSpec& resolved_spec, const GpuModel& gpu);
+[[nodiscard]] Roofline roofline(const GemmSpec& resolved_spec, const GpuModel& gpu,
+                                MathUnit unit = MathUnit::tensor_cores);
 
 }  // namespace jitgemm

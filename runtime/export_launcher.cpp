@@ -187,15 +187,22 @@ std::string call(const KernelEntry& entry) {
                    {"CLUSTER_Z", std::to_string(entry.cluster[2])}});
 }
 
+/// The grid rule in C, as block_count() has it.
+std::string block_count_text(const GridRule& rule, bool traded) {
+    const std::string_view m = traded ? "problem->n" : "problem->m";
+    const std::string_view n = traded ? "problem->m" : "problem->n";
+    const std::string_view rows = rule.matrix == GridMatrix::b ? n : m;
+    const std::string_view columns = rule.matrix == GridMatrix::d ? n : "problem->k";
+    const std::string text =
+        fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
+    return rule.most > 0 ? fmt::format("{0} < {1} ? {0} : {1}", text, rule.most) : text;
+}
+
 std::string entry_function(const KernelEntry& entry, const LauncherInput& input) {
     const bool traded = input.spec.d_order == Order::column;
     return filled(export_text::kEntry, {{"FUNCTION", entry.function},
                                         {"NAME", input.name},
-                                        {"ROWS", traded ? "problem->n" : "problem->m"},
-                                        {"COLUMNS", traded ? "problem->m" : "problem->n"},
-                                        {"TILE_M", std::to_string(entry.grid.tile_m)},
-                                        {"TILE_N", std::to_string(entry.grid.tile_n)},
-                                        {"SPLITS", std::to_string(entry.grid.splits)},
+                                        {"BLOCKS", block_count_text(entry.grid, traded)},
                                         {"ARGUMENT_FIELDS", argument_fields(entry)},
                                         {"ASSIGNMENTS", assignments(entry, input)},
                                         {"CALL", call(entry)}});

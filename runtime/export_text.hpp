@@ -132,7 +132,7 @@ CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *proble
 
 inline constexpr std::string_view kEntry = R"(
 static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *problem, CUstream stream) {
-    const int64_t blocks = tiles(@ROWS@, @TILE_M@) * tiles(@COLUMNS@, @TILE_N@) * @SPLITS@;
+    const int64_t blocks = @BLOCKS@;
     struct {
 @ARGUMENT_FIELDS@    } arguments;
     void *parameters[1];

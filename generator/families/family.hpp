@@ -8,6 +8,7 @@
 #include "generator/renderer.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ struct CostEstimate {
     double total_us = 0;
     double math_us = 0;      ///< the SMs' time: tensor cores at the pace the rest allows, waves and tile quantisation
     double tail_us = 0;      ///< of it, lost because the last wave leaves SMs idle
-    double tensor_us = 0;    ///< tensor cores alone, at their peak, on whole tiles
+    double tensor_us = 0;    ///< the family's math unit alone, at its peak, on whole tiles
     double shared_us = 0;    ///< shared memory alone, bank conflicts included
     double l2_us = 0;        ///< operands into shared memory alone
     double dram_us = 0;      ///< DRAM alone
@@ -45,9 +46,9 @@ struct OperandPath {
     bool k_major = true;  ///< as it lies in shared memory
     std::string copy;     ///< "cp.async of 16 bytes"
     std::string place;    ///< how its rows lie in shared memory, and why so
-    LdmatrixChoice ldmatrix;
-    std::string width_reason;  ///< why ldmatrix takes so many matrices
-    std::string trans_reason;  ///< and why it transposes them or not
+    std::optional<LdmatrixChoice> ldmatrix;  ///< unset where fragments are loaded otherwise
+    std::string width_reason;  ///< why a fragment is loaded so many elements at a time
+    std::string trans_reason;  ///< and why it is transposed on its way or not
 };
 
 /// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.
@@ -55,7 +56,7 @@ struct KernelAnatomy {
     TileShape block;
     TileShape warp;
     TileShape mma;
-    std::string instruction;  ///< PTX name of the tensor-core instruction
+    std::string instruction;  ///< PTX name of the multiply-add: mma.sync... or fma.rn.f32
     int threads = 0;
     int registers = 0;  ///< estimated
     int accumulator_registers = 0;
@@ -74,6 +75,8 @@ struct KernelAnatomy {
 struct Family {
     std::string_view name;
     std::string_view summary;  ///< one line for --help and docs
+    MathUnit math_unit = MathUnit::tensor_cores;
+    bool by_name_only = false;  ///< there to learn from: never the heuristic's choice unless the family is asked for
 
     /// Reasons this family cannot serve the problem whatever the config; empty when it can.
     std::vector<std::string> (*unsupported)(const GemmSpec&, const Arch&);

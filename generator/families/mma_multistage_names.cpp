@@ -2,14 +2,13 @@
 
 #include "generator/error.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/parameter_table.hpp"
 #include "generator/layout/swizzle.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
-#include <optional>
 #include <utility>
 
 namespace jitgemm {
@@ -17,22 +16,6 @@ namespace {
 
 const MmaMultistageConfig& config_of(const KernelConfig& config) {
     return std::get<MmaMultistageConfig>(config.family);
-}
-
-struct RasterizationName {
-    Rasterization rasterization;
-    std::string_view name;
-};
-constexpr std::array<RasterizationName, 5> kRasterizations{{{Rasterization::row, "row"},
-                                                            {Rasterization::column, "column"},
-                                                            {Rasterization::grouped_m, "grouped_m"},
-                                                            {Rasterization::grouped_n, "grouped_n"},
-                                                            {Rasterization::zigzag, "zigzag"}}};
-
-std::string_view name_of(Rasterization rasterization) {
-    for (const RasterizationName& row : kRasterizations)
-        if (row.rasterization == rasterization) return row.name;
-    return "row";
 }
 
 std::string rasterization_token(const MmaMultistageConfig& config) {
@@ -59,46 +42,12 @@ std::string shared_token(const MmaMultistageGeometry& g, SharedLayout layout) {
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
-constexpr int kLargestNumber = 4096;  // of any parameter: what follows from them must not overflow
-
-/// A cursor over the text of a name or a value; every take_* either consumes or leaves it where it was.
-class Reader {
-public:
-    explicit Reader(std::string_view text) : rest_(text) {}
-    [[nodiscard]] bool done() const { return rest_.empty(); }
-    bool take(std::string_view word) {
-        if (rest_.substr(0, word.size()) != word) return false;
-        rest_.remove_prefix(word.size());
-        return true;
-    }
-    bool take_number(int& value) {
-        int number = 0;
-        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-        if (error != std::errc{} || number < 0 || number > kLargestNumber) return false;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        value = number;
-        return true;
-    }
-
-private:
-    std::string_view rest_;
-};
-
-bool read_shape(Reader& reader, TileShape& shape) {
-    return reader.take_number(shape.m) && reader.take("x") && reader.take_number(shape.n) && reader.take("x") &&
-           reader.take_number(shape.k);
-}
-
-bool read_shape_2d(Reader& reader, TileShape& shape) {
-    return reader.take_number(shape.m) && reader.take("x") && reader.take_number(shape.n);
-}
-
-bool read_ldmatrix(Reader& reader, MmaMultistageConfig& config) {
+bool read_ldmatrix(TextReader& reader, MmaMultistageConfig& config) {
     const auto width = [&](int& x) { return reader.take_number(x) && (reader.take("n") || reader.take("t")); };
     return width(config.ldmatrix_a) && reader.take(".") && width(config.ldmatrix_b);
 }
 
-bool read_shared(Reader& reader, MmaMultistageConfig& config) {
+bool read_shared(TextReader& reader, MmaMultistageConfig& config) {
     int span = 0;
     if (reader.take("pad8")) {
         config.shared_layout = SharedLayout::padding;
@@ -108,7 +57,7 @@ bool read_shared(Reader& reader, MmaMultistageConfig& config) {
     return reader.take("sw") && reader.take_number(span) && (!reader.take(".") || reader.take_number(span));
 }
 
-bool read_rasterization(Reader& reader, MmaMultistageConfig& config) {
+bool read_rasterization(TextReader& reader, MmaMultistageConfig& config) {
     config.group = 1;
     if (reader.take("raster-row")) return config.rasterization = Rasterization::row, true;
     if (reader.take("raster-column")) return config.rasterization = Rasterization::column, true;
@@ -122,86 +71,69 @@ bool read_rasterization(Reader& reader, MmaMultistageConfig& config) {
     return !zigzag && reader.take("n");
 }
 
-bool read_epilogue(Reader& reader, MmaMultistageConfig& config) {
+bool read_epilogue(TextReader& reader, MmaMultistageConfig& config) {
     if (reader.take("smem")) return config.epilogue = EpilogueStore::shared, true;
     if (reader.take("reg")) return config.epilogue = EpilogueStore::registers, true;
     return false;
 }
 
-bool read_pack(Reader& reader, MmaMultistageConfig& config) {
+bool read_pack(TextReader& reader, MmaMultistageConfig& config) {
     for (const Pack pack : {Pack::none, Pack::ab, Pack::a, Pack::b})  // "ab" before its first letter
         if (reader.take(name_of(pack))) return config.pack = pack, true;
-    return false;
-}
-
-bool read_flag(Reader& reader, bool& flag) {
-    if (reader.take("1") || reader.take("true")) return flag = true, true;
-    if (reader.take("0") || reader.take("false")) return flag = false, true;
     return false;
 }
 
 /// One token of the config name, in order: how it looks, and how it is read.
 struct NameToken {
     std::string_view expected;
-    bool (*read)(Reader&, MmaMultistageConfig&);
+    bool (*read)(TextReader&, MmaMultistageConfig&);
 };
 constexpr std::array<NameToken, 11> kNameTokens{{
-    {"block<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("block") && read_shape(r, c.block); }},
-    {"warp<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("warp") && read_shape_2d(r, c.warp); }},
-    {"mma<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return r.take("mma") && read_shape(r, c.mma); }},
+    {"block<M>x<N>x<K>",
+     [](TextReader& r, MmaMultistageConfig& c) { return r.take("block") && r.take_shape(c.block); }},
+    {"warp<M>x<N>", [](TextReader& r, MmaMultistageConfig& c) { return r.take("warp") && r.take_shape_2d(c.warp); }},
+    {"mma<M>x<N>x<K>", [](TextReader& r, MmaMultistageConfig& c) { return r.take("mma") && r.take_shape(c.mma); }},
     {"ldsm<1|2|4><n|t>.<1|2|4><n|t>",
-     [](Reader& r, MmaMultistageConfig& c) { return r.take("ldsm") && read_ldmatrix(r, c); }},
-    {"stages<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("stages") && r.take_number(c.stages); }},
+     [](TextReader& r, MmaMultistageConfig& c) { return r.take("ldsm") && read_ldmatrix(r, c); }},
+    {"stages<N>", [](TextReader& r, MmaMultistageConfig& c) { return r.take("stages") && r.take_number(c.stages); }},
     {"sw<bytes>, sw<bytes>.<bytes> or pad8", read_shared},
-    {"db<0|1>", [](Reader& r, MmaMultistageConfig& c) { return r.take("db") && read_flag(r, c.double_buffer); }},
+    {"db<0|1>", [](TextReader& r, MmaMultistageConfig& c) { return r.take("db") && r.take_flag(c.double_buffer); }},
     {"raster-row, raster-column, group<N>m, group<N>n or zigzag<N>m", read_rasterization},
-    {"epi-smem or epi-reg", [](Reader& r, MmaMultistageConfig& c) { return r.take("epi-") && read_epilogue(r, c); }},
-    {"split<N>", [](Reader& r, MmaMultistageConfig& c) { return r.take("split") && r.take_number(c.split_k); }},
+    {"epi-smem or epi-reg",
+     [](TextReader& r, MmaMultistageConfig& c) { return r.take("epi-") && read_epilogue(r, c); }},
+    {"split<N>", [](TextReader& r, MmaMultistageConfig& c) { return r.take("split") && r.take_number(c.split_k); }},
     {"pack-none, pack-a, pack-b or pack-ab",
-     [](Reader& r, MmaMultistageConfig& c) { return r.take("pack-") && read_pack(r, c); }},
+     [](TextReader& r, MmaMultistageConfig& c) { return r.take("pack-") && read_pack(r, c); }},
 }};
-
-std::optional<std::string_view> next_token(std::string_view& rest) {
-    if (rest.empty()) return std::nullopt;
-    const std::size_t end = rest.find('_');
-    const std::string_view token = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-    return token;
-}
 
 /// One parameter of --param: how a value is read and what it may look like.
 struct Parameter {
     std::string_view name;
     std::string_view expected;
-    bool (*read)(Reader&, MmaMultistageConfig&);
+    bool (*read)(TextReader&, MmaMultistageConfig&);
 };
 
-bool read_rasterization_value(Reader& reader, MmaMultistageConfig& config) {
-    for (const RasterizationName& row : kRasterizations)
-        if (reader.take(row.name)) return config.rasterization = row.rasterization, true;
-    return false;
-}
-
-bool read_shared_value(Reader& reader, MmaMultistageConfig& config) {
+bool read_shared_value(TextReader& reader, MmaMultistageConfig& config) {
     if (reader.take("swizzle")) return config.shared_layout = SharedLayout::swizzle, true;
     if (reader.take("padding")) return config.shared_layout = SharedLayout::padding, true;
     return false;
 }
 
 constexpr std::array<Parameter, 13> kParameters{{
-    {"block", "<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return read_shape(r, c.block); }},
-    {"warp", "<M>x<N>", [](Reader& r, MmaMultistageConfig& c) { return read_shape_2d(r, c.warp); }},
-    {"mma", "<M>x<N>x<K>", [](Reader& r, MmaMultistageConfig& c) { return read_shape(r, c.mma); }},
-    {"stages", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.stages); }},
-    {"ldsm_a", "1, 2 or 4", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_a); }},
-    {"ldsm_b", "1, 2 or 4", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_b); }},
+    {"block", "<M>x<N>x<K>", [](TextReader& r, MmaMultistageConfig& c) { return r.take_shape(c.block); }},
+    {"warp", "<M>x<N>", [](TextReader& r, MmaMultistageConfig& c) { return r.take_shape_2d(c.warp); }},
+    {"mma", "<M>x<N>x<K>", [](TextReader& r, MmaMultistageConfig& c) { return r.take_shape(c.mma); }},
+    {"stages", "a number", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.stages); }},
+    {"ldsm_a", "1, 2 or 4", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_a); }},
+    {"ldsm_b", "1, 2 or 4", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.ldmatrix_b); }},
     {"shared", "swizzle or padding", read_shared_value},
     {"double_buffer", "0, 1, false or true",
-     [](Reader& r, MmaMultistageConfig& c) { return read_flag(r, c.double_buffer); }},
-    {"rasterization", "row, column, grouped_m, grouped_n or zigzag", read_rasterization_value},
-    {"group", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.group); }},
+     [](TextReader& r, MmaMultistageConfig& c) { return r.take_flag(c.double_buffer); }},
+    {"rasterization", "row, column, grouped_m, grouped_n or zigzag",
+     [](TextReader& r, MmaMultistageConfig& c) { return read_rasterization_name(r, c.rasterization); }},
+    {"group", "a number", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.group); }},
     {"epilogue", "smem or reg", read_epilogue},
-    {"split_k", "a number", [](Reader& r, MmaMultistageConfig& c) { return r.take_number(c.split_k); }},
+    {"split_k", "a number", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.split_k); }},
     {"pack", "none, a, b or ab", read_pack},
 }};
 
@@ -239,16 +171,16 @@ std::string mma_multistage_config_name(const GemmSignature& signature, const Ker
 
 KernelConfig parse_mma_multistage_config_name(std::string_view name) {
     MmaMultistageConfig config;
-    std::string_view rest = name;
+    TextReader rest(name);
     for (const NameToken& expected : kNameTokens) {
-        const std::optional<std::string_view> token = next_token(rest);
-        Reader reader(token.value_or(std::string_view{}));
-        if (!token || !expected.read(reader, config) || !reader.done())
-            throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected", token.value_or("nothing"),
-                                                          expected.expected)});
+        const std::string_view token = rest.take_token();
+        TextReader reader(token);
+        if (!expected.read(reader, config) || !reader.done())
+            throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected",
+                                                          token.empty() ? "nothing" : token, expected.expected)});
     }
-    if (!rest.empty())
-        throw ConfigError("kernel name", {fmt::format("'{}' follows the last token of the config", rest)});
+    if (!rest.done())
+        throw ConfigError("kernel name", {fmt::format("'{}' follows the last token of the config", rest.take_token())});
     config.warp.k = config.block.k;
     return {config};
 }
@@ -263,7 +195,7 @@ ParameterMap mma_multistage_parameters(const KernelConfig& config) {
             {"ldsm_b", std::to_string(c.ldmatrix_b)},
             {"shared", c.shared_layout == SharedLayout::swizzle ? "swizzle" : "padding"},
             {"double_buffer", c.double_buffer ? "1" : "0"},
-            {"rasterization", std::string(name_of(c.rasterization))},
+            {"rasterization", std::string(rasterization_name(c.rasterization))},
             {"group", std::to_string(c.group)},
             {"epilogue", c.epilogue == EpilogueStore::shared ? "smem" : "reg"},
             {"split_k", std::to_string(c.split_k)},
@@ -279,7 +211,7 @@ KernelConfig mma_multistage_with_parameters(const KernelConfig& config, const Pa
             reasons.push_back(unknown_parameter(name));
             continue;
         }
-        Reader reader(value);
+        TextReader reader(value);
         if (!parameter->read(reader, changed) || !reader.done())
             reasons.push_back(fmt::format("parameter {}: '{}' is not {}", name, value, parameter->expected));
     }

@@ -44,7 +44,7 @@ Json roofline_json(const Explanation& e) {
             {"dram_terabytes_per_second", line.dram_bytes / 1e12},
             {"attainable_tflops", line.attainable_flops / 1e12},
             {"least_microseconds", line.least_microseconds},
-            {"bound_by", line.bound_by_dram() ? "DRAM" : "tensor cores"},
+            {"bound_by", line.bound_by_dram() ? "DRAM" : to_string(line.unit)},
             {"share_of_peak", e.share_of_peak},
             {"share_of_attainable", e.share_of_attainable}};
 }
@@ -85,17 +85,19 @@ Json shared_memory_json(const KernelAnatomy& a) {
 }
 
 Json operand_json(const OperandPath& path) {
-    return {{"operand", to_string(path.operand)},
-            {"k_major", path.k_major},
-            {"copy", path.copy},
-            {"place", path.place},
-            {"ldmatrix",
-             {{"x", path.ldmatrix.x},
-              {"trans", path.ldmatrix.trans},
-              {"matrices_8x8", path.ldmatrix.matrices},
-              {"instructions", path.ldmatrix.instructions},
-              {"width_reason", path.width_reason},
-              {"trans_reason", path.trans_reason}}}};
+    Json json{
+        {"operand", to_string(path.operand)}, {"k_major", path.k_major}, {"copy", path.copy}, {"place", path.place}};
+    const Json reasons{{"width_reason", path.width_reason}, {"trans_reason", path.trans_reason}};
+    if (!path.ldmatrix) {
+        json.update(reasons);
+        return json;
+    }
+    json["ldmatrix"] = {{"x", path.ldmatrix->x},
+                        {"trans", path.ldmatrix->trans},
+                        {"matrices_8x8", path.ldmatrix->matrices},
+                        {"instructions", path.ldmatrix->instructions}};
+    json["ldmatrix"].update(reasons);
+    return json;
 }
 
 Json access_json(const SharedAccess& access) {
@@ -136,7 +138,7 @@ Json to_json(const ExplainReport& report) {
             {"predicted_microseconds", e.cost.total_us},
             {"predicted_tflops", tflops(e.spec, e.cost.total_us)},
             {"cost", to_json(e.cost)},
-            {"bound_by", to_string(e.bound)},
+            {"bound_by", to_string(e.bound, e.roofline.unit)},
             {"roofline", roofline_json(e)},
             {"waves", waves_json(e.waves)},
             {"occupancy", occupancy_json(e.occupancy)},

@@ -56,7 +56,7 @@ std::string bound_text(const Explanation& e) {
         case Bound::latency: return "  No unit is busy half of the time: blocks wait for loads, ramp up and drain.\n";
         default:
             return fmt::format("  Limited by {}: alone it would be busy for {:.1f} % of that time.\n",
-                               to_string(e.bound), share);
+                               to_string(e.bound, e.roofline.unit), share);
     }
 }
 
@@ -94,13 +94,14 @@ std::string prediction_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const CostEstimate& cost = e.cost;
     std::string text = heading("Predicted time");
-    text += row("total", fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the tensor cores' peak", cost.total_us,
-                                     tflops(e.spec, cost.total_us), e.share_of_peak * kPercent));
+    text += row("total",
+                fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the {}' peak", cost.total_us,
+                            tflops(e.spec, cost.total_us), e.share_of_peak * kPercent, to_string(e.roofline.unit)));
     text += row(
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
     text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));
     text += "  Each unit alone, were it never kept waiting:\n";
-    text += row("tensor cores", fmt::format("{:>10.2f} us", cost.tensor_us));
+    text += row(to_string(e.roofline.unit), fmt::format("{:>10.2f} us", cost.tensor_us));
     text += row("shared memory", fmt::format("{:>10.2f} us", cost.shared_us));
     text += row("L2", fmt::format("{:>10.2f} us", cost.l2_us));
     return text + row("DRAM", fmt::format("{:>10.2f} us", cost.dram_us));
@@ -112,11 +113,13 @@ std::string roofline_text(const Explanation& e) {
     text += row("work",
                 fmt::format("{:.4g} GFLOP on at least {:.4g} MB of DRAM traffic", line.flops / 1e9, line.bytes / 1e6));
     text += row("intensity",
-                fmt::format("{:.1f} flop a byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of mma.sync over {:.2f} TB/s",
-                            line.intensity, line.ridge, line.peak_flops / 1e12, line.dram_bytes / 1e12));
+                fmt::format("{:.1f} flop a byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of {} over {:.2f} TB/s",
+                            line.intensity, line.ridge, line.peak_flops / 1e12,
+                            line.unit == MathUnit::tensor_cores ? "mma.sync" : "f32 fma", line.dram_bytes / 1e12));
     return text +
            row("at best", fmt::format("{:.2f} us, limited by {}; the prediction reaches {:.1f} % of that rate",
-                                      line.least_microseconds, line.bound_by_dram() ? "DRAM" : "the tensor cores",
+                                      line.least_microseconds,
+                                      line.bound_by_dram() ? "DRAM" : fmt::format("the {}", to_string(line.unit)),
                                       e.share_of_attainable * kPercent));
 }
 
@@ -167,16 +170,20 @@ std::string resources_text(const ExplainReport& report) {
 }
 
 std::string operand_text(const OperandPath& path) {
-    const LdmatrixChoice& choice = path.ldmatrix;
     std::string text = row(to_string(path.operand), fmt::format("copied by {}", path.copy));
     text += row("", path.place);
+    if (!path.ldmatrix) {
+        if (!path.width_reason.empty()) text += row("", path.width_reason);
+        return path.trans_reason.empty() ? text : text + row("", path.trans_reason);
+    }
+    const LdmatrixChoice& choice = *path.ldmatrix;
     text += row(
         "", fmt::format("ldmatrix x{}, {} a warp and k-step: {}", choice.x, choice.instructions, path.width_reason));
     return text + row("", fmt::format("{}: {}", choice.trans ? "trans" : "no trans", path.trans_reason));
 }
 
 std::string operands_text(const KernelAnatomy& anatomy) {
-    std::string text = heading("Operands on their way to the tensor cores");
+    std::string text = heading("Operands on their way to the registers");
     for (const OperandPath& path : anatomy.operands) text += operand_text(path);
     return text;
 }

@@ -122,7 +122,7 @@ TEST_CASE("the default kernel on an H200: registers, shared memory, blocks and w
     CHECK(e.cost.waves == Approx(e.waves.waves));
     CHECK(e.cost.tensor_us == Approx(e.roofline.least_microseconds));  // whole tiles: nothing is padded
     CHECK(e.share_of_peak == Approx(e.roofline.least_microseconds / e.cost.total_us));
-    CHECK(e.bound == Bound::tensor_cores);
+    CHECK(e.bound == Bound::math_unit);
 
     REQUIRE(e.anatomy.operands.size() == 2);
     const OperandPath& b = e.anatomy.operands[1];
@@ -236,7 +236,7 @@ TEST_CASE("what a prediction is bound by") {
         cost.total_us = overhead + std::max({sms, l2, dram});
         return bound_of(cost);
     };
-    CHECK(bound(10, 5, 4, 3, 12, 1) == Bound::tensor_cores);
+    CHECK(bound(10, 5, 4, 3, 12, 1) == Bound::math_unit);
     CHECK(bound(5, 10, 4, 3, 12, 1) == Bound::shared_memory);
     CHECK(bound(5, 4, 10, 3, 12, 1) == Bound::l2);
     CHECK(bound(5, 4, 3, 10, 9, 1) == Bound::dram);

@@ -178,8 +178,8 @@ std::string expected_launch(const Exported& kernel, float alpha) {
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
         const PackedArguments packed = pack_arguments(entry.arguments, row_major, arguments);
-        text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major.m, row_major.n),
-                            entry.threads, entry.shared_bytes, hexadecimal(packed.span()));
+        text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major), entry.threads,
+                            entry.shared_bytes, hexadecimal(packed.span()));
     }
     return text;
 }
@@ -276,6 +276,10 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
     SECTION("column-major D") {
         check_launcher(exported(
             {.m = 1000, .n = 776, .k = 1000, .c = DataType::bf16, .layout = GemmLayout::nn, .d_order = Order::column}));
+    }
+    SECTION("packed operands") {  // whose grids cover A and B, not D
+        check_launcher(exported({.m = 300, .n = 40, .k = 4001}, {{"pack", "ab"}}));
+        check_launcher(exported({.m = 300, .n = 40, .k = 4001, .d_order = Order::column}, {{"pack", "ab"}}));
     }
     SECTION("split K") { check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}})); }
 }
