@@ -30,6 +30,7 @@ std::uint64_t approximate(Approximation function, FloatType type, std::uint64_t 
     const FloatFormat& format = float_format(type);
     const std::uint64_t operand = flush_subnormals ? flushed(format, bits) : bits;
     const double value = true_value(function, std::bit_cast<double>(to_f64(type, operand)));
+    if (std::isnan(value)) return format.canonical_nan;
     const std::uint64_t rounded = convert_float(FloatType::f64, type, std::bit_cast<std::uint64_t>(value));
     return flush_subnormals ? flushed(format, rounded) : rounded;
 }

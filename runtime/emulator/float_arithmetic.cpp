@@ -25,8 +25,8 @@ FloatValue operand(const FloatFormat& format, std::uint64_t bits, bool flush) {
 
 /// The result as the instruction's modifiers leave it.
 std::uint64_t result(const FloatFormat& format, const FloatValue& value, const FloatMode& mode) {
-    std::uint64_t bits = pack(format, value, mode.rounding);
-    if (mode.flush_subnormals) bits = flushed(format, bits);
+    const std::uint64_t bits =
+        mode.flush_subnormals ? pack_flushed(format, value, mode.rounding) : pack(format, value, mode.rounding);
     const bool negative = (bits & format.sign_bit()) != 0;
     if (mode.saturate) {
         if (value.kind == Kind::nan || negative) return 0;

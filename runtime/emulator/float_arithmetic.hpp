@@ -17,7 +17,7 @@ enum class Rounding : std::uint8_t { nearest_even, zero, down, up, nearest_away 
 /// The modifiers of an arithmetic instruction.
 struct FloatMode {
     Rounding rounding = Rounding::nearest_even;
-    bool flush_subnormals = false;  ///< .ftz: subnormal operands and results become zeros of their sign
+    bool flush_subnormals = false;  ///< .ftz: subnormal operands, results below the normal numbers become signed zeros
     bool saturate = false;          ///< .sat: the result is clamped to [0, 1], NaN becomes +0
     bool relu = false;              ///< .relu: a negative result becomes +0, NaN the canonical NaN
 };
@@ -29,7 +29,7 @@ struct MinMaxMode {
     bool xor_sign_of_abs = false;  ///< .xorsign.abs: of the magnitudes, with the product's sign
 };
 
-/// The NaN that instructions make: 0x7fff for f16 and bf16, 0x7fffffff for f32 and tf32, 0xfff8000000000000
+/// The NaN that instructions make: 0x7fff for f16 and bf16, 0x7fffffff for f32, 0x7fffe000 for tf32, 0xfff8000000000000
 /// for f64, 0x7f for both 8-bit types.
 [[nodiscard]] std::uint64_t canonical_nan(FloatType type);
 
@@ -67,15 +67,16 @@ enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 // ---- conversions -----------------------------------------------------------------------------------------------------
 struct ConversionMode {
     Rounding rounding = Rounding::nearest_even;
-    bool flush_subnormals = false;
-    bool saturate = false;         ///< .sat of a float result: clamped to [0, 1], NaN becomes +0
-    bool saturate_finite = false;  ///< .satfinite: beyond the range the largest finite value; 8-bit types always do
+    bool flush_subnormals = false;  ///< .ftz: of f32 operands and results; without effect from f32 to f16
+    bool saturate = false;          ///< .sat of a float result: clamped to [0, 1], NaN becomes +0
+    bool saturate_finite = false;   ///< .satfinite: beyond the range the largest finite value; 8-bit types always do
     bool relu = false;
     bool to_integral = false;  ///< float to float with an integer rounding (.rni …): the result is a whole number
 };
 
 /// Float to float. tf32 lies in 32 bits with zeros in its low 13; NaN becomes the canonical NaN, also of the same type
-/// when `to_integral`, `flush_subnormals` or `saturate` make it arithmetic.
+/// when `to_integral`, `flush_subnormals` or `saturate` make it arithmetic. f64 to f32 and .rna to tf32 keep upper bits of
+/// the NaN instead (measured on sm_90).
 [[nodiscard]] std::uint64_t convert_float(FloatType from, FloatType to, std::uint64_t bits, ConversionMode mode = {});
 
 struct IntegerType {

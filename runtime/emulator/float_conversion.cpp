@@ -40,20 +40,34 @@ std::uint64_t converted(const FloatValue& value, FloatType to, const ConversionM
     const FloatFormat& format = float_format(to);
     const bool eight_bits = to == FloatType::e4m3 || to == FloatType::e5m2;
     const FloatValue whole = mode.to_integral ? round_to_integral(value, mode.rounding) : value;
-    std::uint64_t bits = pack(format, whole, mode.rounding, mode.saturate_finite || eight_bits);
-    if (mode.flush_subnormals && to == FloatType::f32) bits = flushed(format, bits);
+    const bool flush = mode.flush_subnormals && to == FloatType::f32;
+    const std::uint64_t bits = flush ? pack_flushed(format, whole, mode.rounding)
+                                     : pack(format, whole, mode.rounding, mode.saturate_finite || eight_bits);
     const bool negative = (bits & format.sign_bit()) != 0;
     if (mode.saturate) return value.kind == Kind::nan || negative ? 0 : std::min(bits, format.one());
     return mode.relu && value.kind != Kind::nan && negative ? 0 : bits;
+}
+
+/// What becomes of a NaN. From f64 to f32 it keeps its sign and the upper bits of its payload, and is quiet. cvt.rna to
+/// tf32 is made of integer instructions, which round finite numbers only: a NaN loses its low bits and is not made quiet
+/// (one with nothing above them becomes an infinity).
+std::uint64_t converted_nan(FloatType from, FloatType to, std::uint64_t bits, const ConversionMode& mode) {
+    if (mode.saturate) return 0;
+    if (from == FloatType::f64 && to == FloatType::f32)
+        return ((bits >> 63) << 31) | 0x7fc00000U | ((bits >> 29) & 0x003fffffU);
+    if (to == FloatType::tf32 && mode.rounding == Rounding::nearest_away) return bits & 0xffffe000U;
+    return canonical_nan(to);
 }
 
 }  // namespace
 
 std::uint64_t convert_float(FloatType from, FloatType to, std::uint64_t bits, ConversionMode mode) {
     const FloatFormat& source = float_format(from);
-    // .ftz concerns f32 alone: half-precision operands of a conversion keep their subnormals.
-    const bool flush = mode.flush_subnormals && from == FloatType::f32;
-    return converted(unpack(source, flush ? flushed(source, bits) : bits), to, mode);
+    // .ftz concerns f32 alone: half-precision operands of a conversion keep their subnormals. So do f32 operands on the
+    // way to f16: ptxas drops the modifier there (F2F.F16.F32 without .FTZ), and an H200 gives the bits of that.
+    const bool flush = mode.flush_subnormals && from == FloatType::f32 && to != FloatType::f16;
+    const FloatValue value = unpack(source, flush ? flushed(source, bits) : bits);
+    return value.kind == Kind::nan ? converted_nan(from, to, bits, mode) : converted(value, to, mode);
 }
 
 std::uint64_t convert_to_integer(FloatType from, IntegerType to, std::uint64_t bits, Rounding rounding,

@@ -9,11 +9,12 @@ namespace jitgemm::emulator {
 namespace {
 
 // In FloatType's order. The canonical NaN of each type is the PTX ISA's ("cvt", "Half Precision Floating Point
-// Instructions", "Floating Point Instructions"); f64's, of which the ISA says nothing, is CUDART_NAN of the toolkit.
+// Instructions", "Floating Point Instructions"); f64's, of which the ISA says nothing, is CUDART_NAN of the toolkit;
+// tf32's, where the ISA has 0x7fffffff, is the one that an H200 gave.
 constexpr std::array kFormats = {
     FloatFormat{5, 10, 0, true, 0x7bff, 0x7fff},                                       // f16
     FloatFormat{8, 7, 0, true, 0x7f7f, 0x7fff},                                        // bf16
-    FloatFormat{8, 10, 13, true, 0x7f7fe000, 0x7fffffff},                              // tf32
+    FloatFormat{8, 10, 13, true, 0x7f7fe000, 0x7fffe000},                              // tf32
     FloatFormat{8, 23, 0, true, 0x7f7fffff, 0x7fffffff},                               // f32
     FloatFormat{11, 52, 0, true, 0x7fef'ffff'ffff'ffffULL, 0xfff8'0000'0000'0000ULL},  // f64
     FloatFormat{4, 3, 0, false, 0x7e, 0x7f},                                           // e4m3
@@ -60,6 +61,16 @@ std::uint64_t finite_bits(const FloatFormat& format, const FloatValue& value, Ro
     const auto field = static_cast<std::uint64_t>(exponent - format.min_exponent());
     const std::uint64_t bits = ((field << format.fraction_bits) + kept) << format.storage_shift;
     return bits > format.largest_finite ? overflow(format, rounding, value.negative, saturate_finite) : bits;
+}
+
+/// Whether a finite value rounded to the format's precision, of any exponent, is below the smallest normal number.
+bool is_tiny(const FloatFormat& format, const FloatValue& value, Rounding rounding) {
+    if (value.kind != FloatValue::Kind::finite) return false;
+    const int leading = value.exponent + bit_width(value.significand) - 1;
+    if (leading != format.min_exponent() - 1) return leading < format.min_exponent();
+    const int shift = leading - format.fraction_bits - value.exponent;
+    const Uint128 kept = rounded_shift(value.significand, shift, rounding, value.negative);
+    return bit_width(kept) == format.fraction_bits + 1;  // no carry into the next power of two
 }
 
 /// The same value with its leading bit at kTopBit.
@@ -131,6 +142,11 @@ std::uint64_t pack(const FloatFormat& format, const FloatValue& value, Rounding 
         case FloatValue::Kind::finite: break;
     }
     return sign | finite_bits(format, value, rounding, saturate_finite);
+}
+
+std::uint64_t pack_flushed(const FloatFormat& format, const FloatValue& value, Rounding rounding) {
+    return is_tiny(format, value, rounding) ? pack(format, {FloatValue::Kind::zero, value.negative, 0, 0}, rounding)
+                                            : pack(format, value, rounding);
 }
 
 FloatValue round_to_integral(const FloatValue& value, Rounding rounding) {

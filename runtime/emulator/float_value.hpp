@@ -50,6 +50,11 @@ struct FloatValue {
 [[nodiscard]] std::uint64_t pack(const FloatFormat& format, const FloatValue& value, Rounding rounding,
                                  bool saturate_finite = false);
 
+/// The bits of the value as .ftz leaves a result: the zero of its sign where the value, rounded to the format's precision
+/// as if exponents had no end, lies below the normal numbers. What only a subnormal's coarser steps would round up to the
+/// smallest normal number becomes zero, too.
+[[nodiscard]] std::uint64_t pack_flushed(const FloatFormat& format, const FloatValue& value, Rounding rounding);
+
 /// The value rounded to a whole number.
 [[nodiscard]] FloatValue round_to_integral(const FloatValue& value, Rounding rounding);
 
@@ -62,7 +67,7 @@ struct FloatValue {
 [[nodiscard]] FloatValue sum(const FloatValue& a, const FloatValue& b, Rounding rounding);
 [[nodiscard]] FloatValue product(const FloatValue& a, const FloatValue& b);
 
-/// A subnormal's bits become the zero of its sign.
+/// .ftz of an operand: a subnormal's bits become the zero of its sign.
 [[nodiscard]] std::uint64_t flushed(const FloatFormat& format, std::uint64_t bits);
 
 }  // namespace jitgemm::emulator

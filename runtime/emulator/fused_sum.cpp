@@ -189,13 +189,15 @@ std::uint32_t f16_nearest_even(std::uint64_t magnitude, int unit) {
     return (static_cast<std::uint32_t>(exponent + 14) << 10) + static_cast<std::uint32_t>(kept);
 }
 
-/// An exact zero is +0; a sum that rounds to zero keeps its sign.
+/// Every zero is +0: an exact one, and one that a negative sum was rounded to (measured on sm_90).
 std::uint32_t result_bits(std::int64_t sum, int unit, SumOutput output) {
     if (sum == 0) return 0;
     const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
-    const std::uint32_t negative = sum < 0 ? 1 : 0;
-    if (output == SumOutput::f16) return (negative << 15) | f16_nearest_even(magnitude, unit);
-    return (negative << 31) | f32_towards_zero(magnitude, unit, output == SumOutput::f32 ? 23 : 13);
+    const bool half = output == SumOutput::f16;
+    const std::uint32_t rounded = half ? f16_nearest_even(magnitude, unit)
+                                       : f32_towards_zero(magnitude, unit, output == SumOutput::f32 ? 23 : 13);
+    const std::uint32_t sign = half ? 0x8000U : 0x80000000U;
+    return sum < 0 && rounded != 0 ? sign | rounded : rounded;
 }
 
 // ---- infinities and NaN ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include "runtime/cuda_context.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/dynamic_library.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,10 +59,19 @@ private:
     std::size_t bytes_;
 };
 
+/// Whether the driver's assembler may rewrite instructions, or takes them as they are written.
+enum class PtxAssembly : std::uint8_t { optimised, literal };
+
 /// PTX, assembled by the driver.
 class PtxModule {
 public:
-    explicit PtxModule(const std::string& ptx) { JITGEMM_CHECK(driver().cuModuleLoadData(&module_, ptx.c_str())); }
+    explicit PtxModule(const std::string& ptx, PtxAssembly assembly = PtxAssembly::optimised) {
+        if (assembly == PtxAssembly::optimised) {
+            JITGEMM_CHECK(driver().cuModuleLoadData(&module_, ptx.c_str()));
+        } else {
+            load_literally(ptx);
+        }
+    }
     PtxModule(const PtxModule&) = delete;
     PtxModule& operator=(const PtxModule&) = delete;
     ~PtxModule() { driver().cuModuleUnload(module_); }
@@ -77,6 +87,15 @@ public:
     }
 
 private:
+    /// At optimisation level 0. The library itself has no need of options, and so not of this entry point.
+    void load_literally(const std::string& ptx) {
+        const auto load =
+            reinterpret_cast<decltype(&::cuModuleLoadDataEx)>(driver().library->symbol("cuModuleLoadDataEx"));
+        std::array<CUjit_option, 1> options{CU_JIT_OPTIMIZATION_LEVEL};
+        std::array<void*, 1> values{nullptr};  // a pointer's bits are the number: 0
+        JITGEMM_CHECK(load(&module_, ptx.c_str(), 1, options.data(), values.data()));
+    }
+
     CUmodule module_ = nullptr;
 };
 

@@ -45,17 +45,24 @@ std::string ptx_text(const PtxRun& run) {
     return header + run.functions + kPrologue + run.body + "\n    ret;\n}\n";
 }
 
+PtxResult run_entry(const emulator::Program& program, const emulator::LaunchConfig& config,
+                    std::span<const std::uint32_t> input, std::size_t output_words, const emulator::StopRequest& stop) {
+    PtxResult result{std::vector<std::uint32_t>(output_words, 0xEEEEEEEE), {}};
+    emulator::GlobalMemory memory;
+    const std::array<emulator::DeviceAddress, 2> parameters{memory.allocate(input.size_bytes(), "in"),
+                                                            memory.allocate(output_words * 4, "out")};
+    memory.copy_in(parameters[0], std::as_bytes(input));
+    memory.copy_in(parameters[1], std::as_bytes(std::span(result.output)));
+    result.counters = emulator::launch(program, config, memory, std::as_bytes(std::span(parameters)), stop);
+    memory.copy_out(std::as_writable_bytes(std::span(result.output)), parameters[1]);
+    return result;
+}
+
 PtxResult run_ptx(const PtxRun& run) {
     const auto program = emulator::load_program(ptx_text(run));
     const std::size_t threads = static_cast<std::size_t>(run.threads) * static_cast<std::size_t>(run.blocks);
     std::vector<std::uint32_t> input = run.input;
     input.resize(std::max(input.size(), threads * kWordsPerThread));
-    PtxResult result{std::vector<std::uint32_t>(threads * kWordsPerThread, 0xEEEEEEEE), {}};
-    emulator::GlobalMemory memory;
-    const std::array<emulator::DeviceAddress, 2> parameters{memory.allocate(input.size() * 4, "in"),
-                                                            memory.allocate(result.output.size() * 4, "out")};
-    memory.copy_in(parameters[0], std::as_bytes(std::span(input)));
-    memory.copy_in(parameters[1], std::as_bytes(std::span(result.output)));
     const emulator::LaunchConfig config{.entry = "kernel",
                                         .grid = {run.blocks, 1, 1},
                                         .block = {run.threads, 1, 1},
@@ -64,9 +71,7 @@ PtxResult run_ptx(const PtxRun& run) {
                                         .async_mode = run.async_mode,
                                         .checks = run.checks,
                                         .work_limit = run.work_limit};
-    result.counters = emulator::launch(*program, config, memory, std::as_bytes(std::span(parameters)), run.stop);
-    memory.copy_out(std::as_writable_bytes(std::span(result.output)), parameters[1]);
-    return result;
+    return run_entry(*program, config, input, threads * kWordsPerThread, run.stop);
 }
 
 std::optional<Fault> fault_of(const PtxRun& run) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct Fault {
     std::string text;
 };
 [[nodiscard]] std::optional<Fault> fault_of(const PtxRun& run);
+
+/// Launches an entry with parameters (u64 input, u64 output) of its own.
+[[nodiscard]] PtxResult run_entry(const emulator::Program& program, const emulator::LaunchConfig& config,
+                                  std::span<const std::uint32_t> input, std::size_t output_words,
+                                  const emulator::StopRequest& stop = {});
 
 /// Word `word` of each thread's output.
 [[nodiscard]] std::vector<std::uint32_t> words(const PtxResult& result, std::size_t word = 0);

@@ -222,6 +222,44 @@ TEST_CASE("ftz, sat and relu") {
     REQUIRE_THROWS_AS(emulator::add(FloatType::e4m3, 0, 0), std::invalid_argument);
 }
 
+TEST_CASE("ftz looks at the result rounded as if exponents had no end") {
+    const FloatMode ftz{.flush_subnormals = true};
+    // 2^-14 · (1 - 0.484 · 2^-10): a subnormal's steps round it up to 2^-14, the eleven bits of a normal number do not.
+    REQUIRE(emulator::mul(FloatType::f16, 0x9d28, 0xa234) == 0x0400);
+    REQUIRE(emulator::mul(FloatType::f16, 0x9d28, 0xa234, ftz) == 0);
+    // 2^-14 · (1 - 0.074 · 2^-10) becomes 2^-14 either way.
+    REQUIRE(emulator::mul(FloatType::f16, 0xa708, 0x988d, ftz) == 0x0400);
+    // f32: 2^-126 · (1 - 2^-24) and 2^-126 · (1 - 2^-25), as f64.
+    const auto narrowed = [](std::uint64_t bits, Rounding rounding) {
+        return emulator::convert_float(FloatType::f64, FloatType::f32, bits,
+                                       {.rounding = rounding, .flush_subnormals = true});
+    };
+    REQUIRE(narrowed(0x380fffffe0000000, Rounding::nearest_even) == 0);
+    REQUIRE(narrowed(0x380ffffff0000000, Rounding::nearest_even) == 0x00800000);
+    REQUIRE(narrowed(0x380ffffff0000000, Rounding::zero) == 0);
+    REQUIRE(narrowed(0xb80ffffff0000000, Rounding::up) == 0x80000000);
+    REQUIRE(narrowed(0xb80ffffff0000000, Rounding::down) == 0x80800000);
+}
+
+TEST_CASE("ftz leaves conversions from f32 to f16 alone") {
+    const emulator::ConversionMode up{.rounding = Rounding::up, .flush_subnormals = true};
+    REQUIRE(emulator::convert_float(FloatType::f32, FloatType::f16, 0x007a7a33, up) == 0x0001);
+    REQUIRE(emulator::convert_float(FloatType::f32, FloatType::bf16, 0x007a7a33, up) == 0);
+}
+
+TEST_CASE("conversions of NaN") {
+    const auto tf32 = [](std::uint32_t bits, Rounding rounding) {
+        return emulator::convert_float(FloatType::f32, FloatType::tf32, bits, {.rounding = rounding});
+    };
+    REQUIRE(tf32(0xff9f4765, Rounding::nearest_even) == 0x7fffe000);
+    REQUIRE(tf32(0xffe0181f, Rounding::nearest_away) == 0xffe00000);
+    REQUIRE(tf32(0x7fa120e8, Rounding::nearest_away) == 0x7fa12000);
+    REQUIRE(emulator::convert_float(FloatType::f64, FloatType::f32, 0x7ff676e00b454132) == 0x7ff3b700);
+    REQUIRE(emulator::convert_float(FloatType::f64, FloatType::f32, 0xffff321222bc13f2) == 0xfff99091);
+    REQUIRE(emulator::convert_float(FloatType::f64, FloatType::f32, 0x7ff8000000000000, {.saturate = true}) == 0);
+    REQUIRE(emulator::convert_float(FloatType::f64, FloatType::f16, 0xfff8000000000001) == 0x7fff);
+}
+
 TEST_CASE("min and max: NaN, zeros, xorsign.abs") {
     const std::uint32_t one = bits32(1.0F), minus_two = bits32(-2.0F);
     REQUIRE(emulator::min(FloatType::f32, kNan32, one) == one);

@@ -1,17 +1,25 @@
-// The emulator's tensor cores against what GPUs answered: tests/data/emulator/mma_hashes_sm_NN.txt, written by
-// tests/gpu/emulator_numerics_gpu_test.cpp. The tiles are made anew here.
+// The emulator against what GPUs answered: the records of tests/gpu/emulator_numerics_gpu_test.cpp in
+// tests/data/emulator/*_sm_NN.txt. Operands are made anew here.
 
 #include "runtime/emulator/tensor_core.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/emulated_ptx.hpp"
 #include "tests/support/mma_tiles.hpp"
+#include "tests/support/random_ptx_programs.hpp"
+#include "tests/support/scalar_instructions.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,21 +33,51 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRecordedTiles = 1000;
+constexpr int kTilesPerBatch = 5000;
+constexpr int kProgramsPerModule = 100;
+
+fs::path data_folder() { return fs::path(JITGEMM_SOURCE_DIR) / "tests/data/emulator"; }
+
+std::vector<std::string> read_lines(const fs::path& path) {
+    std::vector<std::string> lines;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Calls `compare` with every file of that name and its compute capability: "mma_hashes" finds "mma_hashes_sm_90.txt", 90.
+void for_each_record(const std::string& name, const std::function<void(const fs::path&, int)>& compare) {
+    int files = 0;
+    for (const auto& entry : fs::directory_iterator(data_folder())) {
+        const std::string stem = entry.path().stem().string();
+        if (!stem.starts_with(name + "_sm_")) continue;
+        INFO(entry.path().filename().string());
+        compare(entry.path(), std::stoi(stem.substr(stem.rfind('_') + 1)));
+        ++files;
+    }
+    REQUIRE(files > 0);
+}
+
+std::string hash_of(const std::vector<std::uint32_t>& words) {
+    return fmt::format("{:016x}", XXH3_64bits(words.data(), words.size() * sizeof words[0]));
+}
+
+// ---- tensor cores ----------------------------------------------------------------------------------------------------
 
 struct Recording {
     std::string kind;
-    std::string hash;  ///< of D of the first 1,000 tiles
+    int tiles;
+    std::string first_hash;  ///< of D of the first 1,000 tiles
+    std::string hash;        ///< of D of all tiles
 };
 
 std::vector<Recording> read_recordings(const fs::path& path) {
     std::vector<Recording> recordings;
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line)) {
+    for (const std::string& line : read_lines(path)) {
         std::istringstream words(line);
         Recording recording;
-        std::string tiles;
-        if (words >> recording.kind >> tiles >> recording.hash) recordings.push_back(recording);
+        if (words >> recording.kind >> recording.tiles >> recording.first_hash >> recording.hash)
+            recordings.push_back(recording);
     }
     return recordings;
 }
@@ -54,36 +92,139 @@ std::optional<MmaKind> kind_of(const std::string& name) {
     return std::nullopt;
 }
 
-/// "mma_hashes_sm_90.txt" → 90.
-int compute_capability_of(const fs::path& path) {
-    const std::string stem = path.stem().string();
-    return std::stoi(stem.substr(stem.rfind('_') + 1));
+std::string emulated_hash(const MmaKind& kind, int compute_capability, int tiles) {
+    const emulator::TensorCoreModel model = emulator::tensor_core_model(compute_capability);
+    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+    XXH3_64bits_reset(state.get());
+    for (int first = 0; first < tiles; first += kTilesPerBatch) {
+        const int count = std::min(kTilesPerBatch, tiles - first);
+        const auto d = emulated(kind, model, mma_tiles(kind, static_cast<std::uint64_t>(first), count));
+        XXH3_64bits_update(state.get(), d.data(), d.size() * sizeof d[0]);
+    }
+    return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));
 }
 
-std::string emulated_hash(const MmaKind& kind, int compute_capability) {
-    const std::vector<std::uint32_t> d =
-        emulated(kind, emulator::tensor_core_model(compute_capability), mma_tiles(kind, 0, kRecordedTiles));
-    return fmt::format("{:016x}", XXH3_64bits(d.data(), d.size() * sizeof d[0]));
+void compare_mma(bool all_tiles) {
+    for_each_record("mma_hashes", [all_tiles](const fs::path& path, int compute_capability) {
+        for (const Recording& recording : read_recordings(path)) {
+            INFO(recording.kind);
+            const std::optional<MmaKind> kind = kind_of(recording.kind);
+            REQUIRE(kind.has_value());
+            const int tiles = all_tiles ? recording.tiles : kRecordedTiles;
+            CHECK(emulated_hash(*kind, compute_capability, tiles) ==
+                  (all_tiles ? recording.hash : recording.first_hash));
+        }
+    });
+}
+
+// ---- random programs -------------------------------------------------------------------------------------------------
+
+/// Program → hash or reason, whatever follows the name.
+std::map<std::string, std::string> read_programs(const fs::path& path) {
+    std::map<std::string, std::string> programs;
+    for (const std::string& line : read_lines(path)) {
+        const std::size_t space = line.find(' ');
+        programs[line.substr(0, space)] = line.substr(space + 1);
+    }
+    return programs;
+}
+
+/// Names of the programs whose results have another hash.
+std::set<std::string> differing_programs(const std::map<std::string, std::string>& hashes, int compute_capability) {
+    std::set<std::string> differing;
+    const int count = static_cast<int>(hashes.size());
+    for (int first = 0; first < count; first += kProgramsPerModule) {
+        std::vector<PtxProgram> programs;
+        for (int i = first; i < std::min(first + kProgramsPerModule, count); ++i)
+            programs.push_back(random_ptx_program(static_cast<std::uint64_t>(i), compute_capability));
+        const auto module = emulator::load_program(ptx_module(programs, compute_capability));
+        for (const PtxProgram& program : programs)
+            if (hash_of(emulated(*module, program)) != hashes.at(program.name)) differing.insert(program.name);
+    }
+    return differing;
+}
+
+// ---- scalar instructions ---------------------------------------------------------------------------------------------
+
+struct ScalarResult {
+    std::vector<std::uint64_t> operands;  ///< [3 · i]
+    std::vector<std::uint64_t> results;
+};
+
+/// Instruction → its recorded evaluations, "TEXT; A B C: GPU D" a line.
+std::map<std::string, ScalarResult> read_scalars(const fs::path& path) {
+    std::map<std::string, ScalarResult> scalars;
+    for (const std::string& line : read_lines(path)) {
+        const std::size_t end = line.find(';') + 1;
+        ScalarResult& scalar = scalars[line.substr(0, end)];
+        std::istringstream words(line.substr(end));
+        std::string gpu;
+        std::uint64_t a = 0, b = 0, c = 0, d = 0;
+        char colon = 0;
+        words >> std::hex >> a >> b >> c >> colon >> gpu >> d;
+        REQUIRE(!words.fail());
+        scalar.operands.insert(scalar.operands.end(), {a, b, c});
+        scalar.results.push_back(d);
+    }
+    return scalars;
+}
+
+const ScalarInstruction& instruction_of(const std::string& text) {
+    const auto found = std::ranges::find(scalar_instructions(), text, &ScalarInstruction::text);
+    REQUIRE(found != scalar_instructions().end());
+    return *found;
 }
 
 }  // namespace
 
-TEST_CASE("mma gives the bits that GPUs gave") {
-    const fs::path folder = fs::path(JITGEMM_SOURCE_DIR) / "tests/data/emulator";
-    int compared = 0;
-    if (fs::exists(folder)) {
-        for (const auto& entry : fs::directory_iterator(folder)) {
-            if (!entry.path().filename().string().starts_with("mma_hashes_sm_")) continue;
-            for (const Recording& recording : read_recordings(entry.path())) {
-                INFO(entry.path().filename().string() << ": " << recording.kind);
-                const std::optional<MmaKind> kind = kind_of(recording.kind);
-                REQUIRE(kind.has_value());
-                CHECK(emulated_hash(*kind, compute_capability_of(entry.path())) == recording.hash);
-                ++compared;
+TEST_CASE("mma gives the bits that GPUs gave") { compare_mma(false); }
+
+// Minutes: run it by name.
+TEST_CASE("mma gives the bits that GPUs gave on all of their tiles", "[.][long]") { compare_mma(true); }
+
+TEST_CASE("random PTX programs give the bits that GPUs gave") {
+    for_each_record("program_hashes", [](const fs::path& path, int compute_capability) {
+        const std::map<std::string, std::string> hashes = read_programs(path);
+        REQUIRE(hashes.size() >= 1000);
+        const std::set<std::string> differing = differing_programs(hashes, compute_capability);
+        CHECK(hashes.size() - differing.size() >= 1000);
+        // Of these the GPU ran something else: what ptxas made of an instruction is not what the ISA says of it.
+        const std::map<std::string, std::string> rewritten =
+            read_programs(data_folder() / fmt::format("program_deviations_sm_{}.txt", compute_capability));
+        for (const std::string& program : differing) {
+            INFO(program);
+            CHECK(rewritten.contains(program));
+        }
+        CHECK(differing.size() == rewritten.size());
+    });
+}
+
+TEST_CASE("scalar instructions give the bits that GPUs gave") {
+    for_each_record("scalar_results", [](const fs::path& path, int compute_capability) {
+        for (const auto& [text, recorded] : read_scalars(path)) {
+            const ScalarInstruction& instruction = instruction_of(text);
+            const std::vector<std::uint64_t> results = emulated(instruction, compute_capability, recorded.operands);
+            for (std::size_t i = 0; i < results.size(); ++i) {
+                INFO(text << std::hex << " " << recorded.operands[3 * i] << " " << recorded.operands[3 * i + 1]);
+                CHECK(same_scalar(instruction, results[i], recorded.results[i]));
             }
         }
+    });
+}
+
+// The GPU test compares these functions with a GPU; a kernel's instructions must reach them with the right modes.
+TEST_CASE("the executor gives the bits of the scalar functions") {
+    constexpr int kEvaluations = 2048;
+    for (const ScalarInstruction& instruction : scalar_instructions()) {
+        const std::vector<std::uint64_t> operands = scalar_operands(instruction, kEvaluations);
+        const std::vector<std::uint64_t> results =
+            emulated(instruction, std::max(instruction.compute_capability, 90), operands);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const std::uint64_t* const of = &operands[3 * i];
+            INFO(instruction.text << std::hex << " " << of[0] << " " << of[1] << " " << of[2]);
+            REQUIRE(same_scalar(instruction, results[i], instruction.evaluate(of[0], of[1], of[2])));
+        }
     }
-    if (compared == 0) SKIP_TEST("no results of a GPU are recorded in tests/data/emulator");
 }
 
 // The generators are part of the records: were they to change, or differ between machines, no hash would fit any more.

@@ -160,7 +160,7 @@ double rounded(double value, MmaType type, int fraction_bits, bool nearest) {
     if (value == 0.0) return 0.0;
     const int step = exponent_in(type, value) - fraction_bits;
     const double scaled = std::ldexp(value, -step);
-    return std::ldexp(nearest ? std::nearbyint(scaled) : std::trunc(scaled), step);
+    return std::ldexp(nearest ? std::nearbyint(scaled) : std::trunc(scaled), step) + 0.0;  // -0 becomes +0
 }
 
 double fused_sum(const MmaKind& kind, const std::vector<std::pair<double, double>>& terms, double c, int fraction_bits,
@@ -410,7 +410,9 @@ TEST_CASE("f16 sums round to nearest even and overflow to infinity") {
     REQUIRE(sum(1.0F, 3.0F, 2048.0F) == 2052.0F);
     REQUIRE(sum(16.0F, 1.0F, 65504.0F) == HUGE_VALF);
     REQUIRE(sum(15.0F, 1.0F, 65504.0F) == 65504.0F);
-    REQUIRE(std::signbit(sum(0x1p-24F, -0x1p-10F, 0.0F)));  // rounds to -0, not +0
+    // -2^-34 is far below half a step of f16: the zero it rounds to is +0 (measured on sm_90).
+    REQUIRE(std::bit_cast<std::uint32_t>(sum(0x1p-24F, -0x1p-10F, 0.0F)) == 0U);
+    REQUIRE(sum(-0x1p-14F, 0x1p-10F, 0.0F) == -0x1p-24F);
 }
 
 TEST_CASE("tf32 operands are cut off to 10 fraction bits") {
@@ -545,6 +547,26 @@ TEST_CASE("f64 is a chain of fused multiply-adds") {
             REQUIRE((std::uint64_t{warp.c[at + 32]} << 32 | warp.c[at]) == std::bit_cast<std::uint64_t>(sum));
         }
     }
+}
+
+TEST_CASE("f64 hands on a NaN of B, else of C, else of A, quiet") {
+    constexpr std::uint64_t kOne = 0x3ff0000000000000, kInfinity = 0x7ff0000000000000;
+    const auto element = [](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+        Warp warp({8, 8, 4, MmaType::f64, MmaType::f64, MmaType::f64, MmaType::f64});
+        const auto write = [](std::vector<std::uint32_t>& words, std::uint64_t bits) {
+            words[position(0, 0)] = static_cast<std::uint32_t>(bits);
+            words[position(1, 0)] = static_cast<std::uint32_t>(bits >> 32);
+        };
+        write(warp.a, a);
+        write(warp.b, b);
+        write(warp.c, c);
+        warp.run(TensorCoreModel::hopper);
+        return std::uint64_t{warp.c[position(1, 0)]} << 32 | warp.c[position(0, 0)];
+    };
+    REQUIRE(element(0x7ff8000000000001, 0xfff8000000000002, 0x7ff8000000000003) == 0xfff8000000000002);
+    REQUIRE(element(0x7ff8000000000001, kOne, 0x7ff8000000000003) == 0x7ff8000000000003);
+    REQUIRE(element(0xfff0000000000005, kOne, kOne) == 0xfff8000000000005);
+    REQUIRE(element(kInfinity, 0, kOne) == 0xfff8000000000000);
 }
 
 // ---- wmma, generations, refusals -------------------------------------------------------------------------------------
