@@ -24,7 +24,7 @@ EmulatedTime estimate_time(const emulator::Counters& counters, const GpuModel& g
     const emulator::Tally& all = counters.total;
     const double share = busiest_share(counters.blocks, gpu.sm_count);
     const auto microseconds = [&](double cycles) { return cycles * share / gpu.clock_mhz; };
-    const double sector_bytes = static_cast<double>(all.sectors) * kSectorBytes;
+    const double sector_bytes = static_cast<double>(all.l2_sectors) * kSectorBytes;
     EmulatedTime time;
     time.issue_us = microseconds(static_cast<double>(all.warps) / kSchedulers);
     time.tensor_us = microseconds(static_cast<double>(all.operations) / gpu.arch->mma_flops_per_clock);

@@ -149,7 +149,7 @@ SharedAccess epilogue_load(const MmaMultistageConfig& c, const MmaMultistageGeom
                 if (vector >= vectors) return kInactiveLane;
                 return vector / vectors_per_row * g.staged_pitch + vector % vectors_per_row * vector_bytes + part;
             });
-            add_instruction(access, vector_wavefronts(bytes, addresses), g.tiles_m * g.threads / kWarpLanes);
+            add_instruction(access, load_wavefronts(bytes, addresses), g.tiles_m * g.threads / kWarpLanes);
         }
     }
     explain_conflicts(access,

@@ -50,8 +50,10 @@ int unit_bytes(int bytes, const LaneAddresses& addresses) {
     return std::all_of(addresses.begin(), addresses.end(), aligned) ? std::max(bytes, kBankBytes) : kBankBytes;
 }
 
-Wavefronts wavefronts(int all_lanes, int bytes, const LaneAddresses& addresses) {
-    const int lanes = std::min(all_lanes, kPhaseBytes / std::max(bytes, kBankBytes));
+/// Lanes of a phase that all want data of their own.
+int phase_lanes(int bytes) { return kPhaseBytes / std::max(bytes, kBankBytes); }
+
+Wavefronts wavefronts(int all_lanes, int lanes, int bytes, const LaneAddresses& addresses) {
     const int unit = unit_bytes(bytes, addresses);
     Wavefronts sum;
     for (int first = 0; first < all_lanes; first += lanes) {
@@ -66,20 +68,40 @@ Wavefronts wavefronts(int all_lanes, int bytes, const LaneAddresses& addresses) 
     return sum;
 }
 
+/// Whether no lane wants other data than the lane whose number differs in the bit `distance`.
+bool neighbours_share(int distance, const LaneAddresses& addresses) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+        const int own = addresses[static_cast<std::size_t>(lane)];
+        const int other = addresses[static_cast<std::size_t>(lane ^ distance)];
+        if (own >= 0 && other >= 0 && own != other) return false;
+    }
+    return true;
+}
+
 bool is_power_of_two_up_to(int value, int most) { return value >= 1 && value <= most && (value & (value - 1)) == 0; }
+
+void require_width(int bytes) {
+    if (!is_power_of_two_up_to(bytes, 16))
+        throw std::invalid_argument(fmt::format("a lane moves 1, 2, 4, 8 or 16 bytes, not {}", bytes));
+}
 
 }  // namespace
 
 Wavefronts matrix_wavefronts(int x, const LaneAddresses& addresses) {
     if (!is_power_of_two_up_to(x, 4))
         throw std::invalid_argument(fmt::format("ldmatrix moves 1, 2 or 4 matrices, not {}", x));
-    return wavefronts(x * kMatrixRows, kMatrixRowBytes, addresses);
+    return wavefronts(x * kMatrixRows, kMatrixRows, kMatrixRowBytes, addresses);
 }
 
 Wavefronts vector_wavefronts(int bytes, const LaneAddresses& addresses) {
-    if (!is_power_of_two_up_to(bytes, 16))
-        throw std::invalid_argument(fmt::format("a lane moves 1, 2, 4, 8 or 16 bytes, not {}", bytes));
-    return wavefronts(kWarpLanes, bytes, addresses);
+    require_width(bytes);
+    return wavefronts(kWarpLanes, phase_lanes(bytes), bytes, addresses);
+}
+
+Wavefronts load_wavefronts(int bytes, const LaneAddresses& addresses) {
+    require_width(bytes);
+    const bool joined = bytes > kBankBytes && (neighbours_share(1, addresses) || neighbours_share(2, addresses));
+    return wavefronts(kWarpLanes, phase_lanes(bytes) * (joined ? 2 : 1), bytes, addresses);
 }
 
 void add_instruction(SharedAccess& access, const Wavefronts& wavefronts, int times) {

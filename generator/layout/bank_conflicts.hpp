@@ -17,8 +17,11 @@ namespace jitgemm {
 ///   - inactive lanes (predicated off, out of the tile) want nothing; a phase without active lanes takes no time.
 /// A phase is 32 lanes of up to 4 bytes each, 16 lanes of 8 bytes, 8 lanes of 16 bytes. ldmatrix and stmatrix take one row
 /// of 16 bytes from each lane: 8 lanes, one matrix, are a phase. cp.async writes as st.shared does.
+/// A load of 8 or 16 bytes takes twice as many lanes a phase where every active lane's neighbour, lane ^ 1 throughout or
+/// lane ^ 2 throughout, is inactive or wants the same address: then two lanes' data fill the place of one.
 /// Source: CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later (banks, broadcast); wide accesses
-/// go by half and quarter warps. Unaligned addresses, which the hardware refuses, are counted by the words they touch.
+/// go by half and quarter warps. Joined phases: NVIDIA's answer in its forum (forums.developer.nvidia.com, "Unexpected shared memory
+/// bank conflict", 77228); with inactive neighbours seen on an H200 (docs/emulator-counters.md). Unaligned addresses, which the hardware refuses, are counted by the words they touch.
 
 inline constexpr int kSharedBanks = 32;
 inline constexpr int kBankBytes = 4;
@@ -47,8 +50,11 @@ struct Wavefronts {
 /// Throws std::invalid_argument for any other x.
 [[nodiscard]] Wavefronts matrix_wavefronts(int x, const LaneAddresses& addresses);
 
-/// ld.shared, st.shared or cp.async of 1, 2, 4, 8 or 16 bytes a lane. Throws std::invalid_argument for any other width.
+/// st.shared or cp.async of 1, 2, 4, 8 or 16 bytes a lane. Throws std::invalid_argument for any other width.
 [[nodiscard]] Wavefronts vector_wavefronts(int bytes, const LaneAddresses& addresses);
+
+/// ld.shared of 1, 2, 4, 8 or 16 bytes a lane. Throws std::invalid_argument for any other width.
+[[nodiscard]] Wavefronts load_wavefronts(int bytes, const LaneAddresses& addresses);
 
 /// All of one kind of shared-memory instruction that a kernel's block executes.
 struct SharedAccess {

@@ -22,7 +22,7 @@ constexpr std::string_view kArchWithoutGpu = "sm_80";
 struct Check {
     std::string name;
     bool ok = false;
-    bool required = true;  ///< for a kernel to be generated, compiled and run
+    bool required = true;  ///< for a kernel to be generated, compiled and run on a GPU
     std::string detail;
 };
 
@@ -36,6 +36,9 @@ struct Examination {
 
     [[nodiscard]] bool healthy() const {
         return std::ranges::all_of(checks, [](const Check& check) { return check.ok || !check.required; });
+    }
+    [[nodiscard]] bool passes(std::string_view name) const {
+        return std::ranges::any_of(checks, [&](const Check& check) { return check.ok && check.name == name; });
     }
 };
 
@@ -104,6 +107,17 @@ Check check_run(const Examination& examination, const Options& options) {
     return check_of("run", try_to_run(options));
 }
 
+/// The device that everyone has, if kernels can be compiled.
+Check check_emulator(const Options& options, const Arch& arch) {
+    Trial trial = try_to_emulate(options, arch);
+    if (trial.ok) {
+        std::vector<std::string_view> archs;
+        for (const Arch& known : arch_table()) archs.push_back(known.name);
+        trial.detail += fmt::format("; no GPU needed: run --device emulator:ARCH for {}", fmt::join(archs, ", "));
+    }
+    return {"emulator", trial.ok, false, trial.detail};
+}
+
 Examination examine(const Options& options, Output& output) {
     Examination result;
     output.progress("looking for driver, GPUs and NVRTC");
@@ -120,6 +134,7 @@ Examination examine(const Options& options, Output& output) {
                      check_of("generate", try_to_generate(options, gpu)),
                      check_of("compile", try_to_compile(options, gpu, newest_major))};
     result.checks.push_back(check_run(result, options));
+    result.checks.push_back(check_emulator(options, *gpu.arch));
     result.checks.push_back(check_cache(result.cache));
     const Trial disassembler = find_disassembler(options);
     result.checks.push_back({"sass", disassembler.ok, false, disassembler.detail});
@@ -135,13 +150,19 @@ std::string indented(const std::string& text) {
 
 std::string verdict(const Check& check) { return check.ok ? "ok" : check.required ? "MISSING" : "absent"; }
 
+std::string conclusion(const Examination& examination) {
+    if (examination.healthy()) return "Kernels can be generated, compiled and run here.\n";
+    if (examination.passes("emulator"))
+        return "Kernels can be generated, compiled and run on the emulator here; on a GPU not until what is MISSING is "
+               "there.\n";
+    return "Kernels cannot be generated, compiled and run here until what is MISSING is there.\n";
+}
+
 std::string to_text(const Examination& examination) {
     std::string text = fmt::format("jitgemm {}\n", kVersion);
     for (const Check& check : examination.checks)
         text += fmt::format("  {:<8}  {:<10}{}\n", verdict(check), check.name, indented(check.detail));
-    return text + (examination.healthy()
-                       ? "Kernels can be generated, compiled and run here.\n"
-                       : "Kernels cannot be generated, compiled and run here until what is MISSING is there.\n");
+    return text + conclusion(examination);
 }
 
 Json gpus_json(const std::vector<GpuProbe>& gpus) {

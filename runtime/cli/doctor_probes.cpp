@@ -8,6 +8,7 @@
 #include "runtime/cuda_gpu_model.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/dynamic_library.hpp"
+#include "runtime/emulator_verify.hpp"
 #include "runtime/file_system.hpp"
 #include "runtime/nvrtc.hpp"
 #include "runtime/verify.hpp"
@@ -36,6 +37,19 @@ Trial attempt(Step step) {
     } catch (const std::exception& error) {
         return {false, error.what()};
     }
+}
+
+/// A trial proves that kernels can be compiled, which one from the cache does not.
+Options uncached(Options options) {
+    options.cache_directory.clear();
+    options.readonly_cache_directory.clear();
+    return options;
+}
+
+Trial trial_of(const Verification& verdict, const Context& context) {
+    return {verdict.ok, verdict.ok ? fmt::format("a {} x {} x {} product on {} is right", kTrialSpec.m, kTrialSpec.n,
+                                                 kTrialSpec.k, context.device_name())
+                                   : verdict.message};
 }
 
 GpuProbe probe_gpu(const DriverApi& api, int ordinal) {
@@ -173,13 +187,17 @@ Trial try_to_compile(const Options& options, const GpuModel& gpu, int newest_maj
 
 Trial try_to_run(const Options& options) {
     return attempt([&] {
-        Options uncached = options;
-        uncached.cache_directory.clear();
-        Context context(uncached);
-        const Verification verdict = verify(context.impl(), context.kernel(kTrialSpec));
-        return Trial{verdict.ok, verdict.ok ? fmt::format("a {} x {} x {} product on {} is right", kTrialSpec.m,
-                                                          kTrialSpec.n, kTrialSpec.k, context.device_name())
-                                            : verdict.message};
+        Context context(uncached(options));
+        return trial_of(verify(context.impl(), context.kernel(kTrialSpec)), context);
+    });
+}
+
+Trial try_to_emulate(const Options& options, const Arch& arch) {
+    return attempt([&] {
+        Options emulated = uncached(options);
+        emulated.device = fmt::format("emulator:{}", arch.name);
+        Context context(emulated);
+        return trial_of(verify_emulated(context.impl(), context.kernel(kTrialSpec)).verification, context);
     });
 }
 

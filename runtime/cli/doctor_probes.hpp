@@ -55,6 +55,8 @@ struct Trial {
 [[nodiscard]] Trial try_to_generate(const Options& options, const GpuModel& gpu);
 [[nodiscard]] Trial try_to_compile(const Options& options, const GpuModel& gpu, int newest_major);
 [[nodiscard]] Trial try_to_run(const Options& options);
+/// The same on the emulator, which needs NVRTC and no GPU.
+[[nodiscard]] Trial try_to_emulate(const Options& options, const Arch& arch);
 /// Where SASS can be printed with.
 [[nodiscard]] Trial find_disassembler(const Options& options);
 

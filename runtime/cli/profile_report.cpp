@@ -57,6 +57,7 @@ Json to_json(const Tally& tally) {
             {"global_read_bytes", tally.global_read_bytes},
             {"global_written_bytes", tally.global_written_bytes},
             {"sectors", tally.sectors},
+            {"l2_sectors", tally.l2_sectors},
             {"wavefronts", tally.wavefronts},
             {"ideal_wavefronts", tally.ideal_wavefronts},
             {"operations", tally.operations}};

@@ -18,10 +18,11 @@ void Barriers::check(int barrier, int threads, const Arrival& arrival) const {
                                       "elsewhere",
                                       barrier, arrival.mask, arrival.warp->live() & ~arrival.mask)};
     }
-    if (threads != kEveryone && (threads % kLanes != 0 || threads < 0 || threads > (block_.threads() + 31) / 32 * 32)) {
+    if (threads != kEveryone &&
+        (threads % kLanes != 0 || threads < 0 || threads > (block_.threads() + kLanes - 1) / kLanes * kLanes)) {
         throw AccessFault{FaultKind::barrier_count,
-                          fmt::format("barrier {} for {} threads: a count is a multiple of 32 up to the block's {}",
-                                      barrier, threads, block_.threads())};
+                          fmt::format("barrier {} for {} threads: a count is a multiple of {} up to the block's {}",
+                                      barrier, threads, kLanes, block_.threads())};
     }
     if (state.threads >= 0 && state.threads != threads) {
         throw AccessFault{FaultKind::barrier_count,

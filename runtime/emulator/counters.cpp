@@ -32,6 +32,7 @@ Tally& Tally::operator+=(const Tally& other) {
     global_read_bytes += other.global_read_bytes;
     global_written_bytes += other.global_written_bytes;
     sectors += other.sectors;
+    l2_sectors += other.l2_sectors;
     wavefronts += other.wavefronts;
     ideal_wavefronts += other.ideal_wavefronts;
     operations += other.operations;

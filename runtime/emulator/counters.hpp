@@ -43,8 +43,9 @@ struct Tally {
     std::uint64_t lanes = 0;              ///< executions by a lane
     std::uint64_t global_read_bytes = 0;  ///< asked for by lanes, the same byte by two lanes twice
     std::uint64_t global_written_bytes = 0;
-    std::uint64_t sectors = 0;           ///< different 32-byte sectors of global memory, summed over requests of a warp
-    std::uint64_t wavefronts = 0;        ///< passes over the shared-memory banks
+    std::uint64_t sectors = 0;     ///< 32-byte sectors of global memory that the L1 hands on, summed over requests
+    std::uint64_t l2_sectors = 0;  ///< that come from the L2 or go there if the L1 holds none: more for some copies
+    std::uint64_t wavefronts = 0;  ///< passes over the shared-memory banks
     std::uint64_t ideal_wavefronts = 0;  ///< what they would be without conflicts
     std::uint64_t operations = 0;        ///< multiplications and additions of tensor cores
     Tally& operator+=(const Tally& other);

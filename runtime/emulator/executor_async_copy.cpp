@@ -16,6 +16,7 @@ enum class Partial : std::uint8_t { none, source_bytes, ignore_source };
 
 struct CopyDetail {
     std::uint32_t bytes = 16;
+    bool past_l1 = false;  ///< .cg
     Partial partial = Partial::none;
     std::int64_t destination_displacement = 0;
 };
@@ -51,16 +52,26 @@ void check_lane(Warp& warp, AsyncCopy& copy, std::size_t lane, std::uint64_t sou
     copy.destination[lane] = static_cast<std::uint32_t>(offset);
 }
 
-void count(Warp& warp, const AsyncCopy& copy, const LaneAddresses& sources, const LaneAddresses& destinations) {
+void count_global(Tally& tally, const AsyncCopy& copy, bool past_l1, const LaneAddresses& sources,
+                  const LaneAddresses& destinations) {
     Mask reading = 0;
     std::uint64_t bytes = 0;
     for_lanes(copy.mask, [&](std::size_t lane) {
         reading |= static_cast<Mask>(copy.source_bytes[lane] > 0) << lane;
         bytes += copy.source_bytes[lane];
     });
-    Tally& tally = warp.tally();
     tally.global_read_bytes += bytes;
-    tally.sectors += static_cast<std::uint64_t>(count_sectors(sources, reading, copy.bytes));
+    CopySectors sectors;
+    if (past_l1) {
+        sectors = count_copy_sectors(sources, destinations, reading);
+    } else {
+        sectors.l1 = sectors.l2 = count_sectors(sources, reading, copy.bytes);
+    }
+    tally.sectors += static_cast<std::uint64_t>(sectors.l1);
+    tally.l2_sectors += static_cast<std::uint64_t>(sectors.l2);
+}
+
+void count_shared(Tally& tally, const AsyncCopy& copy, const LaneAddresses& destinations) {
     const Wavefronts wavefronts = count_wavefronts(destinations, copy.mask, copy.bytes);
     tally.wavefronts += static_cast<std::uint64_t>(wavefronts.actual);
     tally.ideal_wavefronts += static_cast<std::uint64_t>(wavefronts.ideal);
@@ -73,11 +84,9 @@ void execute_copy(Warp& warp, const Instruction& instruction, Mask mask) {
     const LaneAddresses sources = lane_addresses(warp, instruction, 1);
     AsyncCopy copy{.mask = mask, .bytes = detail.bytes, .who = {warp.index(), instruction.index}};
     copy.source_bytes = source_bytes(warp, instruction, mask);
-    for (Mask left = mask; left != 0; left &= left - 1) {
-        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-        check_lane(warp, copy, lane, sources[lane], destinations[lane]);
-    }
-    count(warp, copy, sources, destinations);
+    for_each_bit(mask, [&](std::size_t lane) { check_lane(warp, copy, lane, sources[lane], destinations[lane]); });
+    count_global(warp.tally(), copy, detail.past_l1, sources, destinations);
+    count_shared(warp.tally(), copy, destinations);
     warp.copies().issue(copy);
 }
 
@@ -124,6 +133,7 @@ void decode_copy(InstructionDecoder& decoder) {
     decoder.finish_modifiers();
     decoder.require_operands(3, cache_hint ? 5 : 4);
     CopyDetail detail;
+    detail.past_l1 = only_16;
     detail.bytes = static_cast<std::uint32_t>(decoder.constant(2));
     if (detail.bytes != 16 && (only_16 || (detail.bytes != 4 && detail.bytes != 8))) decoder.unsupported();
     decoder.add_address(0);

@@ -80,14 +80,13 @@ void execute_atomic(Warp& warp, const Instruction& instruction, Mask mask) {
     const Destination<T> d(warp, instruction.values[0]);
     const Source<T> b(warp, instruction.values[2]);
     const Source<T> c(warp, instruction.values[detail.operation == AtomicOperation::cas ? 3 : 2]);
-    for (Mask left = mask; left != 0; left &= left - 1) {  // lanes one after the other: they may meet
-        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-        if (pointers[lane] == nullptr) continue;
+    for_each_bit(mask, [&](std::size_t lane) {  // lanes one after the other: they may meet
+        if (pointers[lane] == nullptr) return;
         const bool global =
             detail.space == ptx::StateSpace::global ||
             (detail.space == ptx::StateSpace::generic && space_of(access.addresses[lane]) == ptx::StateSpace::global);
         d.set(lane, update<T>(pointers[lane], detail, b[lane], c[lane], global));
-    }
+    });
 }
 
 // ---- decoding --------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ void set_fragment(Matrix& matrix, std::size_t lane, bool transposed, std::uint32
 LanePointers row_pointers(Warp& warp, const Instruction& instruction, std::size_t address, Access access) {
     const auto& detail = instruction.detail<MatrixDetail>();
     const Mask lanes = kAllLanes >> (kLanes - kRows * detail.count);
-    WarpAccess rows{detail.space, access, kRowBytes, lane_addresses(warp, instruction, address)};
+    WarpAccess rows{detail.space, access, kRowBytes, lane_addresses(warp, instruction, address), true};
     return resolve(warp, rows, lanes);
 }
 

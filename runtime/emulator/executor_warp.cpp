@@ -13,19 +13,18 @@ namespace {
 /// The lanes that a .sync instruction names; the threads among them that live must all be here (PTX ISA: else undefined).
 void require_members(Warp& warp, const Instruction& instruction, Mask mask, const Value& members) {
     const std::uint32_t* named = warp.words(members);
-    for (Mask left = mask; left != 0; left &= left - 1) {
-        const int lane = std::countr_zero(left);
+    for_each_bit(mask, [&](std::size_t lane) {
         const Mask own = named[lane];
         const Mask absent = own & warp.live() & ~mask;
-        if ((own >> lane & 1U) != 0 && absent == 0) continue;
+        if ((own >> lane & 1U) != 0 && absent == 0) return;
         warp.fail(
             FaultKind::barrier_divergence,
             (own >> lane & 1U) == 0
                 ? fmt::format("{} with a member mask of {:#010x}, which lacks the thread's own lane",
                               instruction.source->name, own)
                 : fmt::format("{} waits for lanes {:#010x}, which are elsewhere", instruction.source->name, absent),
-            lane);
-    }
+            static_cast<int>(lane));
+    });
 }
 
 // ---- shfl ------------------------------------------------------------------------------------------------------------
@@ -262,7 +261,7 @@ void decode_warp_barrier(InstructionDecoder& decoder) {
     decoder.finish_modifiers();
     decoder.require_operands(1, 1);
     decoder.add(0, OperandType::bits32);
-    decoder.execute(InstructionKind::barrier, execute_warp_barrier);
+    decoder.execute(InstructionKind::warp, execute_warp_barrier);
 }
 
 std::vector<DecoderRow> warp_decoders() {

@@ -24,7 +24,7 @@ inline void for_lanes(Mask mask, Function function) {
         for (std::size_t lane = 0; lane < kLanes; ++lane) function(lane);
         return;
     }
-    for (Mask left = mask; left != 0; left &= left - 1) function(static_cast<std::size_t>(std::countr_zero(left)));
+    for_each_bit(mask, function);
 }
 
 template <typename T>

@@ -12,11 +12,6 @@ namespace {
 
 using ptx::StateSpace;
 
-template <typename Function>
-void for_each_lane(Mask mask, Function function) {
-    for (Mask left = mask; left != 0; left &= left - 1) function(static_cast<std::size_t>(std::countr_zero(left)));
-}
-
 void require_aligned(StateSpace space, std::uint64_t address, std::uint32_t alignment) {
     if (address % alignment == 0) return;
     throw AccessFault{FaultKind::misaligned,
@@ -48,7 +43,7 @@ std::byte* global_pointer(Warp& warp, std::uint64_t address, std::uint32_t bytes
 }
 
 void resolve_global_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
-    for_each_lane(mask, [&](std::size_t lane) {
+    for_each_bit(mask, [&](std::size_t lane) {
         warp.at_lane(static_cast<int>(lane));
         require_aligned(StateSpace::global, access.addresses[lane], access.bytes);
         pointers[lane] = global_pointer(warp, access.addresses[lane], access.bytes, access.access);
@@ -57,26 +52,30 @@ void resolve_global_lanes(Warp& warp, const WarpAccess& access, Mask mask, LaneP
     const std::uint64_t bytes = access.bytes * static_cast<std::uint64_t>(std::popcount(mask));
     if (reads(access.access)) tally.global_read_bytes += bytes;
     if (writes(access.access)) tally.global_written_bytes += bytes;
-    tally.sectors += static_cast<std::uint64_t>(count_sectors(access.addresses, mask, access.bytes));
+    const auto sectors = static_cast<std::uint64_t>(count_sectors(access.addresses, mask, access.bytes));
+    tally.sectors += sectors;
+    tally.l2_sectors += sectors;
 }
 
 void resolve_shared_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
     SharedMemory& shared = warp.block().shared();
     const Accessor who{warp.index(), warp.current().index};
-    for_each_lane(mask, [&](std::size_t lane) {
+    for_each_bit(mask, [&](std::size_t lane) {
         warp.at_lane(static_cast<int>(lane));
         const std::uint64_t offset = shared_offset(access.addresses[lane]);
         if (!shared.in_range(offset, access.bytes, access.bytes)) return;
         shared.touch(who, static_cast<std::uint32_t>(offset), access.bytes, access.access);
         pointers[lane] = shared.at(static_cast<std::uint32_t>(offset));
     });
-    const Wavefronts wavefronts = count_wavefronts(access.addresses, mask, access.bytes);
+    const bool load = !access.matrix_rows && !writes(access.access);
+    const Wavefronts wavefronts = load ? count_load_wavefronts(access.addresses, mask, access.bytes)
+                                       : count_wavefronts(access.addresses, mask, access.bytes);
     warp.tally().wavefronts += static_cast<std::uint64_t>(wavefronts.actual);
     warp.tally().ideal_wavefronts += static_cast<std::uint64_t>(wavefronts.ideal);
 }
 
 void resolve_local_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
-    for_each_lane(mask, [&](std::size_t lane) {
+    for_each_bit(mask, [&](std::size_t lane) {
         warp.at_lane(static_cast<int>(lane));
         require_aligned(StateSpace::local, access.addresses[lane], access.bytes);
         std::vector<std::byte>& local = warp.local(static_cast<int>(lane));
@@ -108,7 +107,7 @@ std::byte* parameter_pointer(Warp& warp, std::uint64_t address, const WarpAccess
 }
 
 void resolve_parameter_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
-    for_each_lane(mask, [&](std::size_t lane) {
+    for_each_bit(mask, [&](std::size_t lane) {
         warp.at_lane(static_cast<int>(lane));
         require_aligned(StateSpace::param, access.addresses[lane], access.bytes);
         pointers[lane] = parameter_pointer(warp, access.addresses[lane], access, lane);
@@ -128,13 +127,13 @@ void resolve_space(Warp& warp, WarpAccess& access, Mask mask, LanePointers& poin
 void resolve_generic(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
     for (const StateSpace space : {StateSpace::global, StateSpace::shared, StateSpace::local, StateSpace::param}) {
         Mask own = 0;
-        for_each_lane(mask, [&](std::size_t lane) {
+        for_each_bit(mask, [&](std::size_t lane) {
             if (space_of(access.addresses[lane]) == space) own |= Mask{1} << lane;
         });
         if (own == 0) continue;
         WarpAccess part = access;
         part.space = space;
-        for_each_lane(own, [&](std::size_t lane) { part.addresses[lane] -= window_of(space); });
+        for_each_bit(own, [&](std::size_t lane) { part.addresses[lane] -= window_of(space); });
         resolve_space(warp, part, own, pointers);
     }
 }

@@ -19,6 +19,8 @@ struct WarpAccess {
     Access access = Access::read;
     std::uint32_t bytes = 0;
     LaneAddresses addresses{};
+    bool matrix_rows =
+        false;  ///< of ldmatrix or stmatrix: an address is a row of 8 · 16 bits, not what a lane loads or stores
 };
 
 /// Checks the access, counts it for the current instruction, and says where its bytes are. Throws AccessFault and

@@ -1,5 +1,7 @@
 #include "runtime/emulator/mma_fragments.hpp"
 
+#include "runtime/emulator/mask.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 namespace jitgemm::emulator {
 namespace {
 
-constexpr int kWarpLanes = 32;
 constexpr int kRegisterBits = 32;
 
 // ---- the instructions ------------------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ template <typename CoordinateOf>
 Fragment build_fragment(const MmaKind& kind, Operand operand, int elements, CoordinateOf coordinate_of) {
     Fragment fragment{type_bits(type_of(kind, operand)), elements, {}};
     for (int i = 0; i < fragment.elements; ++i) {
-        for (int lane = 0; lane < kWarpLanes; ++lane) {
+        for (int lane = 0; lane < kLanes; ++lane) {
             const Coordinate at = coordinate_of(lane, i);
             const int position =
                 operand == Operand::b ? at.column * kind.n + at.row : at.row * columns_of(kind, operand) + at.column;
@@ -139,7 +140,7 @@ private:
 };
 
 /// Register `index` of lane 0; those of the other lanes follow.
-std::ptrdiff_t register_offset(int index) { return static_cast<std::ptrdiff_t>(index) * kWarpLanes; }
+std::ptrdiff_t register_offset(int index) { return static_cast<std::ptrdiff_t>(index) * kLanes; }
 
 }  // namespace
 
@@ -154,20 +155,20 @@ void gather(const Fragment& fragment, const std::uint32_t* registers, std::uint3
     const int per_register = kRegisterBits / fragment.type_bits;
     const std::uint32_t mask = 0xffffffffU >> (kRegisterBits - fragment.type_bits);
     const std::uint16_t* position = fragment.position.data();
-    for (int i = 0; i < fragment.elements; ++i, position += kWarpLanes) {
+    for (int i = 0; i < fragment.elements; ++i, position += kLanes) {
         const std::uint32_t* const words = registers + register_offset(i / per_register);
         const int shift = i % per_register * fragment.type_bits;
-        for (int lane = 0; lane < kWarpLanes; ++lane) matrix[position[lane]] = (words[lane] >> shift) & mask;
+        for (int lane = 0; lane < kLanes; ++lane) matrix[position[lane]] = (words[lane] >> shift) & mask;
     }
 }
 
 void scatter(const Fragment& fragment, const std::uint32_t* matrix, std::uint32_t* registers) {
     const int per_register = kRegisterBits / fragment.type_bits;
     const std::uint16_t* position = fragment.position.data();
-    for (int i = 0; i < fragment.elements; ++i, position += kWarpLanes) {
+    for (int i = 0; i < fragment.elements; ++i, position += kLanes) {
         std::uint32_t* const words = registers + register_offset(i / per_register);
         const int shift = i % per_register * fragment.type_bits;
-        for (int lane = 0; lane < kWarpLanes; ++lane) {
+        for (int lane = 0; lane < kLanes; ++lane) {
             const std::uint32_t kept = shift == 0 ? 0 : words[lane];
             words[lane] = kept | (matrix[position[lane]] << shift);
         }
@@ -182,7 +183,7 @@ std::span<const MmaKind> mma_kinds() {
 }
 
 int mma_elements(const MmaKind& kind, Operand operand) {
-    return rows_of(kind, operand) * columns_of(kind, operand) / kWarpLanes;
+    return rows_of(kind, operand) * columns_of(kind, operand) / kLanes;
 }
 
 MmaRegisters mma_registers(const MmaKind& kind) {
@@ -206,7 +207,7 @@ bool is_supported(const MmaKind& kind) { return find_mma_plan(kind) != nullptr; 
 int wmma_elements(const MmaKind& kind, Operand operand) {
     constexpr int kF16Elements = 16;  // eight registers whatever the shape
     if (operand != Operand::c && type_of(kind, operand) == MmaType::f16) return kF16Elements;
-    return rows_of(kind, operand) * columns_of(kind, operand) / kWarpLanes;
+    return rows_of(kind, operand) * columns_of(kind, operand) / kLanes;
 }
 
 MmaRegisters wmma_registers(const MmaKind& kind) {

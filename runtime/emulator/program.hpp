@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/emulator/counters.hpp"
+#include "runtime/emulator/mask.hpp"
 #include "runtime/emulator/ptx.hpp"
 
 #include <array>
@@ -18,10 +19,6 @@ namespace jitgemm::emulator {
 
 class Warp;
 struct Instruction;
-
-inline constexpr int kLanes = 32;
-using Mask = std::uint32_t;  ///< bit l: lane l
-inline constexpr Mask kAllLanes = ~Mask{0};
 
 /// Executes an instruction for the lanes of `mask`, which is never empty.
 using Handler = void (*)(Warp& warp, const Instruction& instruction, Mask mask);

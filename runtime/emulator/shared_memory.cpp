@@ -1,5 +1,7 @@
 #include "runtime/emulator/shared_memory.hpp"
 
+#include "runtime/emulator/mask.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,9 +75,10 @@ bool SharedMemory::touch_quickly(const Accessor& who, std::uint32_t granule, Acc
         history.read_site = who.site;
         return true;
     }
-    for (std::uint32_t left = history.readers & ~self; left != 0; left &= left - 1) {
-        if (!order_.ordered(who.warp, std::countr_zero(left), history.read_time)) return false;
-    }
+    const bool after_reads = all_of_bits(history.readers & ~self, [&](std::size_t reader) {
+        return order_.ordered(who.warp, static_cast<int>(reader), history.read_time);
+    });
+    if (!after_reads) return false;
     history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(who.warp)};
     written_[granule] = kWholeGranule;
     return true;
@@ -134,11 +137,11 @@ std::uint32_t SharedMemory::read_time(const History& history, std::uint32_t byte
 
 void SharedMemory::check_read_order(const Accessor& who, const History& history, std::uint32_t byte,
                                     Access access) const {
-    for (std::uint32_t left = history.readers; left != 0; left &= left - 1) {
-        const int reader = std::countr_zero(left);
-        if (order_.ordered(who.warp, reader, read_time(history, byte, reader))) continue;
+    for_each_bit(history.readers, [&](std::size_t index) {
+        const auto reader = static_cast<int>(index);
+        if (order_.ordered(who.warp, reader, read_time(history, byte, reader))) return;
         report_race(who, access, byte, reader, history.read_site, "read");
-    }
+    });
 }
 
 void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_t byte) {
@@ -153,11 +156,10 @@ void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_
     // A read that comes before this one races with nothing that this one does not race with.
     std::uint32_t concurrent = 0;
     Times times{};
-    for (std::uint32_t left = history.readers & ~self; left != 0; left &= left - 1) {
-        const int reader = std::countr_zero(left);
-        times[static_cast<std::size_t>(reader)] = read_time(history, byte, reader);
-        if (!order_.ordered(who.warp, reader, times[static_cast<std::size_t>(reader)])) concurrent |= 1U << reader;
-    }
+    for_each_bit(history.readers & ~self, [&](std::size_t reader) {
+        times[reader] = read_time(history, byte, static_cast<int>(reader));
+        if (!order_.ordered(who.warp, static_cast<int>(reader), times[reader])) concurrent |= 1U << reader;
+    });
     times[static_cast<std::size_t>(who.warp)] = now;
     history.exact_reads = concurrent != 0;
     if (history.exact_reads) exact_reads_[byte] = times;

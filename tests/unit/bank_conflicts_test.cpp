@@ -12,8 +12,8 @@ using namespace jitgemm;
 namespace {
 
 /// The definition, word by word: per phase, the most words that lie in one bank.
-Wavefronts by_definition(int lanes_in_all, int bytes, const LaneAddresses& addresses) {
-    const int lanes = std::min(lanes_in_all, 128 / std::max(bytes, 4));
+Wavefronts by_definition(int lanes_in_all, int bytes, const LaneAddresses& addresses, int joined_phases = 1) {
+    const int lanes = std::min(lanes_in_all, joined_phases * 128 / std::max(bytes, 4));
     Wavefronts sum;
     for (int first = 0; first < lanes_in_all; first += lanes) {
         std::map<int, std::set<int>> words_of_bank;
@@ -70,6 +70,28 @@ TEST_CASE("inactive lanes want nothing, and a phase without active lanes takes n
     CHECK(vectors(8, first(16, 8)) == Wavefronts{1, 1});
 }
 
+TEST_CASE("phases of wide loads are joined where neighbours are inactive or want the same") {
+    const auto loads = [](int bytes, const LaneAddress& address) {
+        return load_wavefronts(bytes, lane_addresses(address));
+    };
+    const auto of = [](bool active, int address) { return active ? address : kInactiveLane; };
+    const auto even = [&](int lane) { return of(lane % 2 == 0, lane * 16); };
+    CHECK(loads(16, even) == Wavefronts{4, 2});  // 32 bytes apart: lanes 0 and 8 of a phase meet
+    CHECK(loads(16, [&](int lane) { return of(lane % 2 == 0, lane * 8); }) == Wavefronts{2, 2});
+    CHECK(vectors(16, [&](int lane) { return of(lane % 2 == 0, lane * 8); }) == Wavefronts{4, 4});
+    CHECK(loads(8, [&](int lane) { return of(lane / 2 % 2 == 0, lane * 4); }) == Wavefronts{1, 1});
+    CHECK(loads(8, [&](int lane) { return of(lane / 4 % 2 == 0, lane * 4); }) == Wavefronts{2, 2});  // lane ^ 4: no
+    CHECK(loads(16, [](int lane) { return lane / 2 * 16; }) == Wavefronts{2, 2});
+    CHECK(loads(8, [](int lane) { return lane % 2 * 8; }) == Wavefronts{1, 1});  // lane ^ 2 has the same
+    CHECK(loads(16, [](int lane) { return lane * 16; }) == Wavefronts{4, 4});
+    CHECK(loads(16, [&](int lane) { return of(lane != 5, lane * 16); }) == Wavefronts{4, 4});
+    CHECK(loads(4, [&](int lane) { return of(lane % 2 == 0, lane * 4); }) == Wavefronts{1, 1});
+    // The edge of a tile on an H200: vector 0 of 16 rows 48 bytes apart, lanes in pairs for vectors 0 and 1.
+    CHECK(loads(16, [&](int lane) { return of(lane % 2 == 0, lane / 2 * 48); }) == Wavefronts{2, 2});
+    CHECK(loads(16, [&](int lane) { return of(lane % 2 == 0 && lane < 16, lane / 2 * 48); }) == Wavefronts{1, 1});
+    CHECK(loads(16, [&](int lane) { return of(lane < 16, lane / 2 * 48 + lane % 2 * 16); }) == Wavefronts{4, 2});
+}
+
 TEST_CASE("a matrix is a phase, and lanes beyond the matrices are ignored") {
     for (const int x : {1, 2, 4}) {
         CHECK(matrices(x, [](int lane) { return lane % 8 * 16; }) == Wavefronts{x, x});
@@ -89,12 +111,18 @@ TEST_CASE("counting agrees with the definition for random addresses, aligned or 
             return static_cast<int>(random() % static_cast<unsigned>(range)) / alignment * alignment;
         });
         REQUIRE(vector_wavefronts(bytes, addresses) == by_definition(32, bytes, addresses));
+        const Wavefronts load = load_wavefronts(bytes, addresses);
+        const bool separate = load == by_definition(32, bytes, addresses);
+        REQUIRE((separate || load == by_definition(32, bytes, addresses, 2)));
         for (const int x : {1, 2, 4}) REQUIRE(matrix_wavefronts(x, addresses) == by_definition(8 * x, 16, addresses));
     }
 }
 
 TEST_CASE("widths that no instruction has are refused") {
-    for (const int bytes : {-4, 0, 3, 12, 32}) CHECK_THROWS_AS(vector_wavefronts(bytes, {}), std::invalid_argument);
+    for (const int bytes : {-4, 0, 3, 12, 32}) {
+        CHECK_THROWS_AS(vector_wavefronts(bytes, {}), std::invalid_argument);
+        CHECK_THROWS_AS(load_wavefronts(bytes, {}), std::invalid_argument);
+    }
     for (const int x : {-1, 0, 3, 8}) CHECK_THROWS_AS(matrix_wavefronts(x, {}), std::invalid_argument);
 }
 

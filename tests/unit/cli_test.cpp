@@ -233,11 +233,30 @@ TEST_CASE("the tool: doctor reports every check and fails where one that is requ
     const Tool tool;
     const nlohmann::json report = tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1");
     CHECK(report.at("ok") == false);
-    CHECK(report.at("checks").size() >= 7);
+    CHECK(report.at("checks").size() >= 8);
     CHECK(report.at("gpus").empty());
     const ToolResult text = tool.run("doctor", "CUDA_VISIBLE_DEVICES=-1");
     CHECK(text.exit_code == 1);
     CHECK_THAT(text.out, ContainsSubstring("MISSING") && ContainsSubstring("generate"));
+}
+
+TEST_CASE("the tool: doctor names the emulator as a device, which needs NVRTC and is not required") {
+    const Tool tool;
+    const auto check = [&](const std::string& name, const std::string& settings) {
+        const nlohmann::json report = tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1 " + settings);
+        for (const auto& row : report.at("checks"))
+            if (row.at("name") == name) return row;
+        return nlohmann::json();
+    };
+    const nlohmann::json emulator = check("emulator", "");
+    CHECK(emulator.at("required") == false);
+    CHECK(emulator.at("ok") == check("compile", "").at("ok"));
+    if (emulator.at("ok") == true) {
+        CHECK_THAT(emulator.at("detail"), ContainsSubstring("is right") && ContainsSubstring("sm_80") &&
+                                              ContainsSubstring("sm_90a") && ContainsSubstring("--device emulator"));
+        CHECK_THAT(tool.run("doctor", "CUDA_VISIBLE_DEVICES=-1").out, ContainsSubstring("run on the emulator here"));
+    }
+    CHECK(check("emulator", "JITGEMM_NVRTC=/no/such/libnvrtc.so").at("ok") == false);
 }
 
 TEST_CASE("the tool: doctor without NVRTC says what was looked for and which wheel would do") {

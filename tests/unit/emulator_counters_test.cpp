@@ -5,16 +5,17 @@
 #include "tests/catch.hpp"
 #include "tests/support/ptx_run.hpp"
 
+#include <array>
 #include <ctime>
 #include <iostream>
 #include <random>
 #include <set>
+#include <utility>
 
 using namespace jitgemm;
 using emulator::count_sectors;
 using emulator::count_wavefronts;
 using emulator::InstructionKind;
-using emulator::LaneAddresses;
 using testing::run_ptx;
 
 TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
@@ -39,6 +40,51 @@ TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {
     for (std::size_t lane = 0; lane < 32; ++lane) same_bank[lane] = 128 * lane;
     CHECK(count_wavefronts(same_bank, 0xFFU, 4).actual == 8);
     CHECK(count_wavefronts(same_bank, 0, 4).ideal == 0);
+}
+
+TEST_CASE("emulator: wavefronts of loads are the layout library's, for any mask") {
+    std::mt19937 random(5);
+    for (const std::uint32_t bytes : {4U, 8U, 16U}) {
+        for (int trial = 0; trial < 300; ++trial) {
+            emulator::LaneAddresses addresses{};
+            const std::uint32_t distinct = trial % 3 == 0   ? 1
+                                           : trial % 3 == 1 ? 2
+                                                            : 32;  // lanes that want something else
+            for (std::uint32_t lane = 0; lane < 32; ++lane)
+                addresses[lane] = lane / (32 / distinct) * 128 + lane % 2 * bytes;
+            constexpr std::array kMasks{emulator::kAllLanes, 0x55555555U, 0x33333333U, 0x0000FFFFU, 1U};
+            const emulator::Mask mask = kMasks.at(static_cast<std::size_t>(trial) % kMasks.size()) & ~(random() % 2);
+            const auto counted = emulator::count_load_wavefronts(addresses, mask, bytes);
+            const auto expected = load_wavefronts(
+                static_cast<int>(bytes), lane_addresses([&](int lane) {
+                    const bool active = (mask >> lane & 1U) != 0;
+                    return active ? static_cast<int>(addresses[static_cast<std::size_t>(lane)]) : kInactiveLane;
+                }));
+            CHECK(counted.actual == expected.count);
+            CHECK(counted.ideal == expected.ideal);
+        }
+    }
+}
+
+TEST_CASE("emulator: sectors of a copy past the L1, as an H200 counts them") {
+    // Four rows of 128 bytes, eight lanes each, to rows of shared memory `pitch` apart.
+    const auto sectors_of = [](std::uint64_t first, std::uint64_t pitch, emulator::Mask mask = emulator::kAllLanes) {
+        emulator::LaneAddresses sources{};
+        emulator::LaneAddresses destinations{};
+        for (std::uint64_t lane = 0; lane < 32; ++lane) {
+            sources[lane] = first + lane / 8 * 512 + lane % 8 * 16;
+            destinations[lane] = lane / 8 * pitch + lane % 8 * 16;
+        }
+        const emulator::CopySectors counted = emulator::count_copy_sectors(sources, destinations, mask);
+        return std::pair{counted.l1, counted.l2};
+    };
+    CHECK(sectors_of(0, 128) == std::pair{16, 16});
+    CHECK(sectors_of(16, 128) == std::pair{20, 32});  // each lane's half of a sector goes elsewhere than the other half
+    CHECK(sectors_of(0, 144) == std::pair{18, 24});   // of two rows out of four
+    CHECK(sectors_of(16, 144) == std::pair{20, 26});  // where both are off by 16 they fit again
+    CHECK(sectors_of(0, 128, 0) == std::pair{0, 0});
+    CHECK(sectors_of(0, 128, 0x1) == std::pair{1, 1});
+    CHECK(sectors_of(16, 128, 0x3) == std::pair{1, 2});
 }
 
 TEST_CASE("emulator: sectors are counted once a request") {
