@@ -7,6 +7,7 @@
 #include "generator/families/mma_multistage_names.hpp"
 #include "generator/families/mma_multistage_render.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
+#include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +36,24 @@ constexpr std::array kFamilies{
            .entries = mma_multistage_entries,
            .workspace_bytes = mma_multistage_workspace_bytes,
            .owner = mma_multistage_owner},
+    Family{.name = "simt_hierarchical",
+           .summary = "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline",
+           .math_unit = MathUnit::fp32_cores,
+           .unsupported = simt_hierarchical_unsupported,
+           .candidates = simt_hierarchical_candidates,
+           .violations = simt_hierarchical_violations,
+           .objections = simt_hierarchical_objections,
+           .anatomy = simt_hierarchical_anatomy,
+           .cost = simt_hierarchical_cost,
+           .config_name = simt_hierarchical_config_name,
+           .parse_config_name = parse_simt_hierarchical_config_name,
+           .parameters = simt_hierarchical_parameters,
+           .with_parameters = simt_hierarchical_with_parameters,
+           .template_file = "simt_hierarchical.cu",
+           .render_input = simt_hierarchical_render_input,
+           .entries = simt_hierarchical_entries,
+           .workspace_bytes = simt_hierarchical_workspace_bytes,
+           .owner = simt_hierarchical_owner},
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 

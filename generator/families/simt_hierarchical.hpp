@@ -1,0 +1,29 @@
+#pragma once
+
+#include "generator/families/mma_multistage.hpp"
+#include "generator/tile_shape.hpp"
+
+namespace jitgemm {
+
+/// How a tile gets from global to shared memory: by cp.async past the registers, or through them.
+enum class CopyPath : std::uint8_t { async, registers };
+
+/// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
+struct SimtHierarchicalConfig {
+    TileShape block{256, 128, 16};
+    TileShape warp{64, 64, 16};  ///< warp.k equals block.k
+    TileShape thread{16, 8, 1};  ///< sums of a thread, in quads of four neighbours along N
+    int stages = 3;              ///< k-blocks in shared memory: one in use, the others on their way
+    CopyPath copy = CopyPath::async;
+    bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
+    int k_lanes = 4;            ///< of an operand that is transposed on its way: k that a warp copies at once
+    int slices = 8;             ///< values of k over which the copies of a k-block are spread
+    int resident = 1;           ///< blocks an SM shall hold at once: bounds the registers of a thread
+    Rasterization rasterization = Rasterization::grouped_m;
+    int group = 8;    ///< strip width in tiles; 1 where the rasterization has none
+    int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
+
+    friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;
+};
+
+}  // namespace jitgemm

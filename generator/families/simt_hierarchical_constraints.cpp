@@ -1,0 +1,151 @@
+#include "generator/families/simt_hierarchical_family.hpp"
+#include "generator/families/simt_hierarchical_geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace jitgemm {
+namespace {
+
+using Reasons = std::vector<std::string>;
+using Config = SimtHierarchicalConfig;
+
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxThreadTile = 16;
+constexpr int kQuad = 4;
+constexpr int kMaxBlockK = 64;
+constexpr int kMinStages = 2;
+constexpr int kMaxStages = 8;
+constexpr int kMaxSplits = 64;
+constexpr int kMaxResident = 16;
+constexpr int kMaxGroup = 1024;
+constexpr int kMaxCopies = 64;  // of a thread and k-block: all are unrolled
+constexpr int kFirstComputeCapability = 80;
+
+bool is_float(DataType type) { return type == DataType::f16 || type == DataType::bf16 || type == DataType::f32; }
+
+void check_range(Reasons& reasons, std::string_view name, int value, int least, int most) {
+    if (value < least || value > most)
+        reasons.push_back(fmt::format("{} = {} is outside {} to {}", name, value, least, most));
+}
+
+void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part) {
+    if (part <= 0 || whole <= 0 || whole % part != 0)
+        reasons.push_back(
+            fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
+}
+
+void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g) {
+    check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
+    check_divides(reasons, "block_tile.n", c.block.n, "warp_tile.n", c.warp.n);
+    check_divides(reasons, "warp_tile.m", c.warp.m, "thread_tile.m", c.thread.m);
+    check_divides(reasons, "warp_tile.n", c.warp.n, "thread_tile.n", c.thread.n);
+    check_divides(reasons, "thread_tile.m", c.thread.m, "the quads it comes in", kQuad);
+    check_divides(reasons, "thread_tile.n", c.thread.n, "the quads it comes in", kQuad);
+    check_range(reasons, "thread_tile.m", c.thread.m, kQuad, kMaxThreadTile);
+    check_range(reasons, "thread_tile.n", c.thread.n, kQuad, kMaxThreadTile);
+    if (g.lanes_m * g.lanes_n != 32 || g.lanes_m % 2 != 0)
+        reasons.push_back(
+            fmt::format("warp_tile over thread_tile gives {} x {} lanes: not 32 with an even number along M", g.lanes_m,
+                        g.lanes_n));
+    if (g.threads < 1 || g.threads > kMaxThreads)
+        reasons.push_back(fmt::format("{} x {} warps are {} threads a block, outside 32 to {}", g.warps_m, g.warps_n,
+                                      g.threads, kMaxThreads));
+}
+
+void check_pipeline(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    check_range(reasons, "block_tile.k", c.block.k, 2, kMaxBlockK);
+    if (c.double_buffer && c.block.k % 2 != 0)
+        reasons.push_back(fmt::format("double_buffer needs an even block_tile.k, not {}", c.block.k));
+    check_range(reasons, "stages", c.stages, kMinStages, kMaxStages);
+    check_range(reasons, "split_k", c.split_k, 1, kMaxSplits);
+    check_range(reasons, "resident", c.resident, 1, kMaxResident);
+    check_range(reasons, "slices", c.slices, 1, c.double_buffer ? c.block.k - 1 : c.block.k);
+    if (c.copy == CopyPath::async && spec.a != DataType::f32)
+        reasons.push_back(fmt::format("copy = async leaves {} unconverted: registers it must be", to_string(spec.a)));
+}
+
+void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& operand, const Config& c, int threads) {
+    if (operand.transposed) {
+        if (c.k_lanes != 4 && c.k_lanes != 8)
+            reasons.push_back(fmt::format("k_lanes = {} is neither 4 nor 8", c.k_lanes));
+        else
+            check_divides(reasons, "block_tile.k", c.block.k, "k_lanes", c.k_lanes);
+    } else if (operand.rows_per_pass == 0) {
+        reasons.push_back(fmt::format("{}: {} threads don't divide into rows of {} vectors of {}", name, threads,
+                                      operand.threads_per_row, operand.vector));
+    }
+    if (operand.copies > kMaxCopies)
+        reasons.push_back(
+            fmt::format("{}: {} copies a thread and k-block, more than {}", name, operand.copies, kMaxCopies));
+}
+
+void check_rasterization(Reasons& reasons, const Config& c) {
+    const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
+    if (strips) check_range(reasons, "group", c.group, 1, kMaxGroup);
+    if (!strips && c.group != 1)
+        reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", c.group));
+}
+
+void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch) {
+    if (g.shared_bytes > arch.shared_bytes_per_block)
+        reasons.push_back(fmt::format("{} bytes of shared memory, {} has {}", g.shared_bytes, arch.name,
+                                      arch.shared_bytes_per_block));
+    if (g.registers() > arch.max_registers_per_thread)
+        reasons.push_back(fmt::format("about {} registers a thread ({} sums, {} fragments, {} staging), the most is {}",
+                                      g.registers(), g.accumulator_registers, g.fragment_registers, g.staging_registers,
+                                      arch.max_registers_per_thread));
+    const std::int64_t all = std::int64_t{g.registers()} * g.threads * c.resident;
+    if (all > arch.registers_per_sm)
+        reasons.push_back(fmt::format("about {} registers x {} threads x {} resident blocks exceed the {} of an SM",
+                                      g.registers(), g.threads, c.resident, arch.registers_per_sm));
+    if (std::int64_t{g.threads} * c.resident > arch.max_threads_per_sm)
+        reasons.push_back(fmt::format("{} threads x {} resident blocks exceed the {} of an SM", g.threads, c.resident,
+                                      arch.max_threads_per_sm));
+}
+
+void check_grid(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (c.block.m <= 0 || c.block.n <= 0 || c.split_k <= 0) return;
+    const std::int64_t blocks = block_count({c.block.m, c.block.n, c.split_k}, spec);
+    if (blocks > std::numeric_limits<std::int32_t>::max())
+        reasons.push_back(
+            fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
+}
+
+}  // namespace
+
+Reasons simt_hierarchical_unsupported(const GemmSpec& spec, const Arch& arch) {
+    Reasons reasons;
+    if (!is_float(spec.a) || spec.a != spec.b)
+        reasons.push_back(
+            fmt::format("simt_hierarchical multiplies f32 by f32, f16 by f16 or bf16 by bf16, not {} by {}",
+                        to_string(spec.a), to_string(spec.b)));
+    if (spec.accumulator != DataType::f32)
+        reasons.push_back(fmt::format("simt_hierarchical adds up in f32, not {}", to_string(spec.accumulator)));
+    if (!is_float(spec.d))
+        reasons.push_back(fmt::format("simt_hierarchical writes f16, bf16 or f32, not {}", to_string(spec.d)));
+    if (spec.c && !is_float(*spec.c))
+        reasons.push_back(fmt::format("simt_hierarchical adds C in f16, bf16 or f32, not {}", to_string(*spec.c)));
+    if (arch.compute_capability < kFirstComputeCapability)
+        reasons.push_back(
+            fmt::format("simt_hierarchical needs sm_{} (cp.async), not {}", kFirstComputeCapability, arch.name));
+    return reasons;
+}
+
+Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
+    Reasons reasons = simt_hierarchical_unsupported(spec, arch);
+    if (!reasons.empty()) return reasons;
+    const auto& c = std::get<Config>(config.family);
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    check_tiles(reasons, c, g);
+    check_pipeline(reasons, spec, c);
+    check_operand(reasons, "A", g.a, c, g.threads);
+    check_operand(reasons, "B", g.b, c, g.threads);
+    check_rasterization(reasons, c);
+    check_resources(reasons, c, g, arch);
+    check_grid(reasons, spec, c);
+    return reasons;
+}
+
+}  // namespace jitgemm

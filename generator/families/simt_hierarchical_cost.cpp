@@ -1,0 +1,159 @@
+#include "generator/families/simt_hierarchical_family.hpp"
+#include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+using Config = SimtHierarchicalConfig;
+
+// ---- candidates -----------------------------------------------------------------------------------------------------
+
+struct Tile {
+    int block_m, block_n, warp_m, warp_n, thread_m, thread_n, slices, resident;
+};
+
+// What an H200 ran fastest for large, middle and small problems (docs/performance.md); each also serves turned around.
+constexpr Tile kTiles[] = {
+    {256, 128, 64, 64, 16, 8, 8, 1}, {128, 128, 32, 64, 8, 8, 15, 2}, {128, 64, 32, 64, 8, 8, 1, 4},
+    {64, 64, 32, 64, 8, 8, 1, 4},    {64, 128, 32, 32, 8, 4, 1, 2},   {64, 64, 32, 32, 8, 4, 1, 4},
+    {32, 64, 16, 32, 4, 4, 1, 4},    {32, 32, 16, 32, 4, 4, 1, 4},    {16, 64, 16, 32, 4, 4, 1, 4},
+    {8, 128, 8, 64, 4, 4, 1, 4},
+};
+constexpr int kKLanes[] = {4, 8};
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+constexpr int kFewBlocks = 264;      // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 128;  // of K
+
+Config config_of(const Tile& tile, const GemmSpec& spec) {
+    Config config;
+    config.block = {tile.block_m, tile.block_n, 16};
+    config.warp = {tile.warp_m, tile.warp_n, 16};
+    config.thread = {tile.thread_m, tile.thread_n, 1};
+    config.slices = tile.slices;
+    config.resident = tile.resident;
+    if (spec.a != DataType::f32) {
+        config.copy = CopyPath::registers;
+        config.stages = 2;
+    }
+    return config;
+}
+
+bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
+    if (splits == 1) return true;
+    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
+    return blocks * (splits - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks &&
+           spec.k / splits >= kShortestSplit;
+}
+
+void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Tile& tile) {
+    Config config = config_of(tile, spec);
+    const bool transposes = order_a(spec.layout) == Order::row || order_b(spec.layout) == Order::column;
+    for (const int k_lanes : kKLanes) {
+        config.k_lanes = k_lanes;
+        for (const int splits : kSplits) {
+            config.split_k = splits;
+            if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
+        }
+        if (!transposes) break;
+    }
+}
+
+// ---- cost -----------------------------------------------------------------------------------------------------------
+
+// Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
+constexpr double kLaunchUs = 1.0;
+constexpr double kReduceUs = 3.25;        // second entry of a split-K kernel
+constexpr double kSlabShare = 0.5;        // of the partial sums' bytes that reach DRAM
+constexpr double kSchedulers = 4;         // of an SM
+constexpr double kCopyInstructions = 2;   // of a copy: its address, itself
+constexpr double kLoopInstructions = 40;  // of a k-block beyond fmas, loads and copies
+constexpr double kBankConflicts = 0.55;   // fmas lost to register banks a row of the thread tile, in fmas
+constexpr double kLoneWarp = 0.16;        // issue slots lost with one warp a scheduler, half with two ...
+constexpr double kTransposedCycles =
+    2.6;  // of the load-store unit a transposed element of a warp, beyond its instruction
+constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
+constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
+constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
+constexpr double kStoreBytesPerCycle = 15.5;
+constexpr double kL2BytesPerCycle = 53;
+constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
+
+/// Issue slots that one warp takes for one k-block.
+double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
+    const double fmas = static_cast<double>(c.thread.m) * c.thread.n + kBankConflicts * c.thread.m;
+    const double loads = (c.thread.m + c.thread.n) / 4.0;
+    const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
+    const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
+    return c.block.k * (fmas + loads) + copies + kTransposedCycles * transposed + kLoopInstructions;
+}
+
+double k_block_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
+    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 32.0 / kSchedulers);
+    const double issue = warps_per_scheduler * warp_instructions(c, g) * (1 + kLoneWarp / warps_per_scheduler);
+    const double lone = c.block.k * (kStepCycles + static_cast<double>(c.thread.m) * c.thread.n);
+    const double fill = 4.0 * (c.block.m + c.block.n) * c.block.k / kL2BytesPerCycle;
+    const double loads = (kLoadLatencyCycles + resident * fill) / (c.stages - 1);
+    return std::max({issue, lone, resident * fill, loads});
+}
+
+}  // namespace
+
+std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const Arch&) {
+    std::vector<KernelConfig> candidates;
+    for (const Tile& tile : kTiles) {
+        add_variants(candidates, spec, tile);
+        const Tile turned{tile.block_n,  tile.block_m,  tile.warp_n, tile.warp_m,
+                          tile.thread_n, tile.thread_m, tile.slices, tile.resident};
+        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m) add_variants(candidates, spec, turned);
+    }
+    return candidates;
+}
+
+CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+    const auto& c = std::get<Config>(config.family);
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    CostEstimate cost;
+    if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;
+    cost.blocks_per_sm = occupancy(g, *gpu.arch).blocks();
+    if (cost.blocks_per_sm == 0) return cost;
+
+    const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
+    const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
+    const double slots = static_cast<double>(gpu.sm_count) * cost.blocks_per_sm;
+    cost.waves = blocks / slots;
+    const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
+    const auto wave_cycles = [&](int resident) {
+        if (resident == 0) return 0.0;
+        return k_blocks * k_block_cycles(c, g, resident) + kPrologueCycles +
+               resident * store_bytes / kStoreBytesPerCycle;
+    };
+    // Full waves run with every SM full; the blocks left over spread out, fewer on an SM.
+    const double full_waves = std::floor(cost.waves);
+    const double left = blocks - full_waves * slots;
+    const double full_wave = wave_cycles(cost.blocks_per_sm);
+    const double last_wave = wave_cycles(static_cast<int>(std::ceil(left / gpu.sm_count)));
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    cost.math_us = (full_waves * full_wave + last_wave) * us_per_cycle;
+    cost.tail_us = std::max(0.0, last_wave - left / slots * full_wave) * us_per_cycle;
+
+    // Each unit alone, its work spread over all SMs.
+    const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
+    const double fmas = static_cast<double>(c.block.m) * c.block.n * c.block.k;
+    const double fragment_wavefronts = g.threads / 32.0 * c.block.k * (c.thread.m + c.thread.n) / 4 * 2;
+    const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
+    cost.tensor_us = k_blocks_per_sm * 2 * fmas / gpu.arch->fma_flops_per_clock * us_per_cycle;
+    cost.shared_us = k_blocks_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
+    cost.l2_us = k_blocks_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
+    const double slab_bytes =
+        c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
+    cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
+    cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
+    return cost;
+}
+
+}  // namespace jitgemm

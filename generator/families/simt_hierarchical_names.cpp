@@ -1,0 +1,74 @@
+#include "generator/families/parameter_table.hpp"
+#include "generator/families/simt_hierarchical_family.hpp"
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+using Config = SimtHierarchicalConfig;
+
+const Config& config_of(const KernelConfig& config) { return std::get<Config>(config.family); }
+
+bool read_copy(TextReader& reader, Config& config) {
+    if (reader.take("async")) return config.copy = CopyPath::async, true;
+    if (reader.take("registers")) return config.copy = CopyPath::registers, true;
+    return false;
+}
+
+constexpr int kUsualGroup = 8;
+constexpr std::string_view kFamily = "simt_hierarchical";
+constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
+    {"block", "block", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
+     [](const Config& c) { return shape_text(c.block); }},
+    {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
+     [](const Config& c) { return shape_text_2d(c.warp); }},
+    {"thread", "thread", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.thread); },
+     [](const Config& c) { return shape_text_2d(c.thread); }},
+    {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
+     [](const Config& c) { return std::to_string(c.stages); }},
+    {"copy", "copy-", "async or registers", read_copy,
+     [](const Config& c) { return std::string(c.copy == CopyPath::async ? "async" : "registers"); }},
+    {"double_buffer", "db", "0, 1, false or true",
+     [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
+     [](const Config& c) { return flag_text(c.double_buffer); }},
+    {"k_lanes", "klanes", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
+     [](const Config& c) { return std::to_string(c.k_lanes); }},
+    {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
+     [](const Config& c) { return std::to_string(c.slices); }},
+    {"resident", "resident", "a number", [](TextReader& r, Config& c) { return r.take_number(c.resident); },
+     [](const Config& c) { return std::to_string(c.resident); }},
+    {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
+     [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
+     [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }},
+    {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
+     [](const Config& c) { return std::to_string(c.group); }},
+    {"split_k", "split", "a number", [](TextReader& r, Config& c) { return r.take_number(c.split_k); },
+     [](const Config& c) { return std::to_string(c.split_k); }},
+}};
+constexpr std::span<const ConfigParameter<Config>> kTable = kParameters;
+
+}  // namespace
+
+std::string simt_hierarchical_config_name(const GemmSignature&, const KernelConfig& config) {
+    return config_name_by_table(kTable, config_of(config));
+}
+
+KernelConfig parse_simt_hierarchical_config_name(std::string_view name) {
+    Config config = parse_config_name_by_table(kTable, name);
+    config.warp.k = config.block.k;
+    return {config};
+}
+
+ParameterMap simt_hierarchical_parameters(const KernelConfig& config) {
+    return parameters_by_table(kTable, config_of(config));
+}
+
+KernelConfig simt_hierarchical_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
+    Config changed = with_parameters_by_table(kFamily, kTable, config_of(config), parameters);
+    changed.warp.k = changed.block.k;
+    settle_group(changed.rasterization, changed.group, kUsualGroup, parameters);
+    return {changed};
+}
+
+}  // namespace jitgemm

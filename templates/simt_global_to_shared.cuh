@@ -1,0 +1,183 @@
+#pragma once
+// gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
+// outside the matrix arrives as zeros.
+#if GEMM_COPY_ASYNC
+// cp.async: global to shared memory past the registers, kFloats at a time. Out of range, nothing is read and the destination is
+// zeroed; skipped, the destination stays as it is. Both are predicates of one instruction, not branches.
+template <int kFloats>
+__device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range, bool skip) {
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
+    if constexpr (kFloats == 4)
+        asm volatile(
+            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
+            " @!skip cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(address),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip))
+            : "memory");
+    else
+        asm volatile(
+            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
+            " @!skip cp.async.ca.shared.global.L2::128B [%0], [%1], %4, ignore; }" ::"r"(address),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kFloats * 4)
+            : "memory");
+}
+
+// Behind the copies of each k-block: one group a k-block.
+__device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// Until the k-block needed next has landed for all threads; they are then done with the one before, too.
+__device__ __forceinline__ void wait_for_oldest_copy() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+    __syncthreads();
+}
+#else
+__device__ __forceinline__ void copies_issued() {}
+
+// Until all threads have written the k-block needed next; they are then done with the one before, too.
+__device__ __forceinline__ void wait_for_oldest_copy() { __syncthreads(); }
+#endif
+#if GEMM_COPY_TRANSPOSED
+
+// Tile (kRows, kBlockK) of a matrix contiguous along k, element by element into rows of one k. A warp copies kKLanes of k from
+// 32 / kKLanes rows of the matrix at once.
+template <int kRows, int kPitch>
+struct TransposedCopy {
+    static constexpr int kRowsPerPass = kThreads / kKLanes;
+    static constexpr int kPasses      = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+    static constexpr int kSteps       = kBlockK / kKLanes;      // elements of a row a thread copies
+
+    const Element* source;          // this thread's first element of pass 0 in the next k-block
+    long long pass_pitch;           // elements from one pass to the next
+    int rows_left;                  // rows of the matrix from this thread's row on
+    int k_left;                     // elements of K from this thread's first one of the next k-block on
+    int row, k;                     // of that, in the tile
+#if !GEMM_COPY_ASYNC
+    Element fetched[kPasses][kSteps];
+#endif
+
+    __device__ __forceinline__ TransposedCopy(const Element* matrix, long long ld, int first_row, int rows, int first_k, int end_k) {
+        row        = threadIdx.x / kKLanes;
+        k          = threadIdx.x % kKLanes;
+        source     = matrix + (first_row + row) * ld + first_k + k;
+        pass_pitch = kRowsPerPass * ld;
+        rows_left  = rows - first_row - row;
+        k_left     = end_k - first_k - k;
+    }
+
+    // One of `slices` parts of the tile.
+    __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
+        #pragma unroll
+        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+            #pragma unroll
+            for (int step = 0; step < kSteps; ++step) {
+                const Element* element = source + pass * pass_pitch + step * kKLanes;
+                const bool in_range    = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
+#if GEMM_COPY_ASYNC
+                cp_async<1>(stage + (k + step * kKLanes) * kPitch + row + pass * kRowsPerPass, element, in_range, false);
+#else
+                fetched[pass][step] = in_range ? *element : Element{};
+#endif
+            }
+        }
+    }
+
+    // On to the next k-block.
+    __device__ __forceinline__ void finish(float* stage) {
+#if !GEMM_COPY_ASYNC
+        #pragma unroll
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+            #pragma unroll
+            for (int step = 0; step < kSteps; ++step)
+                stage[(k + step * kKLanes) * kPitch + row + pass * kRowsPerPass] = to_float(fetched[pass][step]);
+        }
+#endif
+        source += kBlockK;
+        k_left -= kBlockK;
+    }
+};
+#endif
+#if GEMM_COPY_STRAIGHT
+
+// Tile (kBlockK, kColumns) of a matrix contiguous along M or N, in vectors of kVector elements.
+template <int kColumns, int kPitch, int kVector>
+struct StraightCopy {
+    static constexpr int kVectorsPerRow = kColumns / kVector;
+    static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
+    static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
+
+    const Element* source;          // this thread's vector of pass 0 in the next k-block
+    long long pass_pitch;           // elements from one pass to the next
+    long long block_pitch;          // elements from one k-block to the next
+    int columns_left;               // elements of M or N from this thread's column on
+    int k_left;                     // rows from this thread's row of the next k-block on
+    int row, column;                // of pass 0, in the tile
+#if !GEMM_COPY_ASYNC
+    Element fetched[kPasses];
+#endif
+
+    __device__ __forceinline__ StraightCopy(const Element* matrix, long long ld, int first_column, int columns, int first_k, int end_k) {
+        row          = threadIdx.x / kVectorsPerRow;
+        column       = threadIdx.x % kVectorsPerRow * kVector;
+        source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
+        pass_pitch   = kRowsPerPass * ld;
+        block_pitch  = kBlockK * ld;
+        columns_left = columns - first_column - column;
+        k_left       = end_k - first_k - row;
+    }
+
+    // One of `slices` parts of the whole vectors.
+    __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
+#if GEMM_COPY_ASYNC
+        const bool cut = columns_left > 0 && columns_left < kVector;    // left to finish()
+#endif
+        const int rows_whole = columns_left >= kVector ? k_left : 0;
+        #pragma unroll
+        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            const Element* vector = source + pass * pass_pitch;
+            const bool in_range   = rows_whole > pass * kRowsPerPass;
+#if GEMM_COPY_ASYNC
+            cp_async<kVector>(stage + (row + pass * kRowsPerPass) * kPitch + column, vector, in_range, cut);
+#else
+            fetched[pass] = in_range ? *vector : Element{};
+#endif
+        }
+    }
+
+    // The vectors cut by the end of M or N, and on to the next k-block.
+    __device__ __forceinline__ void finish(float* stage) {
+#if GEMM_COPY_ASYNC
+        if (columns_left > 0 && columns_left < kVector) {
+            #pragma unroll 1
+            for (int pass = 0; pass < kPasses; ++pass) {
+                if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+                #pragma unroll 1
+                for (int i = 0; i < kVector; ++i)
+                    cp_async<1>(stage + (row + pass * kRowsPerPass) * kPitch + column + i, source + pass * pass_pitch + i,
+                                i < columns_left && k_left > pass * kRowsPerPass, false);
+            }
+        }
+#else
+        #pragma unroll
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            stage[(row + pass * kRowsPerPass) * kPitch + column] = to_float(fetched[pass]);
+        }
+#endif
+        source += block_pitch;
+        k_left -= kBlockK;
+    }
+};
+#endif
+
+#if GEMM_A_K_MAJOR
+using CopyA = TransposedCopy<kBlockM, kPitchA>;
+#else
+using CopyA = StraightCopy<kBlockM, kPitchA, kVectorA>;
+#endif
+#if GEMM_B_K_MAJOR
+using CopyB = TransposedCopy<kBlockN, kPitchB>;
+#else
+using CopyB = StraightCopy<kBlockN, kPitchB, kVectorB>;
+#endif

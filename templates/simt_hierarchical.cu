@@ -1,0 +1,141 @@
+// GEMM on the FP32 cores: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C, sums in f32.
+//
+//   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
+//           for each k of it                                        fragments of the warp tile (kWarpM, kWarpN), shared -> registers
+//               for each element of (kThreadM, kThreadN)            one fma a thread: a rank-1 update of its sums
+//       alpha, beta, C, and store                                   epilogue
+#include "params.cuh"
+#include "simt_tiling.cuh"
+#include "numeric.cuh"
+#include "gemm_args.cuh"
+#if GEMM_WORKSPACE
+#include "workspace.cuh"
+#endif
+#include "output_tile.cuh"
+#include "rasterization.cuh"
+#if !GEMM_COPY_ASYNC
+#include "simt_numeric.cuh"
+#endif
+#include "simt_global_to_shared.cuh"
+#include "simt_shared_to_registers.cuh"
+#include "simt_epilogue.cuh"
+#if GEMM_SPLIT_K > 1
+#include "split_k_reduce.cuh"
+#endif
+
+// ---- kernel
+extern "C" __global__ void __launch_bounds__(kThreads, kResidentBlocks)
+gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+
+    // Which tile of D, and which part of K: [first_k, end_k).
+    const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
+    const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
+#if GEMM_SPLIT_K > 1
+    const unsigned tiles    = tiles_m * tiles_n;
+    const int split         = blockIdx.x / tiles;
+    const TileCoord tile    = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
+    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
+    const int first_k       = min(split * k_share, static_cast<long long>(args.k));
+    const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));
+#else
+    const TileCoord tile = tile_of_block(blockIdx.x, tiles_m, tiles_n);
+    const int first_k    = 0;
+    const int end_k      = args.k;
+#endif
+    const int k_blocks    = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
+    const int tile_row    = tile.m * kBlockM;
+    const int tile_column = tile.n * kBlockN;
+
+    // Lane bit 0 goes along m and the next ones along n, so that both fragments' loads find pairs of lanes with one address:
+    // then 16-byte loads of a warp take two wavefronts in place of four.
+    const int lane   = threadIdx.x % 32;
+    const int warp   = threadIdx.x / 32;
+    const int row    = warp / kWarpsN * kWarpM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;     // of the first quad of the thread tile
+    const int column = warp % kWarpsN * kWarpN + lane / 2 % kLanesN * 4;
+
+    float* sA = reinterpret_cast<float*>(shared_memory);        // (kStages, kBlockK, kBlockM), row pitch kPitchA
+    float* sB = sA + kStages * kStageA;                         // (kStages, kBlockK, kBlockN), row pitch kPitchB
+
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+
+    float rC[kThreadM][kThreadN] = {};
+
+    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
+    // zeros, so that every k-block is alike.
+    #pragma unroll
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+        copy_a.issue(sA + stage * kStageA, 0, 1);
+        copy_b.issue(sB + stage * kStageB, 0, 1);
+        copy_a.finish(sA + stage * kStageA);
+        copy_b.finish(sB + stage * kStageB);
+        copies_issued();
+    }
+
+    int read_stage  = 0;
+    int write_stage = kStages - 1;
+#if GEMM_DOUBLE_BUFFER
+
+    float rA[2][kThreadM];                                      // fragments of this k and of the next
+    float rB[2][kThreadN];
+    wait_for_oldest_copy();
+    load_fragment<kThreadM, kLanesM>(rA[0], sA + row);
+    load_fragment<kThreadN, kLanesN>(rB[0], sB + column);
+
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+        #pragma unroll
+        for (int k = 0; k < kBlockK; ++k) {
+            if (k == kBlockK - 1) {                             // the fragments of the next k lie in the next stage
+                copy_a.finish(sA + write_stage * kStageA);
+                copy_b.finish(sB + write_stage * kStageB);
+                copies_issued();
+                wait_for_oldest_copy();                         // next stage visible to all; this one free for refilling
+                write_stage = read_stage;
+                read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+            }
+            const int next = (k + 1) % kBlockK;
+            load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], sA + read_stage * kStageA + next * kPitchA + row);
+            load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], sB + read_stage * kStageB + next * kPitchB + column);
+            if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
+                copy_a.issue(sA + write_stage * kStageA, k, kSlices);
+                copy_b.issue(sB + write_stage * kStageB, k, kSlices);
+            }
+            rank_1_update(rC, rA[k % 2], rB[k % 2]);
+        }
+    }
+#else
+
+    float rA[kThreadM];                                         // fragments of one k
+    float rB[kThreadN];
+
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+        wait_for_oldest_copy();                                 // read_stage visible to all; write_stage read by all
+        #pragma unroll
+        for (int k = 0; k < kBlockK; ++k) {
+            load_fragment<kThreadM, kLanesM>(rA, sA + read_stage * kStageA + k * kPitchA + row);
+            load_fragment<kThreadN, kLanesN>(rB, sB + read_stage * kStageB + k * kPitchB + column);
+            if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
+                copy_a.issue(sA + write_stage * kStageA, k, kSlices);
+                copy_b.issue(sB + write_stage * kStageB, k, kSlices);
+            }
+            rank_1_update(rC, rA, rB);
+        }
+        copy_a.finish(sA + write_stage * kStageA);
+        copy_b.finish(sB + write_stage * kStageB);
+        copies_issued();
+        write_stage = read_stage;
+        read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    }
+#endif
+
+#if GEMM_SPLIT_K > 1
+    const OutputTile output = partial_sums(args, split);
+#else
+    const OutputTile output = final_output(args);
+#endif
+    epilogue(rC, output, tile_row + row, tile_column + column);
+}

@@ -1,0 +1,26 @@
+#pragma once
+// One row (one k) of a tile -> the fragment of a thread. Its elements come in quads of four neighbours, a quad of each lane side
+// by side: a warp's 16-byte loads then meet every bank once.
+template <int kElements, int kLanes>
+__device__ __forceinline__ void load_fragment(float* fragment, const float* row) {
+    #pragma unroll
+    for (int quad = 0; quad < kElements / 4; ++quad) {
+        const float4 four      = *reinterpret_cast<const float4*>(row + quad * kLanes * 4);
+        fragment[4 * quad]     = four.x;
+        fragment[4 * quad + 1] = four.y;
+        fragment[4 * quad + 2] = four.z;
+        fragment[4 * quad + 3] = four.w;
+    }
+}
+
+// rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an operand,
+// which the register file need not deliver again (its two banks deliver one register each a cycle, and an fma has three).
+__device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
+    #pragma unroll
+    for (int i = 0; i < kThreadM; ++i)
+        #pragma unroll
+        for (int step = 0; step < kThreadN; ++step) {
+            const int j = i % 2 == 0 ? step : kThreadN - 1 - step;
+            rC[i][j]    = fmaf(rA[i], rB[j], rC[i][j]);
+        }
+}
