@@ -3,6 +3,7 @@
 #include "generator/error.hpp"
 #include "runtime/emulator/float_arithmetic.hpp"
 #include "runtime/emulator/fused_sum.hpp"
+#include "runtime/emulator/mask.hpp"
 #include "runtime/emulator/mma_fragments.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@
 
 namespace jitgemm::emulator {
 namespace {
-
-constexpr int kWarpLanes = 32;
 
 // ---- models ----------------------------------------------------------------------------------------------------------
 
@@ -191,8 +190,8 @@ std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
 /// A(row, k), lane 4·column + k B(k, column), lane 4·row + t C(row, 2·t) and C(row, 2·t + 1).
 void multiply_f64(const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
     const auto word64 = [](const std::uint32_t* registers, int index, int lane) {
-        return static_cast<std::uint64_t>(registers[(2 * index + 1) * kWarpLanes + lane]) << 32 |
-               registers[2 * index * kWarpLanes + lane];
+        return static_cast<std::uint64_t>(registers[(2 * index + 1) * kLanes + lane]) << 32 |
+               registers[2 * index * kLanes + lane];
     };
     std::array<std::uint64_t, 64> sums{};
     for (int i = 0; i < 64; ++i) {
@@ -204,8 +203,8 @@ void multiply_f64(const std::uint32_t* a, const std::uint32_t* b, const std::uin
     }
     for (int i = 0; i < 64; ++i) {
         const int lane = 4 * (i / 8) + i % 8 / 2;
-        d[2 * (i % 2) * kWarpLanes + lane] = static_cast<std::uint32_t>(sums[static_cast<std::size_t>(i)]);
-        d[(2 * (i % 2) + 1) * kWarpLanes + lane] = static_cast<std::uint32_t>(sums[static_cast<std::size_t>(i)] >> 32);
+        d[2 * (i % 2) * kLanes + lane] = static_cast<std::uint32_t>(sums[static_cast<std::size_t>(i)]);
+        d[(2 * (i % 2) + 1) * kLanes + lane] = static_cast<std::uint32_t>(sums[static_cast<std::size_t>(i)] >> 32);
     }
 }
 

@@ -42,28 +42,27 @@ public:
         for_each_bit(mask, [&](std::size_t lane) {
             routes_[count_++] = sources[lane] / bytes * kDestinations + destinations[lane] / bytes % kDestinations;
         });
-        const auto end = routes_.begin() + count_;
+        const auto end = routes_.begin() + static_cast<std::ptrdiff_t>(count_);
         if (!std::is_sorted(routes_.begin(), end)) std::sort(routes_.begin(), end);
     }
 
     /// Of each route, as many as hold its lanes when `lanes` of them go together.
     [[nodiscard]] int groups_of(int lanes) const {
         int groups = 0;
-        for (int first = 0; first < count_;) {
-            int next = first + 1;
-            while (next < count_ && routes_[index(next)] == routes_[index(first)]) ++next;
-            groups += (next - first + lanes - 1) / lanes;
-            first = next;
+        int taken = 0;  // of the route's lanes, in its last group
+        for (std::size_t i = 0; i < count_; ++i) {
+            const bool joins = i > 0 && routes_[i] == routes_[i - 1] && taken < lanes;
+            taken = joins ? taken + 1 : 1;
+            groups += joins ? 0 : 1;
         }
         return groups;
     }
 
 private:
     static constexpr std::uint64_t kDestinations = std::uint64_t{1} << 20;  // more than shared memory has bytes
-    static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
     LaneAddresses routes_;  // NOLINT: only the first `count_` are read
-    std::ptrdiff_t count_ = 0;
+    std::size_t count_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// Correct kernels, spoilt one text at a time: does verification on the emulator notice? Writes mutations.md, which
-/// docs/emulator-mutations.md is a copy of, into the folder it runs in.
+/// Correct kernels, spoilt one text at a time: does verification on the emulator notice? Writes tests/mutations.md into the
+/// build folder, of which docs/emulator-mutations.md is a copy.
 
 #include "generator/generate.hpp"
 #include "runtime/emulator_device.hpp"
@@ -80,8 +80,8 @@ struct Score {
     [[nodiscard]] int counted() const { return caught + missed; }
     [[nodiscard]] std::string page() const {
         return fmt::format(
-            "# Mutants\n\nWritten by `tests/emulator/mutation_test.cpp` (`mutations.md` in the folder it runs in): one "
-            "change "
+            "# Mutants\n\nWritten by `tests/emulator/mutation_test.cpp` (`tests/mutations.md` in the build folder): "
+            "one change "
             "of text in a correct kernel at a time,\nverified with the emulator's default checks; each change in the "
             "first four of "
             "ten kernels that have the text. The kernels have no fence to weaken.\nWhat is missed: lanes of one warp "
@@ -120,7 +120,7 @@ TEST_CASE("mutants of correct kernels are caught by verification on the emulator
         INFO(mutation.name);
         CHECK(used[mutation.name] > 0);  // a text no kernel has any more
     }
-    std::ofstream("mutations.md") << score.page();
+    std::ofstream(JITGEMM_TEST_OUTPUT_DIR "/mutations.md") << score.page();
     INFO(score.page());
     CHECK(score.counted() >= kLeastMutants);
     CHECK(score.caught >= kLeastScore * score.counted());
