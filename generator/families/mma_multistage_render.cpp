@@ -1,7 +1,9 @@
 #include "generator/families/mma_multistage_render.hpp"
 
+#include "generator/families/gemm_arguments.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/families/params_text.hpp"
 #include "generator/families/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -21,14 +23,7 @@ const MmaMultistageConfig& config_of(const KernelConfig& config) {
     return std::get<MmaMultistageConfig>(config.family);
 }
 
-int type_code(std::optional<DataType> type) {
-    if (!type) return 3;
-    return *type == DataType::f16 ? 0 : *type == DataType::bf16 ? 1 : 2;
-}
-
 int rasterization_code(Rasterization rasterization) { return static_cast<int>(rasterization); }
-
-std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
 
 using Macros = std::map<std::string, int, std::less<>>;
 
@@ -92,15 +87,6 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
 }
 
-/// "constexpr int kStages = 4;  // comment"
-std::string constant(std::string_view name, int value, std::string_view comment) {
-    return fmt::format("{:<40}// {}\n", fmt::format("constexpr int {:<10} = {};", name, value), comment);
-}
-
-std::string alias(std::string_view name, std::string_view type, std::string_view comment) {
-    return fmt::format("{:<40}// {}\n", fmt::format("using {:<11} = {};", name, type), comment);
-}
-
 std::string_view rasterization_comment(Rasterization rasterization) {
     switch (rasterization) {
         case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
@@ -113,72 +99,47 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
     const bool split = c.split_k > 1;
     std::string text;
-    text += constant("kBlockM", c.block.m,
-                     "block tile: the part of D a thread block computes, and of K it loads at a time");
-    text += constant("kBlockN", c.block.n, "");
-    text += constant("kBlockK", c.block.k, "");
-    text += constant("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
-    text += constant("kWarpN", c.warp.n, "");
-    text += constant("kMmaM", c.mma.m, "mma shape: what one instruction computes");
-    text += constant("kMmaN", c.mma.n, "");
-    text += constant("kMmaK", c.mma.k, "");
-    text += constant("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
-    text += constant("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
-    text += constant("kLdmatrixB", c.ldmatrix_b, "and of B");
-    if (strips) text += constant("kGroup", c.group, rasterization_comment(c.rasterization));
-    if (split) text += constant("kSplitK", c.split_k, "blocks that share the K of one tile");
-    if (g.a.async) text += constant("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
-    if (g.b.async) text += constant("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
+    text += constant_line("kBlockM", c.block.m,
+                          "block tile: the part of D a thread block computes, and of K it loads at a time");
+    text += constant_line("kBlockN", c.block.n, "");
+    text += constant_line("kBlockK", c.block.k, "");
+    text += constant_line("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
+    text += constant_line("kWarpN", c.warp.n, "");
+    text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
+    text += constant_line("kMmaN", c.mma.n, "");
+    text += constant_line("kMmaK", c.mma.k, "");
+    text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
+    text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
+    text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
+    if (strips) text += constant_line("kGroup", c.group, rasterization_comment(c.rasterization));
+    if (split) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (g.a.async)
+        text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
+    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
     if (c.epilogue == EpilogueStore::shared)
-        text += constant("kVectorD", g.vector_d, "elements of D a thread stores at once");
+        text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
     if (c.pack != Pack::none)
-        text += constant("kPackThreads", kPackThreads, "threads of a block that packs an operand");
-    if (split) text += constant("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
+        text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
+    if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
-    text += alias("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
-    text += alias("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
-                  s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    text += alias("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    text += alias_line("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    text += alias_line("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
+                       s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
     if (c.epilogue == EpilogueStore::shared) {
         const bool staged_f32 = split || s.c || s.d == DataType::f32;
-        text += alias("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
-        if (s.c && !split && s.d != DataType::f32) text += alias("ElementOut", "ElementD", "what it stores");
+        text +=
+            alias_line("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
+        if (s.c && !split && s.d != DataType::f32) text += alias_line("ElementOut", "ElementD", "what it stores");
     }
-    // Trailing "// " of rows without a comment of their own.
-    std::string cleaned;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
-        std::string line = text.substr(begin, end - begin);
-        if (line.size() >= 3 && line.compare(line.size() - 3, 3, "// ") == 0)
-            line.erase(line.find_last_not_of(" /") + 1);
-        cleaned += line + '\n';
-        begin = end + 1;
-    }
-    return cleaned;
+    return text;
 }
 
 std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     const MmaAtom* atom = find_mma_atom(c.mma, s.a, s.b, s.accumulator);
     return mma_wrapper(*atom) + "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major) + "\n" +
            ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
-}
-
-std::vector<KernelArgument> argument_list(const GemmSignature& s, const MmaMultistageConfig& c) {
-    using Role = ArgumentRole;
-    using Kind = ArgumentKind;
-    std::vector<KernelArgument> list{{Role::a, Kind::pointer}, {Role::b, Kind::pointer}};
-    if (s.c) list.push_back({Role::c, Kind::pointer});
-    list.push_back({Role::d, Kind::pointer});
-    if (c.split_k > 1 || c.pack != Pack::none) list.push_back({Role::workspace, Kind::pointer});
-    for (const Role extent : {Role::m, Role::n, Role::k}) list.push_back({extent, Kind::i32});
-    list.push_back({Role::lda, Kind::i64});
-    list.push_back({Role::ldb, Kind::i64});
-    if (s.c) list.push_back({Role::ldc, Kind::i64});
-    list.push_back({Role::ldd, Kind::i64});
-    list.push_back({Role::alpha, Kind::f32});
-    if (s.c) list.push_back({Role::beta, Kind::f32});
-    return list;
 }
 
 KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vector<KernelArgument>& arguments) {
@@ -229,7 +190,7 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.grid = {c.block.m, c.block.n, c.split_k};
-    gemm.arguments = argument_list(signature, c);
+    gemm.arguments = gemm_arguments(signature.c.has_value(), c.split_k > 1 || c.pack != Pack::none);
     std::vector<KernelEntry> entries;
     if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
     if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
