@@ -1,8 +1,17 @@
 #pragma once
+#if GEMM_ALIGN_A
 // Leading dimensions count elements. Pointers are aligned to kAlignA, kAlignB, kAlignD bytes.
+#else
+// Leading dimensions count elements. Pointers are aligned to an element.
+#endif
 struct GemmArgs {
+#if GEMM_TYPE_AB == 2
+    const float* a;                 // (m, k)
+    const float* b;                 // (k, n)
+#else
     const Bits* a;                  // (m, k)
     const Bits* b;                  // (k, n)
+#endif
 #if GEMM_HAS_C
     const ElementC* c;              // (m, n), row pitch ldc
 #endif

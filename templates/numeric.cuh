@@ -1,5 +1,7 @@
 #pragma once
+#if GEMM_MMA_K || GEMM_STORE_BITS || GEMM_TYPE_C < 2
 // Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+#endif
 #if GEMM_TYPE_C == 0
 __device__ __forceinline__ float c_to_float(Bits value) {
     float result;
@@ -33,6 +35,7 @@ __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<B
 #if GEMM_STORE_FLOAT
 __device__ __forceinline__ void store(float* d, float value) { *d = value; }
 #endif
+#if GEMM_MMA_K
 
 #if GEMM_ACCUMULATOR_F16
 __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
@@ -51,3 +54,4 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
     return make_float2(atom[2 * half], atom[2 * half + 1]);
 #endif
 }
+#endif

@@ -7,6 +7,8 @@
 #include "generator/families/mma_multistage_names.hpp"
 #include "generator/families/mma_multistage_render.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
+#include "generator/families/simt_family.hpp"
+#include "generator/families/simt_naive_family.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +37,7 @@ constexpr std::array kFamilies{
            .entries = mma_multistage_entries,
            .workspace_bytes = mma_multistage_workspace_bytes,
            .owner = mma_multistage_owner},
+    simt_family<SimtNaive>(),
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 
