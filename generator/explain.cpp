@@ -111,14 +111,21 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
     explanation.free_choice = Alternative{config, cost, differences(config, explanation.config)};
 }
 
+/// Of the entry that multiplies; others pack operands or add partial sums.
+GridRule main_grid(const Explanation& explanation) {
+    for (const KernelEntry& entry :
+         family_of(explanation.config).entries(signature(explanation.spec), explanation.config))
+        if (entry.function == "gemm") return entry.grid;
+    return {explanation.anatomy.block.m, explanation.anatomy.block.n, explanation.anatomy.split_k};
+}
+
 void place_blocks(Explanation& explanation, int registers) {
     const KernelAnatomy& anatomy = explanation.anatomy;
     explanation.occupancy =
         occupancy({.threads = anatomy.threads, .registers = registers, .shared_bytes = anatomy.shared_bytes},
                   *explanation.gpu.arch);
-    const GridRule grid{anatomy.block.m, anatomy.block.n, anatomy.split_k};
-    explanation.waves =
-        wave_breakdown(block_count(grid, explanation.spec), explanation.occupancy.blocks(), explanation.gpu.sm_count);
+    explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.spec),
+                                       explanation.occupancy.blocks(), explanation.gpu.sm_count);
 }
 
 }  // namespace
@@ -137,14 +144,16 @@ WaveBreakdown wave_breakdown(std::int64_t blocks, int blocks_per_sm, int sm_coun
 }
 
 std::string_view to_string(Bound bound, MathUnit unit) {
-    const std::array<std::string_view, 6> names{to_string(unit), "shared memory", "L2", "DRAM", "latency", "launch"};
+    const std::array<std::string_view, 7> names{to_string(unit), "shared memory", "L1",    "L2",
+                                                "DRAM",          "latency",       "launch"};
     return names[static_cast<std::size_t>(bound)];
 }
 
 Bound bound_of(const CostEstimate& cost) {
     if (2 * cost.overhead_us >= cost.total_us) return Bound::launch;
-    const std::array<std::pair<double, Bound>, 4> units{{{cost.tensor_us, Bound::math_unit},
+    const std::array<std::pair<double, Bound>, 5> units{{{cost.tensor_us, Bound::math_unit},
                                                          {cost.shared_us, Bound::shared_memory},
+                                                         {cost.l1_us, Bound::l1},
                                                          {cost.l2_us, Bound::l2},
                                                          {cost.dram_us, Bound::dram}}};
     const auto [busy_us, unit] = *std::ranges::max_element(units, {}, &std::pair<double, Bound>::first);

@@ -2,6 +2,7 @@
 
 #include "generator/families/mma_multistage.hpp"
 #include "generator/families/simt_hierarchical.hpp"
+#include "generator/families/simt_naive.hpp"
 #include "generator/gemm_spec.hpp"
 
 #include <map>
@@ -32,7 +33,7 @@ struct GemmSignature {
 
 /// How the problem is computed: one struct per kernel family.
 struct KernelConfig {
-    std::variant<MmaMultistageConfig, SimtHierarchicalConfig> family = MmaMultistageConfig{};
+    std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig> family = MmaMultistageConfig{};
     friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 

@@ -11,10 +11,16 @@
 #include <vector>
 #include "problem.cuh"
 
-#if GEMM_TYPE_AB == 0
+#if GEMM_TYPE_AB == 2
+using Input = float;
+__device__ float input_value(float value) { return value; }
+__device__ float input_bits(float value) { return value; }
+#elif GEMM_TYPE_AB == 0
+using Input = Bits;
 __device__ float input_value(Bits bits) { return __half2float(__ushort_as_half(bits)); }
 __device__ Bits input_bits(float value) { return __half_as_ushort(__float2half_rn(value)); }
 #else
+using Input = Bits;
 __device__ float input_value(Bits bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
 __device__ Bits input_bits(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
 #endif
@@ -47,7 +53,7 @@ __device__ float small_integer(long long index, unsigned seed) {
     return bits % kSparsity != 0 ? 0.0f : bits >> 40 & 1 ? 1.0f : -1.0f;
 }
 
-__global__ void fill(Bits* matrix, long long elements, unsigned seed) {
+__global__ void fill(Input* matrix, long long elements, unsigned seed) {
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll)
         matrix[i] = input_bits(small_integer(i, seed));
 }
@@ -88,11 +94,11 @@ __global__ void count_wrong(const GemmArgs args, unsigned long long* wrong) {
 }
 
 int main() {
-    Bits *a, *b;
+    Input *a, *b;
     ElementD* d;
     unsigned long long* wrong;
-    check(cudaMalloc(&a, std::max(kElementsA, 1ll) * sizeof(Bits)), "allocate A");
-    check(cudaMalloc(&b, std::max(kElementsB, 1ll) * sizeof(Bits)), "allocate B");
+    check(cudaMalloc(&a, std::max(kElementsA, 1ll) * sizeof(Input)), "allocate A");
+    check(cudaMalloc(&b, std::max(kElementsB, 1ll) * sizeof(Input)), "allocate B");
     check(cudaMalloc(&d, std::max(kElementsD, 1ll) * sizeof(ElementD)), "allocate D");
     check(cudaMallocManaged(&wrong, sizeof *wrong), "allocate a counter");
     fill<<<1024, 256>>>(a, kElementsA, 1);

@@ -8,6 +8,8 @@
 #include "generator/families/mma_multistage_render.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
+#include "generator/families/simt_family.hpp"
+#include "generator/families/simt_naive_family.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +56,7 @@ constexpr std::array kFamilies{
            .entries = simt_hierarchical_entries,
            .workspace_bytes = simt_hierarchical_workspace_bytes,
            .owner = simt_hierarchical_owner},
+    simt_family<SimtNaive>(),
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 

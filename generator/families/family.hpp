@@ -23,7 +23,8 @@ struct CostEstimate {
     double tail_us = 0;      ///< of it, lost because the last wave leaves SMs idle
     double tensor_us = 0;    ///< the family's math unit alone, at its peak, on whole tiles
     double shared_us = 0;    ///< shared memory alone, bank conflicts included
-    double l2_us = 0;        ///< operands into shared memory alone
+    double l1_us = 0;        ///< operands straight into registers through L1 alone
+    double l2_us = 0;        ///< operands into shared memory or L1 alone
     double dram_us = 0;      ///< DRAM alone
     double overhead_us = 0;  ///< launch, pipeline fill, epilogue
     double waves = 0;        ///< blocks over blocks resident at once
@@ -43,12 +44,12 @@ struct ElementOwner {
 /// How an operand gets from global memory into the registers of the tensor cores.
 struct OperandPath {
     Operand operand = Operand::a;
-    bool k_major = true;  ///< as it lies in shared memory
-    std::string copy;     ///< "cp.async of 16 bytes"
-    std::string place;    ///< how its rows lie in shared memory, and why so
+    bool k_major = true;                     ///< as it lies in shared memory
+    std::string copy;                        ///< "cp.async of 16 bytes"
+    std::string place;                       ///< how its rows lie in shared memory, and why so
     std::optional<LdmatrixChoice> ldmatrix;  ///< unset where fragments are loaded otherwise
-    std::string width_reason;  ///< why a fragment is loaded so many elements at a time
-    std::string trans_reason;  ///< and why it is transposed on its way or not
+    std::string width_reason;                ///< why a fragment is loaded so many elements at a time
+    std::string trans_reason;                ///< and why it is transposed on its way or not
 };
 
 /// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.

@@ -31,7 +31,7 @@ std::string differences_text(const std::vector<ParameterDifference>& differs) {
 }
 
 double busy_us(const CostEstimate& cost) {
-    return std::max({cost.tensor_us, cost.shared_us, cost.l2_us, cost.dram_us});
+    return std::max({cost.tensor_us, cost.shared_us, cost.l1_us, cost.l2_us, cost.dram_us});
 }
 
 std::string problem_text(const ExplainReport& report) {
@@ -75,6 +75,13 @@ std::string why_text(const ExplainReport& report) {
     return text;
 }
 
+std::string pipeline_text(const KernelAnatomy& a) {
+    if (a.stages == 0) return "none: operands go from global memory straight into registers";
+    if (a.stages == 1) return fmt::format("none: {} bytes are filled and multiplied in turn", a.stage_bytes);
+    return fmt::format("{} stages of {} bytes: one is multiplied while {} on the way", a.stages, a.stage_bytes,
+                       a.stages == 2 ? "one is" : fmt::format("{} are", a.stages - 1));
+}
+
 std::string kernel_text(const Explanation& e) {
     const KernelAnatomy& a = e.anatomy;
     std::string text = heading("Kernel");
@@ -82,8 +89,7 @@ std::string kernel_text(const Explanation& e) {
         row("block tile", fmt::format("{}x{} of D, {} of K at a time: {} threads, {} of {}x{}", a.block.m, a.block.n,
                                       a.block.k, a.threads, counted(a.threads / 32, "warp"), a.warp.m, a.warp.n));
     text += row("instruction", a.instruction);
-    text += row("pipeline", fmt::format("{} stages of {} bytes: one is multiplied while {} on the way", a.stages,
-                                        a.stage_bytes, a.stages == 2 ? "one is" : fmt::format("{} are", a.stages - 1)));
+    text += row("pipeline", pipeline_text(a));
     if (a.split_k > 1)
         text +=
             row("split-K", fmt::format("{} blocks share the K of a tile; a second kernel adds their sums", a.split_k));
@@ -103,6 +109,7 @@ std::string prediction_text(const ExplainReport& report) {
     text += "  Each unit alone, were it never kept waiting:\n";
     text += row(to_string(e.roofline.unit), fmt::format("{:>10.2f} us", cost.tensor_us));
     text += row("shared memory", fmt::format("{:>10.2f} us", cost.shared_us));
+    if (cost.l1_us > 0) text += row("L1", fmt::format("{:>10.2f} us", cost.l1_us));
     text += row("L2", fmt::format("{:>10.2f} us", cost.l2_us));
     return text + row("DRAM", fmt::format("{:>10.2f} us", cost.dram_us));
 }
@@ -197,6 +204,7 @@ std::string access_text(const SharedAccess& access) {
 
 std::string conflicts_text(const KernelAnatomy& anatomy) {
     std::string text = heading("Bank conflicts: wavefronts of a block");
+    if (anatomy.accesses.empty()) return text + "  None: the kernel uses no shared memory.\n";
     text += fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", "", "", "instructions", "wavefronts", "ideal",
                         "worst", "ideal");
     for (const bool mainloop : {true, false}) {

@@ -46,9 +46,11 @@ Json to_json(const GemmSpec& spec) {
 Json to_json(const GpuModel& gpu) { return {{"name", gpu.name}, {"arch", gpu.arch->name}, {"sm_count", gpu.sm_count}}; }
 
 Json to_json(const CostEstimate& cost) {
-    return {{"math_us", cost.math_us},         {"dram_us", cost.dram_us},     {"l2_us", cost.l2_us},
-            {"overhead_us", cost.overhead_us}, {"waves", cost.waves},         {"blocks_per_sm", cost.blocks_per_sm},
-            {"tail_us", cost.tail_us},         {"tensor_us", cost.tensor_us}, {"shared_us", cost.shared_us}};
+    return {{"math_us", cost.math_us},     {"dram_us", cost.dram_us},
+            {"l2_us", cost.l2_us},         {"overhead_us", cost.overhead_us},
+            {"waves", cost.waves},         {"blocks_per_sm", cost.blocks_per_sm},
+            {"tail_us", cost.tail_us},     {"tensor_us", cost.tensor_us},
+            {"shared_us", cost.shared_us}, {"l1_us", cost.l1_us}};
 }
 
 Json to_json(const KernelEntry& entry) {

@@ -79,8 +79,24 @@
 #ifndef GEMM_VECTOR_D
 #define GEMM_VECTOR_D 8
 #endif
+// Of the families on FP32 cores.
+#ifndef GEMM_TILE_M
+#define GEMM_TILE_M 8
+#endif
+#ifndef GEMM_TILE_N
+#define GEMM_TILE_N 8
+#endif
+#ifndef GEMM_ALONG_N
+#define GEMM_ALONG_N 1
+#endif
 
 // What follows from the values above; the generator computes the same.
+#ifndef GEMM_THREADS_M
+#define GEMM_THREADS_M (GEMM_BLOCK_M / GEMM_TILE_M)
+#endif
+#ifndef GEMM_THREADS_N
+#define GEMM_THREADS_N (GEMM_BLOCK_N / GEMM_TILE_N)
+#endif
 #ifndef GEMM_HAS_C
 #define GEMM_HAS_C (GEMM_TYPE_C != 3)
 #endif
@@ -159,6 +175,11 @@ constexpr int kSplitK    = GEMM_SPLIT_K;
 constexpr int kAlignA    = GEMM_ALIGN_A;
 constexpr int kAlignB    = GEMM_ALIGN_B;
 constexpr int kVectorD   = GEMM_VECTOR_D;
+
+constexpr int kTileM    = GEMM_TILE_M;
+constexpr int kTileN    = GEMM_TILE_N;
+constexpr int kThreadsM = GEMM_THREADS_M;
+constexpr int kThreadsN = GEMM_THREADS_N;
 
 constexpr int kReduceThreads = 256;
 constexpr int kPackThreads   = 256;

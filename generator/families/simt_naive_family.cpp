@@ -1,0 +1,30 @@
+#include "generator/families/simt_naive_family.hpp"
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kParameters{{
+    {"block", "block", "<M>x<N>", [](TextReader& r, SimtNaiveConfig& c) { return r.take_shape_2d(c.block); },
+     [](const SimtNaiveConfig& c) { return shape_text_2d(c.block); }},
+    {"coalesced", "coalesced", "0, 1, false or true",
+     [](TextReader& r, SimtNaiveConfig& c) { return r.take_flag(c.coalesced); },
+     [](const SimtNaiveConfig& c) { return flag_text(c.coalesced); }},
+}};
+
+}  // namespace
+
+std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameters() { return kParameters; }
+
+SimtTiling SimtNaive::tiling(const Config& config) { return {.block = config.block, .along_n = config.coalesced}; }
+
+std::vector<SimtNaiveConfig> SimtNaive::candidates(const GemmSpec&) {
+    return {{.block = {8, 32, 0}},
+            {.block = {16, 16, 0}},
+            {.block = {32, 32, 0}},
+            {.block = {32, 8, 0}},
+            {.block = {1, 256, 0}}};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "generator/kernel_config.hpp"
+#include "generator/kernel_source.hpp"
+#include "generator/occupancy.hpp"
+#include "generator/tile_shape.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace jitgemm {
+
+/// \file What the plain SIMT families have in common: threads that do f32 multiply-adds, one element of D or a tile of them each.
+/// A family says how its config tiles the problem; grid, owner, constraints, anatomy and cost follow from that.
+
+inline constexpr int kPanelElementBytes = 4;  ///< panels in shared memory hold f32 whatever A and B are
+
+/// How a config divides the problem. Thread t of a block holds elements (t_m + i · threads_m, t_n + j · threads_n) of the
+/// block tile, so that neighbouring threads hold neighbouring elements.
+struct SimtTiling {
+    TileShape block;  ///< block tile of D; k: of K in shared memory at a time, 0 where it holds none
+    std::optional<TileShape> tile =
+        std::nullopt;     ///< thread tile, m by n; unset in families whose threads hold one element
+    bool along_n = true;  ///< neighbouring threads lie along a row of D, else along a column
+    std::optional<int> grid =
+        std::nullopt;  ///< grid-stride: at most so many blocks, 0 one a block tile; unset: always one a tile
+
+    [[nodiscard]] TileShape thread_tile() const { return tile.value_or(TileShape{1, 1, 0}); }
+};
+
+/// Everything that follows from signature and tiling; templates/simt_panels.cuh states the same of shared memory.
+struct SimtGeometry {
+    TileShape block;
+    TileShape tile;
+    int threads_m = 0;  ///< of a block; 0 where the thread tile doesn't divide the block tile
+    int threads_n = 0;
+    int threads = 0;
+    int warp_m = 0;  ///< threads of a warp along M and along N
+    int warp_n = 0;
+    bool a_k_major = true;  ///< K is contiguous, in global memory and in shared memory alike
+    bool b_k_major = true;
+    int pitch_a = 0;  ///< elements from one row of the panel in shared memory to the next; 0 without shared memory
+    int pitch_b = 0;
+    std::int64_t shared_bytes = 0;
+    int accumulator_registers = 0;
+    int fragment_registers = 0;  ///< elements of A and B a thread multiplies at once
+    int registers = 0;           ///< of a thread, estimated
+
+    [[nodiscard]] bool uses_shared() const { return block.k > 0; }
+    [[nodiscard]] int warps() const { return threads / 32; }
+};
+
+/// Never throws; divisions that don't come out are the constraints' business.
+[[nodiscard]] SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& tiling);
+
+[[nodiscard]] GridRule simt_grid(const SimtTiling& tiling);
+
+/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
+[[nodiscard]] Occupancy simt_occupancy(const SimtGeometry& geometry, const Arch& arch);
+
+}  // namespace jitgemm
