@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/mma_multistage.hpp"
+#include "generator/families/wmma_multistage.hpp"
 #include "generator/gemm_spec.hpp"
 
 #include <map>
@@ -31,7 +32,7 @@ struct GemmSignature {
 
 /// How the problem is computed: one struct per kernel family.
 struct KernelConfig {
-    std::variant<MmaMultistageConfig> family = MmaMultistageConfig{};
+    std::variant<MmaMultistageConfig, WmmaMultistageConfig> family = MmaMultistageConfig{};
     friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 

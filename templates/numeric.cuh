@@ -34,6 +34,19 @@ __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<B
 __device__ __forceinline__ void store(float* d, float value) { *d = value; }
 #endif
 
+#if GEMM_WMMA
+#if GEMM_ACCUMULATOR_F16
+// A sum as wmma.store lays it into shared memory.
+__device__ __forceinline__ float to_float(Bits sum) {
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(sum));
+    return result;
+}
+#else
+// A sum as wmma.store lays it into shared memory is one already.
+__device__ __forceinline__ float to_float(float sum) { return sum; }
+#endif
+#else
 #if GEMM_ACCUMULATOR_F16
 __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
     float2 result;
@@ -51,3 +64,4 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
     return make_float2(atom[2 * half], atom[2 * half + 1]);
 #endif
 }
+#endif

@@ -7,6 +7,11 @@
 #include "generator/families/mma_multistage_names.hpp"
 #include "generator/families/mma_multistage_render.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
+#include "generator/families/wmma_multistage_anatomy.hpp"
+#include "generator/families/wmma_multistage_constraints.hpp"
+#include "generator/families/wmma_multistage_cost.hpp"
+#include "generator/families/wmma_multistage_names.hpp"
+#include "generator/families/wmma_multistage_render.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +40,26 @@ constexpr std::array kFamilies{
            .entries = mma_multistage_entries,
            .workspace_bytes = mma_multistage_workspace_bytes,
            .owner = mma_multistage_owner},
+    Family{.name = "wmma_multistage",
+           .summary =
+               "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which "
+               "can be left out",
+           .by_name_only = true,
+           .unsupported = wmma_multistage_unsupported,
+           .candidates = wmma_multistage_candidates,
+           .violations = wmma_multistage_violations,
+           .objections = wmma_multistage_objections,
+           .anatomy = wmma_multistage_anatomy,
+           .cost = wmma_multistage_cost,
+           .config_name = wmma_multistage_config_name,
+           .parse_config_name = parse_wmma_multistage_config_name,
+           .parameters = wmma_multistage_parameters,
+           .with_parameters = wmma_multistage_with_parameters,
+           .template_file = "wmma_multistage.cu",
+           .render_input = wmma_multistage_render_input,
+           .entries = wmma_multistage_entries,
+           .workspace_bytes = wmma_multistage_workspace_bytes,
+           .owner = wmma_multistage_owner},
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 

@@ -1,7 +1,10 @@
 #include "generator/families/mma_multistage_render.hpp"
 
+#include "generator/families/gemm_arguments.hpp"
+#include "generator/families/half_render.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/families/params_text.hpp"
 #include "generator/families/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -21,19 +24,9 @@ const MmaMultistageConfig& config_of(const KernelConfig& config) {
     return std::get<MmaMultistageConfig>(config.family);
 }
 
-int type_code(std::optional<DataType> type) {
-    if (!type) return 3;
-    return *type == DataType::f16 ? 0 : *type == DataType::bf16 ? 1 : 2;
-}
-
-int rasterization_code(Rasterization rasterization) { return static_cast<int>(rasterization); }
-
-std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
-
-using Macros = std::map<std::string, int, std::less<>>;
-
 Macros tile_macros(const MmaMultistageConfig& c) {
-    return {{"GEMM_BLOCK_M", c.block.m},
+    return {{"GEMM_WMMA", 0},
+            {"GEMM_BLOCK_M", c.block.m},
             {"GEMM_BLOCK_N", c.block.n},
             {"GEMM_BLOCK_K", c.block.k},
             {"GEMM_WARP_M", c.warp.m},
@@ -44,29 +37,13 @@ Macros tile_macros(const MmaMultistageConfig& c) {
             {"GEMM_LDMATRIX_B", c.ldmatrix_b},
             {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
             {"GEMM_DOUBLE_BUFFER", c.double_buffer},
-            {"GEMM_RASTERIZATION", rasterization_code(c.rasterization)},
+            {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
             {"GEMM_GROUP", c.group},
             {"GEMM_EPILOGUE_SHARED", c.epilogue == EpilogueStore::shared},
             {"GEMM_SPLIT_K", c.split_k},
             {"GEMM_PACK_A", packs_a(c.pack)},
             {"GEMM_PACK_B", packs_b(c.pack)},
             {"GEMM_WORKSPACE", c.split_k > 1 || c.pack != Pack::none}};
-}
-
-void add_copy_macros(Macros& macros, const MmaMultistageGeometry& g) {
-    const auto any = [&](auto holds) { return holds(g.a) || holds(g.b) ? 1 : 0; };
-    macros["GEMM_A_K_MAJOR"] = g.a.k_major;
-    macros["GEMM_B_K_MAJOR"] = g.b.k_major;
-    macros["GEMM_A_ASYNC"] = g.a.async;
-    macros["GEMM_B_ASYNC"] = g.b.async;
-    macros["GEMM_COPY_ASYNC"] = any([](const OperandGeometry& o) { return o.async; });
-    macros["GEMM_COPY_REALIGN"] = any([](const OperandGeometry& o) { return !o.async; });
-    macros["GEMM_COPY_16"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; });
-    macros["GEMM_COPY_NARROW"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; });
-    macros["GEMM_ASYNC_K_MAJOR"] = any([](const OperandGeometry& o) { return o.async && o.k_major; });
-    macros["GEMM_ASYNC_MN_MAJOR"] = any([](const OperandGeometry& o) { return o.async && !o.k_major; });
-    macros["GEMM_REALIGN_K_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && o.k_major; });
-    macros["GEMM_REALIGN_MN_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && !o.k_major; });
 }
 
 void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
@@ -92,93 +69,51 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
 }
 
-/// "constexpr int kStages = 4;  // comment"
-std::string constant(std::string_view name, int value, std::string_view comment) {
-    return fmt::format("{:<40}// {}\n", fmt::format("constexpr int {:<10} = {};", name, value), comment);
-}
-
-std::string alias(std::string_view name, std::string_view type, std::string_view comment) {
-    return fmt::format("{:<40}// {}\n", fmt::format("using {:<11} = {};", name, type), comment);
-}
-
-std::string_view rasterization_comment(Rasterization rasterization) {
-    switch (rasterization) {
-        case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
-        case Rasterization::zigzag: return "tiles of M in a strip that blocks walk n by n, forth and back";
-        default: return "tiles of M in a strip that blocks walk n by n";
-    }
-}
-
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
     const bool split = c.split_k > 1;
     std::string text;
-    text += constant("kBlockM", c.block.m,
-                     "block tile: the part of D a thread block computes, and of K it loads at a time");
-    text += constant("kBlockN", c.block.n, "");
-    text += constant("kBlockK", c.block.k, "");
-    text += constant("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
-    text += constant("kWarpN", c.warp.n, "");
-    text += constant("kMmaM", c.mma.m, "mma shape: what one instruction computes");
-    text += constant("kMmaN", c.mma.n, "");
-    text += constant("kMmaK", c.mma.k, "");
-    text += constant("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
-    text += constant("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
-    text += constant("kLdmatrixB", c.ldmatrix_b, "and of B");
-    if (strips) text += constant("kGroup", c.group, rasterization_comment(c.rasterization));
-    if (split) text += constant("kSplitK", c.split_k, "blocks that share the K of one tile");
-    if (g.a.async) text += constant("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
-    if (g.b.async) text += constant("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
+    text += constant_line("kBlockM", c.block.m,
+                          "block tile: the part of D a thread block computes, and of K it loads at a time");
+    text += constant_line("kBlockN", c.block.n, "");
+    text += constant_line("kBlockK", c.block.k, "");
+    text += constant_line("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
+    text += constant_line("kWarpN", c.warp.n, "");
+    text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
+    text += constant_line("kMmaN", c.mma.n, "");
+    text += constant_line("kMmaK", c.mma.k, "");
+    text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
+    text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
+    text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
+    if (strips) text += constant_line("kGroup", c.group, rasterization_comment(c.rasterization));
+    if (split) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (g.a.async)
+        text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
+    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
     if (c.epilogue == EpilogueStore::shared)
-        text += constant("kVectorD", g.vector_d, "elements of D a thread stores at once");
+        text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
     if (c.pack != Pack::none)
-        text += constant("kPackThreads", kPackThreads, "threads of a block that packs an operand");
-    if (split) text += constant("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
+        text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
+    if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     text += "\n";
-    text += alias("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
-    text += alias("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
-                  s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
-    if (s.c) text += alias("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    text += alias("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    text += alias_line("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    text += alias_line("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
+                       s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
     if (c.epilogue == EpilogueStore::shared) {
         const bool staged_f32 = split || s.c || s.d == DataType::f32;
-        text += alias("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
-        if (s.c && !split && s.d != DataType::f32) text += alias("ElementOut", "ElementD", "what it stores");
+        text +=
+            alias_line("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
+        if (s.c && !split && s.d != DataType::f32) text += alias_line("ElementOut", "ElementD", "what it stores");
     }
-    // Trailing "// " of rows without a comment of their own.
-    std::string cleaned;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
-        std::string line = text.substr(begin, end - begin);
-        if (line.size() >= 3 && line.compare(line.size() - 3, 3, "// ") == 0)
-            line.erase(line.find_last_not_of(" /") + 1);
-        cleaned += line + '\n';
-        begin = end + 1;
-    }
-    return cleaned;
+    return text;
 }
 
 std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     const MmaAtom* atom = find_mma_atom(c.mma, s.a, s.b, s.accumulator);
     return mma_wrapper(*atom) + "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major) + "\n" +
            ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
-}
-
-std::vector<KernelArgument> argument_list(const GemmSignature& s, const MmaMultistageConfig& c) {
-    using Role = ArgumentRole;
-    using Kind = ArgumentKind;
-    std::vector<KernelArgument> list{{Role::a, Kind::pointer}, {Role::b, Kind::pointer}};
-    if (s.c) list.push_back({Role::c, Kind::pointer});
-    list.push_back({Role::d, Kind::pointer});
-    if (c.split_k > 1 || c.pack != Pack::none) list.push_back({Role::workspace, Kind::pointer});
-    for (const Role extent : {Role::m, Role::n, Role::k}) list.push_back({extent, Kind::i32});
-    list.push_back({Role::lda, Kind::i64});
-    list.push_back({Role::ldb, Kind::i64});
-    if (s.c) list.push_back({Role::ldc, Kind::i64});
-    list.push_back({Role::ldd, Kind::i64});
-    list.push_back({Role::alpha, Kind::f32});
-    if (s.c) list.push_back({Role::beta, Kind::f32});
-    return list;
 }
 
 KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vector<KernelArgument>& arguments) {
@@ -214,10 +149,12 @@ RenderInput mma_multistage_render_input(const GemmSignature& signature, const Ke
     const MmaMultistageGeometry g = geometry(signature, c);
     RenderInput input;
     input.macros = tile_macros(c);
-    add_copy_macros(input.macros, g);
+    add_copy_macros(input.macros, g.a, g.b);
+    input.macros["GEMM_COMMIT_GROUPS"] = 1;
     add_output_macros(input.macros, signature, c, g);
     input.generated["params.cuh"] = params_text(signature, c, g);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
+    input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {});
     return input;
 }
 
@@ -229,7 +166,7 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.grid = {c.block.m, c.block.n, c.split_k};
-    gemm.arguments = argument_list(signature, c);
+    gemm.arguments = gemm_arguments(signature.c.has_value(), c.split_k > 1 || c.pack != Pack::none);
     std::vector<KernelEntry> entries;
     if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
     if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
@@ -254,7 +191,7 @@ ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& conf
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c, spec.m, spec.n));
+    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;

@@ -1,5 +1,6 @@
 #include "generator/families/parameter_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -54,6 +55,23 @@ bool read_rasterization_name(TextReader& reader, Rasterization& rasterization) {
     for (std::size_t i = 0; i < kRasterizationNames.size(); ++i)
         if (reader.take(kRasterizationNames[i])) return rasterization = static_cast<Rasterization>(i), true;
     return false;
+}
+
+void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given) {
+    if (given.count("rasterization") == 0 || given.count("group") != 0) return;
+    const bool strips = rasterization != Rasterization::row && rasterization != Rasterization::column;
+    group = !strips ? 1 : group > 1 ? group : usual;
+}
+
+std::string value_in_name(std::string value) {
+    std::ranges::replace(value, '_', '-');
+    return value;
+}
+
+std::string value_from_name(std::string_view text) {
+    std::string value(text);
+    std::ranges::replace(value, '-', '_');
+    return value;
 }
 
 }  // namespace jitgemm

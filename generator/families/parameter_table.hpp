@@ -79,12 +79,16 @@ template <typename Config>
     return config;
 }
 
+/// A value inside a kernel's name, where underscores part tokens: "grouped-m" of "grouped_m", and back.
+[[nodiscard]] std::string value_in_name(std::string value);
+[[nodiscard]] std::string value_from_name(std::string_view text);
+
 /// The config's part of a kernel name: token and value of each parameter, in the table's order, with underscores between.
 template <typename Config>
 [[nodiscard]] std::string config_name_by_table(std::span<const ConfigParameter<Config>> table, const Config& config) {
     std::string name;
     for (const ConfigParameter<Config>& row : table)
-        name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token, row.write(config));
+        name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token, value_in_name(row.write(config)));
     return name;
 }
 
@@ -95,8 +99,10 @@ template <typename Config>
     TextReader rest(name);
     for (const ConfigParameter<Config>& row : table) {
         const std::string_view token = rest.take_token();
-        TextReader reader(token);
-        if (!reader.take(row.token) || !row.read(reader, config) || !reader.done())
+        const bool named = token.starts_with(row.token);
+        const std::string value = value_from_name(named ? token.substr(row.token.size()) : std::string_view{});
+        TextReader reader(value);
+        if (!named || !row.read(reader, config) || !reader.done())
             throw ConfigError("kernel name", {fmt::format("'{}' stands where {}<{}> is expected",
                                                           token.empty() ? "nothing" : token, row.token, row.expected)});
     }
@@ -113,5 +119,8 @@ template <typename Config>
 /// Names of the rasterizations: "row", "column", "grouped_m", "grouped_n", "zigzag".
 [[nodiscard]] std::string_view rasterization_name(Rasterization rasterization);
 bool read_rasterization_name(TextReader& reader, Rasterization& rasterization);
+/// A rasterization without strips has no group, and one with strips needs one: what is given decides what is not. `usual` is
+/// the group of strips that nobody named.
+void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given);
 
 }  // namespace jitgemm

@@ -242,7 +242,7 @@ TEST_CASE("what a prediction is bound by") {
     CHECK(bound(5, 4, 3, 10, 9, 1) == Bound::dram);
     CHECK(bound(2, 1, 1, 1, 5, 1) == Bound::latency);
     CHECK(bound(2, 1, 1, 1, 3, 3) == Bound::launch);
-    CHECK(to_string(Bound::shared_memory) == "shared memory");
+    CHECK(to_string(Bound::shared_memory, MathUnit::tensor_cores) == "shared memory");
 }
 
 TEST_CASE("empty problems are explained, unsupported ones refused with every reason") {

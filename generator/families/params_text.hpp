@@ -1,0 +1,25 @@
+#pragma once
+
+#include "generator/data_type.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// \file Lines of the generated params.cuh, and the numbers that types have in GEMM_TYPE_* macros: alike in every family.
+
+/// 0 f16, 1 bf16, 2 f32, 3 none.
+[[nodiscard]] int type_code(std::optional<DataType> type);
+
+/// What device code calls an element in memory: "float", or "Bits" of a 16-bit type.
+[[nodiscard]] std::string_view element_type(DataType type);
+
+/// "constexpr int kStages    = 4;          // comment\n"; without a comment just the first half.
+[[nodiscard]] std::string constant_line(std::string_view name, int value, std::string_view comment);
+
+/// "using ElementD    = Bits;               // comment\n"
+[[nodiscard]] std::string alias_line(std::string_view name, std::string_view type, std::string_view comment);
+
+}  // namespace jitgemm
