@@ -93,6 +93,8 @@ gemm(const GemmArgs args) {
 #endif
     __syncthreads();
     load_k_step(rA[0], rB[0], warp_a, warp_b, 0);
+    copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+    copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 
     #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; ++k_block) {
@@ -112,13 +114,16 @@ gemm(const GemmArgs args) {
             const int next = (k_step + 1) % kKSteps;
             load_k_step(rA[(k_step + 1) % 2], rB[(k_step + 1) % 2], warp_a + read_stage * kStageBytesA,
                         warp_b + read_stage * kStageBytesB, next);
-            if (k_step < kKSteps - 1) {                         // the k-block after those on their way, a slice a k-step
-                copy_a.issue(sA + write_stage * kStageBytesA, k_step, kKSteps - 1);
-                copy_b.issue(sB + write_stage * kStageBytesB, k_step, kKSteps - 1);
+            if (k_step == kKSteps - 1) {                        // refill it at once: loads need all the time they can get
+                copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
             }
             mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
         }
     }
+#if GEMM_COMMIT_GROUPS
+    cp_async_commit();                                          // what was asked for beyond the end of K
+#endif
 #else
     #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; ++k_block) {
