@@ -3,6 +3,7 @@
 #include "generator/families/mma_multistage.hpp"
 #include "generator/families/simt_hierarchical.hpp"
 #include "generator/families/simt_naive.hpp"
+#include "generator/families/wmma_multistage.hpp"
 #include "generator/gemm_spec.hpp"
 
 #include <map>
@@ -33,7 +34,8 @@ struct GemmSignature {
 
 /// How the problem is computed: one struct per kernel family.
 struct KernelConfig {
-    std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig> family = MmaMultistageConfig{};
+    std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig, WmmaMultistageConfig> family =
+        MmaMultistageConfig{};
     friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 

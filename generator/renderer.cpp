@@ -41,6 +41,9 @@ std::string ruler_name(std::string_view line) {
     return std::string(line.substr(0, line.find_last_not_of("- \t\r") + 1));
 }
 
+/// A file that continues the one that includes it, so that no ruler stands between them.
+bool is_inline(std::string_view name) { return name.ends_with(".inl"); }
+
 /// A preprocessor line taken apart: "#  if X  // why" is {"if", "X"}. Keyword empty: no directive.
 struct Directive {
     std::string_view keyword;
@@ -198,7 +201,7 @@ private:
             if (!conditional.resolved)
                 file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
         }
-        append_file({.name = name, .needs_ruler = true}, text_of(file, name));
+        append_file({.name = name, .needs_ruler = !is_inline(name)}, text_of(file, name));
     }
 
     /// Generated text comes before a template of that name.

@@ -24,13 +24,14 @@ private:
     std::map<std::string, std::string, std::less<>> files_;
 };
 
-/// What a rendering is given: values of GEMM_* macros, and the text of generated includes ("params.cuh", "mma_atom.cuh").
+/// What a rendering is given: values of GEMM_* macros, and the text of generated includes ("params.cuh", "mma_atom.cuh", "cp_async.inl").
 struct RenderInput {
     std::map<std::string, int, std::less<>> macros;
     std::map<std::string, std::string, std::less<>> generated;
 };
 
-/// Flattens `root` and its quoted includes into one self-contained file, resolving every #if whose condition names a GEMM_*
+/// Flattens `root` and its quoted includes into one self-contained file, each under a ruler with its name (but for *.inl,
+/// which continue the file that includes them), resolving every #if whose condition names a GEMM_*
 /// macro. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a missing or cyclic include,
 /// an unbalanced #if, or a condition that mixes GEMM_ macros with others.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);

@@ -81,6 +81,7 @@ std::optional<AccessClass> class_of(const LineTally& line) {
     const auto kind = kind_of(line.kind);
     if (!kind) return std::nullopt;
     const std::string_view text = unguarded(line.text);
+    if (text.starts_with("wmma.")) return std::nullopt;  // which lane reads what is the emulator's own choice
     if (line.kind == InstructionKind::matrix_load) return AccessClass{*kind, matrices(text)};
     if (line.kind == InstructionKind::async_copy) return AccessClass{*kind, copied_bytes(text)};
     return AccessClass{*kind, vector_bytes(text)};

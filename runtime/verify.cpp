@@ -36,8 +36,12 @@ Fill sparse_fill(std::uint64_t seed, std::int64_t group) {
 std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
 std::string owner_text(const ElementOwner& owner) {
-    return fmt::format("computed by block {} (tile {}, {}), warp {}, lane {}, accumulator register {}", owner.block,
-                       owner.tile_m, owner.tile_n, owner.warp, owner.lane, owner.accumulator_register);
+    std::string text =
+        fmt::format("computed by block {} (tile {}, {}), warp {}", owner.block, owner.tile_m, owner.tile_n, owner.warp);
+    if (owner.lane != ElementOwner::kUnknown) text += fmt::format(", lane {}", owner.lane);
+    if (owner.accumulator_register != ElementOwner::kUnknown)
+        text += fmt::format(", accumulator register {}", owner.accumulator_register);
+    return text;
 }
 
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {

@@ -1,40 +1,7 @@
 #pragma once
 // cp.async: global to shared memory past the registers, kVectorBytes at a time. Out of range, nothing is read and the
 // destination is zeroed; skipped, the destination stays as it is. Both are predicates of one instruction, not branches.
-template <int kVectorBytes>
-__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool skip) {
-#if GEMM_COPY_16
-    if constexpr (kVectorBytes == 16)
-        asm volatile(
-            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
-            " @!skip cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(destination),
-            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip))
-            : "memory");
-#endif
-#if GEMM_COPY_NARROW
-    if constexpr (kVectorBytes < 16)
-        asm volatile(
-            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
-            " @!skip cp.async.ca.shared.global.L2::128B [%0], [%1], %4, ignore; }" ::"r"(destination),
-            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kVectorBytes)
-            : "memory");
-#endif
-}
-
-// The same for a vector cut by the edge of the matrix: only the first `bytes` are read, the rest is zero.
-template <int kVectorBytes>
-__device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {
-#if GEMM_COPY_16
-    if constexpr (kVectorBytes == 16)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(destination), "l"(source), "r"(bytes) : "memory");
-#endif
-#if GEMM_COPY_NARROW
-    if constexpr (kVectorBytes < 16)
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(destination), "l"(source), "r"(bytes),
-                     "n"(kVectorBytes)
-                     : "memory");
-#endif
-}
+#include "cp_async.inl"
 
 #if GEMM_ASYNC_K_MAJOR
 // Tile (kRows, kBlockK) of a matrix contiguous along k: a row of M or N is a row of shared memory.

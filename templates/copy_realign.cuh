@@ -2,10 +2,12 @@
 // Copies of matrices aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
 // that the mma of a k-block hide the latency between them.
 #include "realign.cuh"
+#if !GEMM_COPY_REGISTERS
 __device__ __forceinline__ void store_shared(unsigned destination, const uint4& value) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};"
                  ::"r"(destination), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w) : "memory");
 }
+#endif
 
 #if GEMM_REALIGN_K_MAJOR
 // Tile (kRows, kBlockK) of a matrix contiguous along k: a row of M or N is a row of shared memory.

@@ -1,6 +1,12 @@
 #pragma once
+#if GEMM_WMMA
+// rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own strip of shared memory, as sums: which lane holds
+// which element of a fragment is known to wmma.store alone. It reads them back as whole vectors of a row, scales and converts
+// them, so that its stores (and its reads of C) cover runs of kWarpN elements.
+#else
 // rC -> sC -> gD. A warp lays kMmaM rows of its tile at a time into its own strip of shared memory and reads them back as
 // whole vectors of a row, so that its stores (and its reads of C) cover runs of kWarpN elements.
+#endif
 struct alignas(kVectorD * sizeof(Staged)) StagedVector {
     Staged element[kVectorD];
 };
@@ -19,8 +25,13 @@ struct alignas(kVectorD * sizeof(ElementC)) VectorC {
 
 #if GEMM_READ_C
 // alpha * sum + beta * C, in f32. C is not read when beta is 0, whatever it holds.
+#if GEMM_WMMA
+__device__ __forceinline__ float add_c(const OutputTile& output, Staged sum, const ElementC* c) {
+    const float scaled = output.alpha * to_float(sum);
+#else
 __device__ __forceinline__ float add_c(const OutputTile& output, float sum, const ElementC* c) {
     const float scaled = output.alpha * sum;
+#endif
     return output.beta != 0.0f ? fmaf(output.beta, c_to_float(*c), scaled) : scaled;
 }
 
@@ -37,6 +48,8 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
         for (int i = 0; column + i < output.n; ++i) {
 #if GEMM_READ_C
             store(d + i, add_c(output, staged[i], c + i));
+#elif GEMM_WMMA
+            store(d + i, output.alpha * to_float(staged[i]));
 #else
             d[i] = staged[i];
 #endif
@@ -51,6 +64,12 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
     #pragma unroll
     for (int i = 0; i < kVectorD; ++i) store(&value.element[i], add_c(output, sum.element[i], &addend.element[i]));
     *reinterpret_cast<OutputVector*>(d) = value;
+#elif GEMM_WMMA
+    const StagedVector sum = *reinterpret_cast<const StagedVector*>(staged);
+    OutputVector value;
+    #pragma unroll
+    for (int i = 0; i < kVectorD; ++i) store(&value.element[i], output.alpha * to_float(sum.element[i]));
+    *reinterpret_cast<OutputVector*>(d) = value;
 #else
     *reinterpret_cast<OutputVector*>(d) = *reinterpret_cast<const StagedVector*>(staged);
 #endif
@@ -62,11 +81,17 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
     constexpr int kVectors       = kMmaM * kVectorsPerRow;
     Staged* sC = reinterpret_cast<Staged*>(shared_memory) + warp * kMmaM * kPitchC;     // (kMmaM, kWarpN), row pitch kPitchC
 
+#if GEMM_COMMIT_GROUPS
     cp_async_wait<0>();
+#endif
     __syncthreads();                                            // the mainloop is done with shared memory
 
     #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
+#if GEMM_WMMA
+        #pragma unroll
+        for (int j = 0; j < kTilesN; ++j) store_fragment(shared_address(sC + j * kMmaN), rC[i][j]);
+#else
         #pragma unroll
         for (int half = 0; half < 2; ++half)
             #pragma unroll
@@ -83,6 +108,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
                 *reinterpret_cast<unsigned*>(target) = pack_d(output.alpha * sum.x, output.alpha * sum.y);
 #endif
             }
+#endif
         __syncwarp();
         #pragma unroll 4
         for (int v = lane; v < (kVectors + 31) / 32 * 32; v += 32) {

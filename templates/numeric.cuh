@@ -37,6 +37,19 @@ __device__ __forceinline__ void store(float* d, float value) { *d = value; }
 #endif
 #if GEMM_MMA_K
 
+#if GEMM_WMMA
+#if GEMM_ACCUMULATOR_F16
+// A sum as wmma.store lays it into shared memory.
+__device__ __forceinline__ float to_float(Bits sum) {
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(sum));
+    return result;
+}
+#else
+// A sum as wmma.store lays it into shared memory is one already.
+__device__ __forceinline__ float to_float(float sum) { return sum; }
+#endif
+#else
 #if GEMM_ACCUMULATOR_F16
 __device__ __forceinline__ float2 unpack_f16x2(unsigned pair) {
     float2 result;

@@ -1,6 +1,11 @@
 #pragma once
+#if GEMM_WMMA
+// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. How wmma.load reads them is the hardware's business;
+// like ldmatrix it is faster where chunks of consecutive rows lie in different banks.
+#else
 // A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. ldmatrix reads one chunk from each of eight
 // consecutive rows at once, so these eight must lie in different banks.
+#endif
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
@@ -16,7 +21,11 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + (chunk ^ (row / kRowsPerTurn % kSpan)) * 16;
 }
 #else
+#if GEMM_WMMA
+// A row is kPadding elements longer than its data: eight of them make consecutive rows start four banks further on.
+#else
 // Padding: a row is one chunk longer than its data, so that consecutive rows start four banks apart.
+#endif
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     return row * kPitch + chunk * 16;

@@ -14,7 +14,9 @@ namespace {
 
 const MmaMultistageConfig& drawable_config(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
     const auto* family = std::get_if<MmaMultistageConfig>(&config.family);
-    if (family == nullptr) throw ConfigError("no page", {fmt::format("the family {} has none", family_name(config))});
+    if (family == nullptr)
+        throw ConfigError("no page",
+                          {fmt::format("only mma_multistage kernels can be drawn, not {}", family_name(config))});
     std::vector<std::string> reasons = mma_multistage_unsupported(spec, arch);
     if (reasons.empty()) reasons = mma_multistage_violations(spec, config, arch);
     if (!reasons.empty()) throw ConfigError("this kernel does not fit the problem", reasons);

@@ -116,7 +116,7 @@ std::string caption_of(const KernelRasterization& r, const std::string& order, c
 std::string megabytes(std::int64_t bytes) { return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6); }
 
 WaveFootprint wave_footprint(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t count) {
-    const TileIndex tiles = tiles_of(config, spec.m, spec.n);
+    const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     std::set<std::pair<std::int64_t, std::int64_t>> rows;  // (split, tile) whose part of A, or B, is read
     std::set<std::pair<std::int64_t, std::int64_t>> columns;
     for (std::int64_t block = 0; block < count; ++block) {
@@ -141,7 +141,7 @@ KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultista
                                          int blocks_per_sm) {
     KernelRasterization r;
     r.order = order_text(config);
-    r.tiles = tiles_of(config, spec.m, spec.n);
+    r.tiles = tiles_of(config.block, spec.m, spec.n);
     r.splits = config.split_k;
     r.blocks = r.tiles.m * r.tiles.n * r.splits;
     r.sm_count = gpu.sm_count;

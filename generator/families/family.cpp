@@ -7,9 +7,14 @@
 #include "generator/families/mma_multistage_names.hpp"
 #include "generator/families/mma_multistage_render.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
-#include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_family.hpp"
+#include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_naive_family.hpp"
+#include "generator/families/wmma_multistage_anatomy.hpp"
+#include "generator/families/wmma_multistage_constraints.hpp"
+#include "generator/families/wmma_multistage_cost.hpp"
+#include "generator/families/wmma_multistage_names.hpp"
+#include "generator/families/wmma_multistage_render.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +44,8 @@ constexpr std::array kFamilies{
            .workspace_bytes = mma_multistage_workspace_bytes,
            .owner = mma_multistage_owner},
     Family{.name = "simt_hierarchical",
-           .summary = "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline",
+           .summary =
+               "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline",
            .math_unit = MathUnit::fp32_cores,
            .unsupported = simt_hierarchical_unsupported,
            .candidates = simt_hierarchical_candidates,
@@ -57,6 +63,26 @@ constexpr std::array kFamilies{
            .workspace_bytes = simt_hierarchical_workspace_bytes,
            .owner = simt_hierarchical_owner},
     simt_family<SimtNaive>(),
+    Family{.name = "wmma_multistage",
+           .summary =
+               "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which "
+               "can be left out",
+           .by_name_only = true,
+           .unsupported = wmma_multistage_unsupported,
+           .candidates = wmma_multistage_candidates,
+           .violations = wmma_multistage_violations,
+           .objections = wmma_multistage_objections,
+           .anatomy = wmma_multistage_anatomy,
+           .cost = wmma_multistage_cost,
+           .config_name = wmma_multistage_config_name,
+           .parse_config_name = parse_wmma_multistage_config_name,
+           .parameters = wmma_multistage_parameters,
+           .with_parameters = wmma_multistage_with_parameters,
+           .template_file = "wmma_multistage.cu",
+           .render_input = wmma_multistage_render_input,
+           .entries = wmma_multistage_entries,
+           .workspace_bytes = wmma_multistage_workspace_bytes,
+           .owner = wmma_multistage_owner},
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 

@@ -37,8 +37,10 @@ struct ElementOwner {
     std::int64_t tile_m = 0;
     std::int64_t tile_n = 0;
     int warp = 0;
-    int lane = 0;
-    int accumulator_register = 0;  ///< index into the thread's accumulator fragment
+    int lane = 0;                  ///< kUnknown where the hardware alone knows
+    int accumulator_register = 0;  ///< index into the thread's accumulator fragment, or kUnknown
+
+    static constexpr int kUnknown = -1;
 };
 
 /// How an operand gets from global memory into the registers of the tensor cores.

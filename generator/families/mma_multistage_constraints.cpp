@@ -1,5 +1,6 @@
 #include "generator/families/mma_multistage_constraints.hpp"
 
+#include "generator/families/half_constraints.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/kernel_source.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -13,24 +14,10 @@
 namespace jitgemm {
 namespace {
 
-using Reasons = std::vector<std::string>;
-
 constexpr int kMaxWarps = 16;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;
 constexpr int kMaxSplits = 64;
-constexpr int kMaxPassesAsync = 32;    // one predicate bit a pass in a 32-bit mask
-constexpr int kMaxPassesRealign = 12;  // eight registers a pass
-constexpr int kFirstComputeCapability = 80;
-
-bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
-bool is_output(DataType type) { return is_half(type) || type == DataType::f32; }
-
-void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part) {
-    if (part <= 0 || whole <= 0 || whole % part != 0)
-        reasons.push_back(
-            fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
-}
 
 void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
     check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
@@ -42,6 +29,12 @@ void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
     if (c.warp.k != c.block.k)
         reasons.push_back(
             fmt::format("warp_tile.k = {} differs from block_tile.k = {}: warps don't divide K", c.warp.k, c.block.k));
+}
+
+void check_swizzle(Reasons& reasons, std::string_view name, const OperandGeometry& operand, SharedLayout layout) {
+    if (layout != SharedLayout::swizzle) return;
+    const std::string reason = swizzle_violation(operand.pitch_bytes);
+    if (!reason.empty()) reasons.push_back(fmt::format("{} in shared memory: {}", name, reason));
 }
 
 void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
@@ -74,55 +67,10 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMul
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
 }
 
-void check_warps(Reasons& reasons, const MmaMultistageGeometry& g) {
-    const int warps = g.warps_m * g.warps_n;
-    if (warps < 1 || warps > kMaxWarps)
-        reasons.push_back(
-            fmt::format("{} x {} = {} warps a block, outside 1 to {}", g.warps_m, g.warps_n, warps, kMaxWarps));
-}
-
-void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads,
-                SharedLayout layout) {
-    if (layout == SharedLayout::swizzle) {
-        const std::string reason = swizzle_violation(operand.pitch_bytes);
-        if (!reason.empty()) reasons.push_back(fmt::format("{} in shared memory: {}", name, reason));
-    }
-    if (operand.vectors_per_row == 0 || threads % operand.vectors_per_row != 0) {
-        reasons.push_back(fmt::format("{}: {} threads don't divide into rows of {} vectors of {} bytes", name, threads,
-                                      operand.vectors_per_row, operand.vector_bytes));
-        return;
-    }
-    const int most = operand.async ? kMaxPassesAsync : kMaxPassesRealign;
-    if (operand.passes > most)
-        reasons.push_back(fmt::format("{}: {} vectors of {} bytes a thread and tile, more than {}", name,
-                                      operand.passes, operand.vector_bytes, most));
-}
-
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     if (c.epilogue == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
         reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
                                       c.warp.n, g.vector_d));
-}
-
-void check_rasterization(Reasons& reasons, const MmaMultistageConfig& c) {
-    const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-    if (strips && (c.group < 1 || c.group > 1024))
-        reasons.push_back(fmt::format("group = {} is outside 1 to 1024", c.group));
-    if (!strips && c.group != 1)
-        reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", c.group));
-}
-
-void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arch& arch) {
-    if (g.shared_bytes > arch.shared_bytes_per_block)
-        reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, epilogue {}), {} has {}", g.shared_bytes,
-                                      g.pipeline_bytes, g.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
-    if (g.registers() > arch.max_registers_per_thread)
-        reasons.push_back(fmt::format(
-            "about {} registers a thread ({} accumulators, {} fragments, {} staging), the most is {}", g.registers(),
-            g.accumulator_registers, g.fragment_registers, g.staging_registers, arch.max_registers_per_thread));
-    else if (g.registers() * g.threads > arch.registers_per_sm)
-        reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(),
-                                      g.threads, arch.registers_per_sm));
 }
 
 void check_packing(Reasons& reasons, std::string_view name, bool packed, int alignment, std::int64_t rows,
@@ -142,29 +90,10 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
     check_packing(reasons, "B", packs_b(c.pack), spec.align_b, b_rows_n ? spec.n : spec.k, b_rows_n ? spec.k : spec.n);
 }
 
-void check_grid(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    if (c.block.m <= 0 || c.block.n <= 0 || c.split_k <= 0) return;
-    const std::int64_t blocks = block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n);
-    if (blocks > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(
-            fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
-}
-
 }  // namespace
 
 Reasons mma_multistage_unsupported(const GemmSpec& spec, const Arch& arch) {
-    Reasons reasons;
-    if (!is_half(spec.a) || spec.a != spec.b)
-        reasons.push_back(fmt::format("mma_multistage multiplies f16 by f16 or bf16 by bf16, not {} by {}",
-                                      to_string(spec.a), to_string(spec.b)));
-    if (!is_output(spec.d))
-        reasons.push_back(fmt::format("mma_multistage writes f16, bf16 or f32, not {}", to_string(spec.d)));
-    if (spec.c && !is_output(*spec.c))
-        reasons.push_back(fmt::format("mma_multistage adds C in f16, bf16 or f32, not {}", to_string(*spec.c)));
-    if (arch.compute_capability < kFirstComputeCapability)
-        reasons.push_back(
-            fmt::format("mma_multistage needs sm_{} (cp.async), not {}", kFirstComputeCapability, arch.name));
-    return reasons;
+    return unsupported_on_tensor_cores("mma_multistage", spec, arch);
 }
 
 Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
@@ -174,16 +103,18 @@ Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& conf
     const MmaMultistageGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c);
     check_atom(reasons, spec, c, arch);
-    check_warps(reasons, g);
+    check_warps(reasons, g, kMaxWarps);
     check_ldmatrix(reasons, c, g);
     check_pipeline(reasons, c, g);
-    check_copy(reasons, "A", g.a, g.threads, c.shared_layout);
-    check_copy(reasons, "B", g.b, g.threads, c.shared_layout);
+    check_swizzle(reasons, "A", g.a, c.shared_layout);
+    check_copy(reasons, "A", g.a, g.threads);
+    check_swizzle(reasons, "B", g.b, c.shared_layout);
+    check_copy(reasons, "B", g.b, g.threads);
     check_epilogue(reasons, c, g);
-    check_rasterization(reasons, c);
+    check_rasterization(reasons, c.rasterization, c.group);
     check_resources(reasons, g, arch);
     check_packing(reasons, spec, c);
-    check_grid(reasons, spec, c);
+    check_grid(reasons, spec, {c.block.m, c.block.n, c.split_k});
     return reasons;
 }
 

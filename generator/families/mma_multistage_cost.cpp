@@ -176,8 +176,12 @@ std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const 
 
 CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
     const auto& c = std::get<MmaMultistageConfig>(config.family);
+    return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
+}
+
+CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
+                               const GpuModel& gpu) {
     const GemmSignature problem = signature(spec);
-    const MmaMultistageGeometry g = geometry(problem, c);
     CostEstimate cost;
     cost.blocks_per_sm = resident_blocks(g, *gpu.arch);
     if (cost.blocks_per_sm == 0) return cost;

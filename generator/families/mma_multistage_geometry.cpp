@@ -14,22 +14,6 @@ constexpr int kOtherRegisters = 46;  // addresses, predicates, loop state: what 
 int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
 int rounded_up_quotient(int value, int divisor) { return divisor > 0 ? (value + divisor - 1) / divisor : 0; }
 
-OperandGeometry operand_geometry(bool k_major, int alignment, int mn_extent, const MmaMultistageConfig& config,
-                                 int threads) {
-    OperandGeometry operand;
-    operand.k_major = k_major;
-    operand.async = widest_cp_async(alignment) != nullptr;
-    operand.vector_bytes = operand.async ? alignment : kChunkBytes;
-    operand.tile_rows = k_major ? mn_extent : config.block.k;
-    operand.row_bytes = (k_major ? config.block.k : mn_extent) * kElementBytes;
-    operand.pitch_bytes = operand.row_bytes + (config.shared_layout == SharedLayout::padding ? kChunkBytes : 0);
-    operand.stage_bytes = operand.tile_rows * operand.pitch_bytes;
-    operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
-    const int rows_per_pass = safe_quotient(threads, operand.vectors_per_row);
-    operand.passes = rounded_up_quotient(operand.tile_rows, rows_per_pass);
-    return operand;
-}
-
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
     if (config.epilogue == EpilogueStore::registers) return 0;
     const bool f32 = config.split_k > 1 || signature.c.has_value() || signature.d == DataType::f32;
@@ -46,9 +30,30 @@ int MmaMultistageGeometry::registers() const {
     return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
 }
 
+OperandGeometry operand_geometry(const OperandTraits& traits) {
+    OperandGeometry operand;
+    operand.k_major = traits.k_major;
+    operand.async = traits.may_be_async && widest_cp_async(traits.alignment) != nullptr;
+    operand.shifted = !operand.async && traits.alignment < kChunkBytes;
+    operand.vector_bytes = operand.async ? traits.alignment : kChunkBytes;
+    operand.tile_rows = traits.k_major ? traits.mn_extent : traits.block_k;
+    operand.row_bytes = (traits.k_major ? traits.block_k : traits.mn_extent) * kElementBytes;
+    operand.pitch_bytes = operand.row_bytes + traits.padding_bytes;
+    operand.stage_bytes = operand.tile_rows * operand.pitch_bytes;
+    operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
+    const int rows_per_pass = safe_quotient(traits.threads, operand.vectors_per_row);
+    operand.passes = rounded_up_quotient(operand.tile_rows, rows_per_pass);
+    return operand;
+}
+
+int staging_registers(const OperandGeometry& operand) {
+    constexpr int kVectorRegisters = kChunkBytes / 4;  // two vectors where they have to be shifted
+    return operand.async ? 0 : operand.passes * kVectorRegisters * (operand.shifted ? 2 : 1);
+}
+
 int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk) {
     return layout == SharedLayout::swizzle ? swizzled_offset(operand.row_bytes, row, chunk)
-                                           : padded_offset(operand.row_bytes, row, chunk);
+                                           : row * operand.pitch_bytes + chunk * kChunkBytes;
 }
 
 MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
@@ -63,12 +68,20 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     g.accumulator_registers = g.tiles_m * g.tiles_n * registers_c;
     const int fragment = (config.warp.m + config.warp.n) * config.mma.k / 64;
     g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
-    g.a = operand_geometry(is_k_major(Operand::a, signature.layout),
-                           packs_a(config.pack) ? kChunkBytes : signature.align_a, config.block.m, config, g.threads);
-    g.b = operand_geometry(is_k_major(Operand::b, signature.layout),
-                           packs_b(config.pack) ? kChunkBytes : signature.align_b, config.block.n, config, g.threads);
-    for (const OperandGeometry* operand : {&g.a, &g.b})
-        if (!operand->async) g.staging_registers += 8 * operand->passes;
+    const int padding = config.shared_layout == SharedLayout::padding ? kChunkBytes : 0;
+    g.a = operand_geometry({.k_major = is_k_major(Operand::a, signature.layout),
+                            .alignment = packs_a(config.pack) ? kChunkBytes : signature.align_a,
+                            .mn_extent = config.block.m,
+                            .block_k = config.block.k,
+                            .padding_bytes = padding,
+                            .threads = g.threads});
+    g.b = operand_geometry({.k_major = is_k_major(Operand::b, signature.layout),
+                            .alignment = packs_b(config.pack) ? kChunkBytes : signature.align_b,
+                            .mn_extent = config.block.n,
+                            .block_k = config.block.k,
+                            .padding_bytes = padding,
+                            .threads = g.threads});
+    g.staging_registers = staging_registers(g.a) + staging_registers(g.b);
     g.vector_d = output_vector(signature, config);
     g.pipeline_bytes = static_cast<std::int64_t>(config.stages) * (g.a.stage_bytes + g.b.stage_bytes);
     g.staged_bytes = staged_element_bytes(signature, config);

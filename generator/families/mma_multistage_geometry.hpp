@@ -12,7 +12,9 @@ namespace jitgemm {
 /// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
 struct OperandGeometry {
     bool k_major = true;  ///< shared memory holds it with K contiguous, as global memory does
-    bool async = true;    ///< cp.async; else aligned loads shifted in registers (alignment of one element)
+    bool async = true;    ///< cp.async; else through registers
+    bool shifted =
+        true;  ///< where through registers: aligned loads, shifted into place (less than 16 bytes of alignment)
     int vector_bytes = 16;
     int tile_rows = 0;    ///< rows of shared memory: M/N extents when K-major, else K
     int row_bytes = 0;    ///< data in a row
@@ -21,6 +23,21 @@ struct OperandGeometry {
     int vectors_per_row = 0;
     int passes = 0;  ///< vectors a thread copies of each tile; 0 when threads don't divide into rows
 };
+
+/// What an operand's geometry follows from.
+struct OperandTraits {
+    bool k_major = true;
+    int alignment = 16;        ///< bytes
+    int mn_extent = 0;         ///< of the block tile: M or N
+    int block_k = 0;           ///< and K
+    int padding_bytes = 0;     ///< behind each row of shared memory
+    int threads = 0;           ///< of a block
+    bool may_be_async = true;  ///< cp.async where the alignment allows
+};
+[[nodiscard]] OperandGeometry operand_geometry(const OperandTraits& traits);
+
+/// 32-bit registers a thread needs for its vectors of this operand while they are on their way; 0 with cp.async.
+[[nodiscard]] int staging_registers(const OperandGeometry& operand);
 
 /// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/shared_layout.cuh places it.
 [[nodiscard]] int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk);

@@ -29,6 +29,7 @@ std::string rasterization_token(const MmaMultistageConfig& config) {
     return {};
 }
 
+constexpr int kUsualGroup = 8;
 constexpr std::array<std::string_view, 4> kPackNames{"none", "a", "b", "ab"};  // by Pack's value
 
 std::string_view name_of(Pack pack) { return kPackNames[static_cast<std::size_t>(pack)]; }
@@ -150,13 +151,6 @@ const Parameter* find_parameter(std::string_view name) {
     return nullptr;
 }
 
-/// A rasterization without strips has no group, and one with strips needs one: what is given decides what is not.
-void settle_group(MmaMultistageConfig& config, const ParameterMap& given) {
-    if (given.count("rasterization") == 0 || given.count("group") != 0) return;
-    const bool strips = config.rasterization != Rasterization::row && config.rasterization != Rasterization::column;
-    config.group = !strips ? 1 : config.group > 1 ? config.group : 8;
-}
-
 }  // namespace
 
 std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
@@ -217,7 +211,7 @@ KernelConfig mma_multistage_with_parameters(const KernelConfig& config, const Pa
     }
     if (!reasons.empty()) throw ConfigError("parameters", std::move(reasons));
     changed.warp.k = changed.block.k;
-    settle_group(changed, parameters);
+    settle_group(changed.rasterization, changed.group, kUsualGroup, parameters);
     return {changed};
 }
 

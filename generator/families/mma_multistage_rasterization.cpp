@@ -14,13 +14,13 @@ struct Strips {
     bool zigzag = false;
 };
 
-Strips strips_of(const MmaMultistageConfig& config) {
-    switch (config.rasterization) {
+Strips strips_of(const RasterOrder& order) {
+    switch (order.rasterization) {
         case Rasterization::row: return {};
         case Rasterization::column: return {.turned = true};
-        case Rasterization::grouped_m: return {.height = config.group};
-        case Rasterization::grouped_n: return {.height = config.group, .turned = true};
-        case Rasterization::zigzag: return {.height = config.group, .zigzag = true};
+        case Rasterization::grouped_m: return {.height = order.group};
+        case Rasterization::grouped_n: return {.height = order.group, .turned = true};
+        case Rasterization::zigzag: return {.height = order.group, .zigzag = true};
     }
     return {};
 }
@@ -38,8 +38,8 @@ bool goes_backwards(const Strips& strips, std::int64_t strip) { return strips.zi
 
 }  // namespace
 
-TileIndex tile_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles) {
-    const Strips strips = strips_of(config);
+TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex tiles) {
+    const Strips strips = strips_of(order);
     const TileIndex all = turned_if(strips.turned, tiles);
     const std::int64_t strip = block / (strips.height * all.n);
     const std::int64_t inside = block % (strips.height * all.n);
@@ -50,8 +50,8 @@ TileIndex tile_of_block(const MmaMultistageConfig& config, std::int64_t block, T
     return turned_if(strips.turned, tile);
 }
 
-std::int64_t block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles) {
-    const Strips strips = strips_of(config);
+std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex tiles) {
+    const Strips strips = strips_of(order);
     const TileIndex all = turned_if(strips.turned, tiles);
     const TileIndex wanted = turned_if(strips.turned, tile);
     const std::int64_t strip = wanted.m / strips.height;
@@ -60,8 +60,8 @@ std::int64_t block_of_tile(const MmaMultistageConfig& config, TileIndex tile, Ti
     return first_row * all.n + column * strip_rows(strips, first_row, all.m) + wanted.m - first_row;
 }
 
-TileIndex tiles_of(const MmaMultistageConfig& config, std::int64_t m, std::int64_t n) {
-    return {rounded_up_quotient(m, config.block.m), rounded_up_quotient(n, config.block.n)};
+TileIndex tiles_of(const TileShape& block, std::int64_t m, std::int64_t n) {
+    return {rounded_up_quotient(m, block.m), rounded_up_quotient(n, block.n)};
 }
 
 KRange k_range_of_split(const MmaMultistageConfig& config, int split, std::int64_t k) {

@@ -13,13 +13,22 @@ struct TileIndex {
     friend bool operator==(const TileIndex&, const TileIndex&) = default;
 };
 
+/// What decides it, of any family's config that has both.
+struct RasterOrder {
+    Rasterization rasterization;
+    int group;  ///< strip width in tiles
+
+    template <typename Config>
+    RasterOrder(const Config& config) : rasterization(config.rasterization), group(config.group) {}  // implicit
+};
+
 /// The tile that a block takes, and the block that takes a tile, out of tiles.m · tiles.n of each; blocks of further splits
 /// of K repeat the order. templates/rasterization.cuh says the same in device code.
-[[nodiscard]] TileIndex tile_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles);
-[[nodiscard]] std::int64_t block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles);
+[[nodiscard]] TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex tiles);
+[[nodiscard]] std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex tiles);
 
 /// Tiles of D along M and N, the last ones cut by its edges.
-[[nodiscard]] TileIndex tiles_of(const MmaMultistageConfig& config, std::int64_t m, std::int64_t n);
+[[nodiscard]] TileIndex tiles_of(const TileShape& block, std::int64_t m, std::int64_t n);
 
 /// The part of K that a split sums up, [first, end), in whole k-blocks but for the last; it may be empty.
 struct KRange {

@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage_render.hpp"
 
 #include "generator/families/gemm_arguments.hpp"
+#include "generator/families/half_render.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_rasterization.hpp"
 #include "generator/families/params_text.hpp"
@@ -23,12 +24,9 @@ const MmaMultistageConfig& config_of(const KernelConfig& config) {
     return std::get<MmaMultistageConfig>(config.family);
 }
 
-int rasterization_code(Rasterization rasterization) { return static_cast<int>(rasterization); }
-
-using Macros = std::map<std::string, int, std::less<>>;
-
 Macros tile_macros(const MmaMultistageConfig& c) {
-    return {{"GEMM_BLOCK_M", c.block.m},
+    return {{"GEMM_WMMA", 0},
+            {"GEMM_BLOCK_M", c.block.m},
             {"GEMM_BLOCK_N", c.block.n},
             {"GEMM_BLOCK_K", c.block.k},
             {"GEMM_WARP_M", c.warp.m},
@@ -39,29 +37,13 @@ Macros tile_macros(const MmaMultistageConfig& c) {
             {"GEMM_LDMATRIX_B", c.ldmatrix_b},
             {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
             {"GEMM_DOUBLE_BUFFER", c.double_buffer},
-            {"GEMM_RASTERIZATION", rasterization_code(c.rasterization)},
+            {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
             {"GEMM_GROUP", c.group},
             {"GEMM_EPILOGUE_SHARED", c.epilogue == EpilogueStore::shared},
             {"GEMM_SPLIT_K", c.split_k},
             {"GEMM_PACK_A", packs_a(c.pack)},
             {"GEMM_PACK_B", packs_b(c.pack)},
             {"GEMM_WORKSPACE", c.split_k > 1 || c.pack != Pack::none}};
-}
-
-void add_copy_macros(Macros& macros, const MmaMultistageGeometry& g) {
-    const auto any = [&](auto holds) { return holds(g.a) || holds(g.b) ? 1 : 0; };
-    macros["GEMM_A_K_MAJOR"] = g.a.k_major;
-    macros["GEMM_B_K_MAJOR"] = g.b.k_major;
-    macros["GEMM_A_ASYNC"] = g.a.async;
-    macros["GEMM_B_ASYNC"] = g.b.async;
-    macros["GEMM_COPY_ASYNC"] = any([](const OperandGeometry& o) { return o.async; });
-    macros["GEMM_COPY_REALIGN"] = any([](const OperandGeometry& o) { return !o.async; });
-    macros["GEMM_COPY_16"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; });
-    macros["GEMM_COPY_NARROW"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; });
-    macros["GEMM_ASYNC_K_MAJOR"] = any([](const OperandGeometry& o) { return o.async && o.k_major; });
-    macros["GEMM_ASYNC_MN_MAJOR"] = any([](const OperandGeometry& o) { return o.async && !o.k_major; });
-    macros["GEMM_REALIGN_K_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && o.k_major; });
-    macros["GEMM_REALIGN_MN_MAJOR"] = any([](const OperandGeometry& o) { return !o.async && !o.k_major; });
 }
 
 void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
@@ -85,14 +67,6 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     macros["GEMM_STAGED_F32"] = read_c || store_float;
     macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = !read_c || s.d == DataType::f32;
     macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
-}
-
-std::string_view rasterization_comment(Rasterization rasterization) {
-    switch (rasterization) {
-        case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
-        case Rasterization::zigzag: return "tiles of M in a strip that blocks walk n by n, forth and back";
-        default: return "tiles of M in a strip that blocks walk n by n";
-    }
 }
 
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
@@ -175,10 +149,12 @@ RenderInput mma_multistage_render_input(const GemmSignature& signature, const Ke
     const MmaMultistageGeometry g = geometry(signature, c);
     RenderInput input;
     input.macros = tile_macros(c);
-    add_copy_macros(input.macros, g);
+    add_copy_macros(input.macros, g.a, g.b);
+    input.macros["GEMM_COMMIT_GROUPS"] = 1;
     add_output_macros(input.macros, signature, c, g);
     input.generated["params.cuh"] = params_text(signature, c, g);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
+    input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {});
     return input;
 }
 
@@ -215,7 +191,7 @@ ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& conf
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c, spec.m, spec.n));
+    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;

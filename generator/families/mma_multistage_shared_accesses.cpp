@@ -45,28 +45,6 @@ std::string rows_share_banks(int row_bytes, int pitch_bytes) {
                        row_bytes, pitch_bytes);
 }
 
-/// Vectors of one row lie side by side in lanes; threads go down the rows, pass by pass.
-SharedAccess copy_access(const OperandTile& tile, int threads) {
-    const OperandGeometry& g = tile.geometry;
-    SharedAccess access;
-    access.what = fmt::format("{} {}", g.async ? "cp.async" : "st.shared", to_string(tile.operand));
-    access.instruction = fmt::format("{} of {} bytes", g.async ? "cp.async" : "st.shared", g.vector_bytes);
-    if (g.vectors_per_row == 0) return access;
-    const int rows_per_pass = threads / g.vectors_per_row;
-    for (int pass = 0; pass < g.passes; ++pass) {
-        for (int first = 0; first < threads; first += kWarpLanes) {
-            const LaneAddresses addresses = lane_addresses([&](int lane) {
-                const int row = (first + lane) / g.vectors_per_row + pass * rows_per_pass;
-                if (row >= g.tile_rows) return kInactiveLane;
-                return tile.address(row, (first + lane) % g.vectors_per_row * g.vector_bytes);
-            });
-            add_instruction(access, vector_wavefronts(g.vector_bytes, addresses));
-        }
-    }
-    explain_conflicts(access, rows_share_banks(g.row_bytes, g.pitch_bytes));
-    return access;
-}
-
 /// What the warps that share an operand's rows load is the same: each such row of warps counts once, `sharers` times.
 struct WarpGrid {
     int distinct;  ///< warps along the operand's M or N
@@ -132,12 +110,53 @@ SharedAccess epilogue_store(const MmaMultistageConfig& c, const MmaMultistageGeo
     return access;
 }
 
-/// And reads them back as the vectors of rows it stores to D. Vectors above 16 bytes take several loads each.
-SharedAccess epilogue_load(const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void add_mainloop(std::vector<SharedAccess>& accesses, const MmaMultistageConfig& config,
+                  const MmaMultistageGeometry& g, const MmaAtom& atom) {
+    const OperandTile a{Operand::a, g.a, config.shared_layout};
+    const OperandTile b{Operand::b, g.b, config.shared_layout};
+    for (const OperandTile* tile : {&a, &b})
+        accesses.push_back(copy_access(tile->operand, tile->geometry, tile->layout, g.threads));
+    for (const OperandTile* tile : {&a, &b}) accesses.push_back(ldmatrix_access(*tile, config, g, atom));
+}
+
+std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    std::vector<SharedAccess> accesses;
+    const MmaAtom* atom = find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
+    if (atom != nullptr) add_mainloop(accesses, config, geometry(signature, config), *atom);
+    return accesses;
+}
+
+/// Asked for every candidate, so what needs no counting isn't counted.
+bool may_conflict(const MmaMultistageConfig& config) { return config.shared_layout != SharedLayout::swizzle; }
+
+}  // namespace
+
+SharedAccess copy_access(Operand operand, const OperandGeometry& g, SharedLayout layout, int threads) {
+    const OperandTile tile{operand, g, layout};
+    SharedAccess access;
+    access.what = fmt::format("{} {}", g.async ? "cp.async" : "st.shared", to_string(operand));
+    access.instruction = fmt::format("{} of {} bytes", g.async ? "cp.async" : "st.shared", g.vector_bytes);
+    if (g.vectors_per_row == 0) return access;
+    const int rows_per_pass = threads / g.vectors_per_row;
+    for (int pass = 0; pass < g.passes; ++pass) {
+        for (int first = 0; first < threads; first += kWarpLanes) {
+            const LaneAddresses addresses = lane_addresses([&](int lane) {
+                const int row = (first + lane) / g.vectors_per_row + pass * rows_per_pass;
+                if (row >= g.tile_rows) return kInactiveLane;
+                return tile.address(row, (first + lane) % g.vectors_per_row * g.vector_bytes);
+            });
+            add_instruction(access, vector_wavefronts(g.vector_bytes, addresses));
+        }
+    }
+    explain_conflicts(access, rows_share_banks(g.row_bytes, g.pitch_bytes));
+    return access;
+}
+
+SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const MmaMultistageGeometry& g) {
     const int vector_bytes = g.vector_d * g.staged_bytes;
     const int bytes = std::min(vector_bytes, kWidestAccess);
-    const int vectors_per_row = g.vector_d > 0 ? c.warp.n / g.vector_d : 0;
-    const int vectors = c.mma.m * vectors_per_row;
+    const int vectors_per_row = g.vector_d > 0 ? warp.n / g.vector_d : 0;
+    const int vectors = mma.m * vectors_per_row;
     SharedAccess access;
     access.what = "epilogue load";
     access.instruction = fmt::format("ld.shared of {} bytes", bytes);
@@ -156,29 +175,9 @@ SharedAccess epilogue_load(const MmaMultistageConfig& c, const MmaMultistageGeom
                       vector_bytes > kWidestAccess
                           ? fmt::format("vectors of {} bytes are read in parts of {}, so that lanes lie {} bytes apart",
                                         vector_bytes, bytes, vector_bytes)
-                          : rows_share_banks(c.warp.n * g.staged_bytes, g.staged_pitch));
+                          : rows_share_banks(warp.n * g.staged_bytes, g.staged_pitch));
     return access;
 }
-
-void add_mainloop(std::vector<SharedAccess>& accesses, const MmaMultistageConfig& config,
-                  const MmaMultistageGeometry& g, const MmaAtom& atom) {
-    const OperandTile a{Operand::a, g.a, config.shared_layout};
-    const OperandTile b{Operand::b, g.b, config.shared_layout};
-    for (const OperandTile* tile : {&a, &b}) accesses.push_back(copy_access(*tile, g.threads));
-    for (const OperandTile* tile : {&a, &b}) accesses.push_back(ldmatrix_access(*tile, config, g, atom));
-}
-
-std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    std::vector<SharedAccess> accesses;
-    const MmaAtom* atom = find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
-    if (atom != nullptr) add_mainloop(accesses, config, geometry(signature, config), *atom);
-    return accesses;
-}
-
-/// Asked for every candidate, so what needs no counting isn't counted.
-bool may_conflict(const MmaMultistageConfig& config) { return config.shared_layout != SharedLayout::swizzle; }
-
-}  // namespace
 
 std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                          const MmaMultistageConfig& config) {
@@ -187,7 +186,7 @@ std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& si
     const MmaMultistageGeometry g = geometry(signature, config);
     const MmaAtom& atom = *find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
     accesses.push_back(epilogue_store(config, g, atom));
-    accesses.push_back(epilogue_load(config, g));
+    accesses.push_back(epilogue_load(config.warp, config.mma, g));
     return accesses;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "generator/families/mma_multistage.hpp"
+#include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/kernel_config.hpp"
 #include "generator/layout/bank_conflicts.hpp"
+#include "generator/layout/mma_atom.hpp"
 
 #include <string>
 #include <vector>
@@ -15,6 +17,16 @@ namespace jitgemm {
 /// epilogue_shared.cuh. A config that breaks rules gives whatever part of it makes sense.
 [[nodiscard]] std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                                        const MmaMultistageConfig& config);
+
+/// Of these, a tile's copy into shared memory, per k-block: vectors of one row lie side by side in lanes; threads go down the
+/// rows, pass by pass.
+[[nodiscard]] SharedAccess copy_access(Operand operand, const OperandGeometry& geometry, SharedLayout layout,
+                                       int threads);
+
+/// And what the epilogue reads back of each warp's strip of mma.m rows: the vectors of rows it stores to D. Vectors above 16
+/// bytes take several loads each.
+[[nodiscard]] SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma,
+                                         const MmaMultistageGeometry& geometry);
 
 /// Times longer the mainloop keeps shared memory busy than without bank conflicts. Swizzled tiles never have any where the
 /// swizzle is legal: 128 bytes of neighbouring vectors, like the 8 rows of a matrix, fill all banks. Tests count all of

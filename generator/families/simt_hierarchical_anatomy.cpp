@@ -144,14 +144,10 @@ ElementOwner simt_hierarchical_owner(const GemmSpec& spec, const KernelConfig& c
                                      std::int64_t column) {
     const Config& c = config_of(config);
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
-    MmaMultistageConfig order;
-    order.block = c.block;
-    order.rasterization = c.rasterization;
-    order.group = c.group;
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(order, {owner.tile_m, owner.tile_n}, tiles_of(order, spec.m, spec.n));
+    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;

@@ -2,6 +2,7 @@
 
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/mma_atom.hpp"
+#include "generator/layout/wmma_atom.hpp"
 
 #include <string>
 
@@ -12,5 +13,9 @@ namespace jitgemm {
 
 /// `ldmatrix_a(unsigned* r, unsigned address)` (or _b): x registers from the rows at shared-memory address `address`.
 [[nodiscard]] std::string ldmatrix_wrapper(Operand operand, int x, bool trans);
+
+/// kRegistersA, kRegistersB and kRegistersC of a fragment, and the wmma instructions as inline functions: load_fragment_a,
+/// load_fragment_b, mma, store_fragment. K-major operands lie in shared memory with K contiguous.
+[[nodiscard]] std::string wmma_wrappers(const WmmaAtom& atom, bool a_k_major, bool b_k_major);
 
 }  // namespace jitgemm

@@ -1,5 +1,6 @@
 #include "runtime/emulator/mma_fragments.hpp"
 
+#include "generator/layout/wmma_atom.hpp"
 #include "runtime/emulator/mask.hpp"
 
 #include <fmt/format.h>
@@ -43,13 +44,10 @@ std::vector<MmaKind> build_mma_kinds() {
 }
 
 std::vector<MmaKind> build_wmma_kinds() {
-    using enum MmaType;
     std::vector<MmaKind> kinds;
-    for (const int m : {16, 32, 8}) {
-        kinds.push_back({m, 256 / m, 16, f16, f16, f16, f16});
-        kinds.push_back({m, 256 / m, 16, f16, f16, f32, f32});
-        kinds.push_back({m, 256 / m, 16, bf16, bf16, f32, f32});
-    }
+    for (const WmmaAtom& atom : wmma_atom_table())
+        kinds.push_back(
+            {atom.shape.m, atom.shape.n, atom.shape.k, atom.type, atom.type, atom.accumulator, atom.accumulator});
     return kinds;
 }
 
@@ -205,9 +203,7 @@ bool is_supported(const MmaKind& kind) { return find_mma_plan(kind) != nullptr; 
 // ---- wmma ------------------------------------------------------------------------------------------------------------
 
 int wmma_elements(const MmaKind& kind, Operand operand) {
-    constexpr int kF16Elements = 16;  // eight registers whatever the shape
-    if (operand != Operand::c && type_of(kind, operand) == MmaType::f16) return kF16Elements;
-    return rows_of(kind, operand) * columns_of(kind, operand) / kLanes;
+    return jitgemm::wmma_elements({kind.m, kind.n, kind.k}, operand, type_of(kind, operand));
 }
 
 MmaRegisters wmma_registers(const MmaKind& kind) {

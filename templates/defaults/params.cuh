@@ -15,6 +15,15 @@
 #ifndef GEMM_WARP_N
 #define GEMM_WARP_N 64
 #endif
+#ifndef GEMM_WMMA
+#define GEMM_WMMA 0  // wmma_multistage: fragments through wmma, rows padded by GEMM_PADDING elements
+#endif
+#ifndef GEMM_MMA_M
+#define GEMM_MMA_M 16
+#endif
+#ifndef GEMM_MMA_N
+#define GEMM_MMA_N (GEMM_WMMA ? 16 : 8)
+#endif
 #ifndef GEMM_MMA_K
 #define GEMM_MMA_K 16
 #endif
@@ -28,7 +37,19 @@
 #define GEMM_LDMATRIX_B 4
 #endif
 #ifndef GEMM_SWIZZLE
-#define GEMM_SWIZZLE 1
+#define GEMM_SWIZZLE (!GEMM_WMMA)
+#endif
+#ifndef GEMM_PADDING
+#define GEMM_PADDING 8
+#endif
+#ifndef GEMM_ASYNC
+#define GEMM_ASYNC 1  // cp.async where the alignment allows
+#endif
+#ifndef GEMM_CACHE_ALL
+#define GEMM_CACHE_ALL 0  // 16-byte cp.async goes through L1 as well
+#endif
+#ifndef GEMM_L2_PREFETCH
+#define GEMM_L2_PREFETCH 128  // bytes cp.async asks L2 to fetch: 0, 64, 128, 256
 #endif
 #ifndef GEMM_DOUBLE_BUFFER
 #define GEMM_DOUBLE_BUFFER 1
@@ -104,19 +125,34 @@
 #define GEMM_READ_C (GEMM_HAS_C && GEMM_SPLIT_K == 1)
 #endif
 #ifndef GEMM_A_ASYNC
-#define GEMM_A_ASYNC (GEMM_ALIGN_A >= 4)
+#define GEMM_A_ASYNC (GEMM_ASYNC && GEMM_ALIGN_A >= 4)
+#endif
+#ifndef GEMM_A_REGISTERS
+#define GEMM_A_REGISTERS (!GEMM_A_ASYNC && GEMM_ALIGN_A == 16)
 #endif
 #ifndef GEMM_B_ASYNC
-#define GEMM_B_ASYNC (GEMM_ALIGN_B >= 4)
+#define GEMM_B_ASYNC (GEMM_ASYNC && GEMM_ALIGN_B >= 4)
 #endif
+#ifndef GEMM_B_REGISTERS
+#define GEMM_B_REGISTERS (!GEMM_B_ASYNC && GEMM_ALIGN_B == 16)
+#endif
+// One of the three ways: A_ASYNC, A_REGISTERS, or through registers with a shift.
+#define GEMM_A_REALIGN (!GEMM_A_ASYNC && !GEMM_A_REGISTERS)
+#define GEMM_B_REALIGN (!GEMM_B_ASYNC && !GEMM_B_REGISTERS)
 #ifndef GEMM_COPY_ASYNC
 #define GEMM_COPY_ASYNC (GEMM_A_ASYNC || GEMM_B_ASYNC)
 #endif
+#ifndef GEMM_COMMIT_GROUPS
+#define GEMM_COMMIT_GROUPS (!GEMM_WMMA || GEMM_COPY_ASYNC)
+#endif
+#ifndef GEMM_COPY_REGISTERS
+#define GEMM_COPY_REGISTERS (GEMM_A_REGISTERS || GEMM_B_REGISTERS)
+#endif
 #ifndef GEMM_COPY_REALIGN
-#define GEMM_COPY_REALIGN (!GEMM_A_ASYNC || !GEMM_B_ASYNC)
+#define GEMM_COPY_REALIGN (GEMM_A_REALIGN || GEMM_B_REALIGN)
 #endif
 #ifndef GEMM_COPY_16
-#define GEMM_COPY_16 (GEMM_ALIGN_A == 16 || GEMM_ALIGN_B == 16)
+#define GEMM_COPY_16 ((GEMM_A_ASYNC && GEMM_ALIGN_A == 16) || (GEMM_B_ASYNC && GEMM_ALIGN_B == 16))
 #endif
 #ifndef GEMM_COPY_NARROW
 #define GEMM_COPY_NARROW ((GEMM_A_ASYNC && GEMM_ALIGN_A < 16) || (GEMM_B_ASYNC && GEMM_ALIGN_B < 16))
@@ -127,11 +163,17 @@
 #ifndef GEMM_ASYNC_MN_MAJOR
 #define GEMM_ASYNC_MN_MAJOR ((GEMM_A_ASYNC && !GEMM_A_K_MAJOR) || (GEMM_B_ASYNC && !GEMM_B_K_MAJOR))
 #endif
+#ifndef GEMM_REGISTERS_K_MAJOR
+#define GEMM_REGISTERS_K_MAJOR ((GEMM_A_REGISTERS && GEMM_A_K_MAJOR) || (GEMM_B_REGISTERS && GEMM_B_K_MAJOR))
+#endif
+#ifndef GEMM_REGISTERS_MN_MAJOR
+#define GEMM_REGISTERS_MN_MAJOR ((GEMM_A_REGISTERS && !GEMM_A_K_MAJOR) || (GEMM_B_REGISTERS && !GEMM_B_K_MAJOR))
+#endif
 #ifndef GEMM_REALIGN_K_MAJOR
-#define GEMM_REALIGN_K_MAJOR ((!GEMM_A_ASYNC && GEMM_A_K_MAJOR) || (!GEMM_B_ASYNC && GEMM_B_K_MAJOR))
+#define GEMM_REALIGN_K_MAJOR ((GEMM_A_REALIGN && GEMM_A_K_MAJOR) || (GEMM_B_REALIGN && GEMM_B_K_MAJOR))
 #endif
 #ifndef GEMM_REALIGN_MN_MAJOR
-#define GEMM_REALIGN_MN_MAJOR ((!GEMM_A_ASYNC && !GEMM_A_K_MAJOR) || (!GEMM_B_ASYNC && !GEMM_B_K_MAJOR))
+#define GEMM_REALIGN_MN_MAJOR ((GEMM_A_REALIGN && !GEMM_A_K_MAJOR) || (GEMM_B_REALIGN && !GEMM_B_K_MAJOR))
 #endif
 #ifndef GEMM_WORKSPACE
 #define GEMM_WORKSPACE (GEMM_SPLIT_K > 1 || GEMM_PACK_A || GEMM_PACK_B)
@@ -149,10 +191,11 @@
 #define GEMM_STORE_F32 GEMM_STORE_FLOAT
 #endif
 #ifndef GEMM_STAGED_F32
-#define GEMM_STAGED_F32 (GEMM_READ_C || GEMM_STORE_FLOAT)
+#define GEMM_STAGED_F32 (GEMM_WMMA ? !GEMM_ACCUMULATOR_F16 : GEMM_READ_C || GEMM_STORE_FLOAT)
 #endif
 #ifndef GEMM_STAGED_VECTOR_IS_OUTPUT
-#define GEMM_STAGED_VECTOR_IS_OUTPUT (!GEMM_READ_C || GEMM_TYPE_D == 2)
+#define GEMM_STAGED_VECTOR_IS_OUTPUT \
+    (GEMM_WMMA ? GEMM_STAGED_F32 == (GEMM_TYPE_D == 2) : !GEMM_READ_C || GEMM_TYPE_D == 2)
 #endif
 #ifndef GEMM_PAIR_STORES
 #define GEMM_PAIR_STORES (GEMM_VECTOR_D >= 2)
@@ -163,10 +206,11 @@ constexpr int kBlockN = GEMM_BLOCK_N;
 constexpr int kBlockK = GEMM_BLOCK_K;
 constexpr int kWarpM  = GEMM_WARP_M;
 constexpr int kWarpN  = GEMM_WARP_N;
-constexpr int kMmaM   = 16;
-constexpr int kMmaN   = 8;
+constexpr int kMmaM   = GEMM_MMA_M;
+constexpr int kMmaN   = GEMM_MMA_N;
 constexpr int kMmaK   = GEMM_MMA_K;
 constexpr int kStages = GEMM_STAGES;
+constexpr int kPadding = GEMM_PADDING;
 
 constexpr int kLdmatrixA = GEMM_LDMATRIX_A;
 constexpr int kLdmatrixB = GEMM_LDMATRIX_B;

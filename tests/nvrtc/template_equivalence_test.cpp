@@ -6,7 +6,9 @@
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
 namespace {
@@ -92,6 +94,9 @@ struct Case {
     const char* name;
     GemmSpec spec;
     ParameterMap parameters;
+    KernelConfig base{MmaMultistageConfig{}};
+
+    [[nodiscard]] KernelConfig config() const { return with_parameters(base, parameters); }
 };
 
 GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -150,13 +155,45 @@ std::vector<Case> cases() {
          plus({{"mma", "16x8x8"}, {"ldsm_b", "1"}})}};
 }
 
+std::vector<Case> wmma_cases() {
+    const KernelConfig base{WmmaMultistageConfig{}};
+    using enum GemmLayout;
+    return {{"wmma, f16 sums", f16(spec_of(tn, 512, 512, 512), DataType::f16), {}, base},
+            {"wmma, f32 sums, .ca, no prefetch",
+             f16(spec_of(nt, 512, 512, 512), DataType::f32),
+             {{"cache", "ca"}, {"l2_prefetch", "0"}},
+             base},
+            {"wmma, bf16, one buffer, through registers",
+             spec_of(nn, 512, 512, 512),
+             {{"stages", "1"}, {"async", "0"}, {"padding", "0"}, {"double_buffer", "0"}, {"rasterization", "row"}},
+             base},
+            {"wmma, bf16, one buffer, C in f32",
+             with_c(spec_of(tt, 512, 512, 512), DataType::f32, DataType::bf16),
+             {{"stages", "1"}, {"rasterization", "column"}, {"block", "128x128x32"}},
+             base},
+            {"wmma, odd pitches, two stages",
+             f16(spec_of(tn, 511, 513, 515), DataType::f16),
+             {{"stages", "2"}, {"double_buffer", "0"}, {"block", "128x64x32"}, {"warp", "32x32"}},
+             base},
+            {"wmma, 4- and 16-byte rows, through registers",
+             f16(spec_of(nn, 512, 510, 510), DataType::f32),
+             {{"async", "0"}, {"block", "128x64x32"}, {"warp", "32x32"}, {"l2_prefetch", "256"}},
+             base},
+            {"wmma, D in f32 with f16 sums",
+             with_c(f16(spec_of(tt, 500, 500, 500), DataType::f16), DataType::f16, DataType::f32),
+             {{"l2_prefetch", "64"}, {"stages", "4"}},
+             base}};
+}
+
 }  // namespace
 
 TEST_CASE("template and dump compile to the same PTX over a sample of the space") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
-    for (const Case& one : cases()) {
+    std::vector<Case> all = cases();
+    std::ranges::move(wmma_cases(), std::back_inserter(all));
+    for (const Case& one : all) {
         INFO(one.name);
-        const KernelConfig config = with_parameters({MmaMultistageConfig{}}, one.parameters);
+        const KernelConfig config = one.config();
         const auto [of_dump, of_template] = compile_both(one.spec, config, "-ptx");
         REQUIRE(code_of(of_dump).size() > 1000);
         CHECK(code_of(of_dump) == code_of(of_template));
@@ -168,7 +205,7 @@ TEST_CASE("template and dump assemble to the same .text") {
     const std::vector<Case> all = cases();
     for (const std::size_t i : {std::size_t{0}, std::size_t{7}}) {
         INFO(all[i].name);
-        const KernelConfig config = with_parameters({MmaMultistageConfig{}}, all[i].parameters);
+        const KernelConfig config = all[i].config();
         const auto [of_dump, of_template] = compile_both(all[i].spec, config, "-cubin");
         const auto sections = text_sections(of_dump);
         REQUIRE(sections.count(".text.gemm") == 1);

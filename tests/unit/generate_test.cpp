@@ -126,6 +126,11 @@ TEST_CASE("golden dumps") {
         config.epilogue = EpilogueStore::registers;
         check_golden("bf16_nn_odd_with_c.cu", dump(source_of(spec, config), spec));
     }
+    SECTION("the WMMA ladder's last step") {
+        GemmSpec spec = problem(4096, 4096, 4096);
+        spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;
+        check_golden("f16_tn_wmma.cu", dump(generate(spec, {WmmaMultistageConfig{}}, kArch), spec));
+    }
     SECTION("f16 accumulators, packed, split along K") {
         GemmSpec spec = problem(127, 130, 4099);
         spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;

@@ -1,0 +1,50 @@
+// Defaults, so that a template compiles alone. A rendering puts the forms of cp.async it uses here.
+#if GEMM_CACHE_ALL
+#define GEMM_CP_ASYNC_16 "cp.async.ca.shared.global"
+#else
+#define GEMM_CP_ASYNC_16 "cp.async.cg.shared.global"
+#endif
+#if GEMM_L2_PREFETCH == 256
+#define GEMM_CP_ASYNC_PREFETCH ".L2::256B"
+#elif GEMM_L2_PREFETCH == 128
+#define GEMM_CP_ASYNC_PREFETCH ".L2::128B"
+#elif GEMM_L2_PREFETCH == 64
+#define GEMM_CP_ASYNC_PREFETCH ".L2::64B"
+#else
+#define GEMM_CP_ASYNC_PREFETCH ""
+#endif
+
+template <int kVectorBytes>
+__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool skip) {
+#if GEMM_COPY_16
+    if constexpr (kVectorBytes == 16)
+        asm volatile(
+            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
+            " @!skip " GEMM_CP_ASYNC_16 GEMM_CP_ASYNC_PREFETCH " [%0], [%1], 16, ignore; }" ::"r"(destination),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip))
+            : "memory");
+#endif
+#if GEMM_COPY_NARROW
+    if constexpr (kVectorBytes < 16)
+        asm volatile(
+            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
+            " @!skip cp.async.ca.shared.global" GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %4, ignore; }" ::"r"(destination),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kVectorBytes)
+            : "memory");
+#endif
+}
+
+// The same for a vector cut by the edge of the matrix: only the first `bytes` are read, the rest is zero.
+template <int kVectorBytes>
+__device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {
+#if GEMM_COPY_16
+    if constexpr (kVectorBytes == 16)
+        asm volatile(GEMM_CP_ASYNC_16 GEMM_CP_ASYNC_PREFETCH " [%0], [%1], 16, %2;" ::"r"(destination), "l"(source), "r"(bytes) : "memory");
+#endif
+#if GEMM_COPY_NARROW
+    if constexpr (kVectorBytes < 16)
+        asm volatile("cp.async.ca.shared.global" GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %3, %2;" ::"r"(destination), "l"(source), "r"(bytes),
+                     "n"(kVectorBytes)
+                     : "memory");
+#endif
+}

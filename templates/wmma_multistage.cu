@@ -1,0 +1,149 @@
+// Half-precision GEMM on wmma: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
+//
+//   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
+//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
+//       alpha, beta, C, and store                                   epilogue
+#include "params.cuh"
+#include "tiling.cuh"
+#include "wmma_atom.cuh"
+#include "numeric.cuh"
+#include "gemm_args.cuh"
+#include "output_tile.cuh"
+#include "rasterization.cuh"
+#include "shared_layout.cuh"
+#include "global_to_shared.cuh"
+#include "warp_fragments.cuh"
+#include "epilogue_shared.cuh"
+
+// ---- kernel
+extern "C" __global__ void __launch_bounds__(kThreads)
+gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+
+    const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
+    const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
+    const TileCoord tile   = tile_of_block(blockIdx.x, tiles_m, tiles_n);
+    const int tile_row     = tile.m * kBlockM;
+    const int tile_column  = tile.n * kBlockN;
+    const int k_blocks     = (args.k + (kBlockK - 1ll)) / kBlockK;
+
+    const int lane        = threadIdx.x % 32;
+    const int warp        = threadIdx.x / 32;
+    const int warp_row    = warp / kWarpsN * kWarpM;            // of the warp tile in the block tile
+    const int warp_column = warp % kWarpsN * kWarpN;
+
+    const unsigned sA = shared_address(shared_memory);          // (kStages, A tile), see shared_layout
+    const unsigned sB = sA + kStages * kStageBytesA;            // (kStages, B tile)
+    const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);        // this warp's rows of A and columns of B in stage 0
+    const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
+
+    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];              // (kTilesM, kTilesN) fragments of the warp tile
+    #pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+        #pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+            #pragma unroll
+            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+
+#if GEMM_STAGES == 1
+    // One buffer: it is filled, used, and filled again; nothing is on its way while the tensor cores work.
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+        copy_a.issue(sA, 0, 1);
+        copy_b.issue(sB, 0, 1);
+        copy_a.finish(sA);
+        copy_b.finish(sB);
+#if GEMM_COMMIT_GROUPS
+        cp_async_commit();
+        cp_async_wait<0>();
+#endif
+        __syncthreads();                                        // all of the tile is there
+        mma_k_block(rC, warp_a, warp_b);
+        __syncthreads();                                        // all have read it
+    }
+#else
+    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-block needed next has landed".
+    #pragma unroll
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+        copy_a.issue(sA + stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + stage * kStageBytesB, 0, 1);
+        copy_a.finish(sA + stage * kStageBytesA);
+        copy_b.finish(sB + stage * kStageBytesB);
+#if GEMM_COMMIT_GROUPS
+        cp_async_commit();
+#endif
+    }
+
+    int read_stage  = 0;
+    int write_stage = kStages - 1;
+
+#if GEMM_DOUBLE_BUFFER
+    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-step and of the next
+    unsigned rB[2][kTilesN][kRegistersB];
+#if GEMM_COMMIT_GROUPS
+    cp_async_wait<kStages - 2>();
+#endif
+    __syncthreads();
+    load_k_step(rA[0], rB[0], warp_a, warp_b, 0);
+    copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+    copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+        #pragma unroll
+        for (int k_step = 0; k_step < kKSteps; ++k_step) {
+            if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
+                copy_a.finish(sA + write_stage * kStageBytesA);
+                copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COMMIT_GROUPS
+                cp_async_commit();
+                cp_async_wait<kStages - 2>();
+#endif
+                __syncthreads();                                // next stage visible to all; this one free for refilling
+                write_stage = read_stage;
+                read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+            }
+            const int next = (k_step + 1) % kKSteps;
+            load_k_step(rA[(k_step + 1) % 2], rB[(k_step + 1) % 2], warp_a + read_stage * kStageBytesA,
+                        warp_b + read_stage * kStageBytesB, next);
+            if (k_step == kKSteps - 1) {                        // refill it at once: loads need all the time they can get
+                copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+            }
+            mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+        }
+    }
+#if GEMM_COMMIT_GROUPS
+    cp_async_commit();                                          // what was asked for beyond the end of K
+#endif
+#else
+    #pragma unroll 1
+    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+#if GEMM_COMMIT_GROUPS
+        cp_async_wait<kStages - 2>();
+#endif
+        __syncthreads();                                        // read_stage visible to all; write_stage read by all
+        copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+        mma_k_block(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);
+        copy_a.finish(sA + write_stage * kStageBytesA);
+        copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COMMIT_GROUPS
+        cp_async_commit();
+#endif
+        write_stage = read_stage;
+        read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    }
+#endif
+#endif
+
+    epilogue(rC, final_output(args), tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+}
