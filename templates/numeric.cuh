@@ -68,3 +68,4 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
 #endif
 }
 #endif
+#endif

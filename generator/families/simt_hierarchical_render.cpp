@@ -98,6 +98,7 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
                     {"GEMM_TYPE_D", type_code(s.d)},
                     {"GEMM_ACCUMULATOR_F16", 0},
                     {"GEMM_MMA_K", 0},
+                    {"GEMM_WMMA", 0},
                     {"GEMM_ALIGN_A", 0},
                     {"GEMM_HAS_C", s.c.has_value()},
                     {"GEMM_READ_C", s.c.has_value() && !split},
