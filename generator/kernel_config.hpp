@@ -2,6 +2,10 @@
 
 #include "generator/families/mma_multistage.hpp"
 #include "generator/families/simt_naive.hpp"
+#include "generator/families/simt_outer_product.hpp"
+#include "generator/families/simt_outer_product_tile2d.hpp"
+#include "generator/families/simt_tile2d.hpp"
+#include "generator/families/simt_tile2d_shared.hpp"
 #include "generator/gemm_spec.hpp"
 
 #include <map>
@@ -32,7 +36,9 @@ struct GemmSignature {
 
 /// How the problem is computed: one struct per kernel family.
 struct KernelConfig {
-    std::variant<MmaMultistageConfig, SimtNaiveConfig> family = MmaMultistageConfig{};
+    std::variant<MmaMultistageConfig, SimtNaiveConfig, SimtTile2dConfig, SimtTile2dSharedConfig, SimtOuterProductConfig,
+                 SimtOuterProductTile2dConfig>
+        family = MmaMultistageConfig{};
     friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 

@@ -9,6 +9,10 @@
 #include "generator/families/mma_multistage_shared_accesses.hpp"
 #include "generator/families/simt_family.hpp"
 #include "generator/families/simt_naive_family.hpp"
+#include "generator/families/simt_outer_product_family.hpp"
+#include "generator/families/simt_outer_product_tile2d_family.hpp"
+#include "generator/families/simt_tile2d_family.hpp"
+#include "generator/families/simt_tile2d_shared_family.hpp"
 #include "generator/nearest_name.hpp"
 
 #include <fmt/format.h>
@@ -38,6 +42,10 @@ constexpr std::array kFamilies{
            .workspace_bytes = mma_multistage_workspace_bytes,
            .owner = mma_multistage_owner},
     simt_family<SimtNaive>(),
+    simt_family<SimtTile2d>(),
+    simt_family<SimtTile2dShared>(),
+    simt_family<SimtOuterProduct>(),
+    simt_family<SimtOuterProductTile2d>(),
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 
