@@ -84,16 +84,16 @@ constexpr std::string_view kScript = R"js(
 
 }  // namespace
 
-std::string html_page(const std::string& title, const std::string& body) {
+std::string html_page(const std::string& title, const std::string& body, std::string_view css) {
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
         "&#39;unsafe-inline&#39;; "
         "script-src &#39;unsafe-inline&#39;\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n<title>{}</title>\n"
-        "<style>\n{}{}{}body{{font-family:{}}}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
+        "<style>\n{}{}{}body{{font-family:{}}}{}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
         "<output id=\"hint\"></output>\n<script>{}</script>\n</body>\n</html>\n",
-        escape_markup(title), palette_css(), grid_css(), svg_css(), kSansSerif, kPageCss, body, kScript);
+        escape_markup(title), palette_css(), grid_css(), svg_css(), kSansSerif, kPageCss, css, body, kScript);
 }
 
 }  // namespace jitgemm

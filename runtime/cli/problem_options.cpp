@@ -252,6 +252,13 @@ bool ProblemOptions::suppose_size(std::int64_t extent) {
     return true;
 }
 
+bool ProblemOptions::suppose(std::string_view option, std::string value) {
+    const bool in_shape_line = has_shape_line() && std::ranges::find(kShapeOptions, option) != kShapeOptions.end();
+    if (in_shape_line || given(option)) return false;
+    given_.emplace(option, std::move(value));
+    return true;
+}
+
 GemmSpec ProblemOptions::base_spec() const {
     if (!has_shape_line()) return base_of_type();
     for (const std::string_view option : kShapeOptions) {

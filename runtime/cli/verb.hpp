@@ -34,6 +34,7 @@ Action declare_doctor(CLI::App& app);
 Action declare_dump(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_export(CLI::App& app);
+Action declare_ladder(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "generator/kernel_config.hpp"
+
+namespace jitgemm {
+
+/// Bytes that the warps of a launch ask of global memory, and hand to it, in whole sectors of 32 bytes. Caches answer a part
+/// of it: DRAM sees compulsory_bytes() at the least.
+struct GlobalTraffic {
+    double read_bytes = 0;
+    double written_bytes = 0;
+    [[nodiscard]] double total() const { return read_bytes + written_bytes; }
+};
+
+/// Computed from how the config tiles the problem; takes a resolved spec that is row-major in D.
+///
+///   tiles in shared memory   A is read once a column of block tiles, B once a row of them:
+///                            ceil(n / bn) · m · k · |A| + ceil(m / bm) · k · n · |B|
+///   straight into registers  each load of a warp brings a sector a row, where its lanes lie across rows in memory, else
+///                            as many as its lanes' elements fill:
+///                            ceil(m / wm) · ceil(n / (wn · tn)) · k loads of A, ceil(n / wn) · ceil(m / (wm · tm)) · k of B,
+///                            with wm × wn lanes and thread tiles of tm × tn
+///   D, and C where read      once; a warp's elements of one row fill whole sectors
+///   split-K                  each split writes m · n sums in f32, which the reduction reads
+///   packing                  the operand is read, written in order, and read from there
+///
+/// Rows that begin in mid-sector (leading dimensions that are no multiple of 32 bytes) cost up to a sector more, which is
+/// left out.
+[[nodiscard]] GlobalTraffic global_traffic(const GemmSpec& spec, const KernelConfig& config);
+
+}  // namespace jitgemm
