@@ -3,6 +3,10 @@
 #include "generator/families/mma_multistage.hpp"
 #include "generator/families/simt_hierarchical.hpp"
 #include "generator/families/simt_naive.hpp"
+#include "generator/families/simt_outer_product.hpp"
+#include "generator/families/simt_outer_product_tile2d.hpp"
+#include "generator/families/simt_tile2d.hpp"
+#include "generator/families/simt_tile2d_shared.hpp"
 #include "generator/families/wmma_multistage.hpp"
 #include "generator/gemm_spec.hpp"
 
@@ -34,8 +38,9 @@ struct GemmSignature {
 
 /// How the problem is computed: one struct per kernel family.
 struct KernelConfig {
-    std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig, WmmaMultistageConfig> family =
-        MmaMultistageConfig{};
+    std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig, SimtTile2dConfig, SimtTile2dSharedConfig,
+                 SimtOuterProductConfig, SimtOuterProductTile2dConfig, WmmaMultistageConfig>
+        family = MmaMultistageConfig{};
     friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 

@@ -10,6 +10,10 @@
 #include "generator/families/simt_family.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_naive_family.hpp"
+#include "generator/families/simt_outer_product_family.hpp"
+#include "generator/families/simt_outer_product_tile2d_family.hpp"
+#include "generator/families/simt_tile2d_family.hpp"
+#include "generator/families/simt_tile2d_shared_family.hpp"
 #include "generator/families/wmma_multistage_anatomy.hpp"
 #include "generator/families/wmma_multistage_constraints.hpp"
 #include "generator/families/wmma_multistage_cost.hpp"
@@ -63,6 +67,10 @@ constexpr std::array kFamilies{
            .workspace_bytes = simt_hierarchical_workspace_bytes,
            .owner = simt_hierarchical_owner},
     simt_family<SimtNaive>(),
+    simt_family<SimtTile2d>(),
+    simt_family<SimtTile2dShared>(),
+    simt_family<SimtOuterProduct>(),
+    simt_family<SimtOuterProductTile2d>(),
     Family{.name = "wmma_multistage",
            .summary =
                "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which "

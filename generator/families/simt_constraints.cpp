@@ -52,9 +52,9 @@ void check_panels(Reasons& reasons, const SimtGeometry& g) {
             fmt::format("{} threads along N are no multiple of the {} of a warp, whose accesses to "
                         "shared memory would then conflict",
                         g.threads_n, kWarpLanes));
-    if (g.block.k % kWarpLanes != 0)
-        reasons.push_back(fmt::format("{} of K in shared memory is no multiple of {}, as many as a warp copies at once",
-                                      g.block.k, kWarpLanes));
+    if (g.block.k <= 0 || g.block.k % kWarpLanes != 0)
+        reasons.push_back(fmt::format(
+            "{} of K in shared memory is no positive multiple of {}, as many as a warp copies", g.block.k, kWarpLanes));
 }
 
 void check_shared(Reasons& reasons, const SimtGeometry& g, const Arch& arch) {
@@ -111,8 +111,8 @@ Reasons simt_violations(const GemmSpec& spec, const SimtTiling& tiling, const Ar
     const SimtGeometry g = simt_geometry(signature(spec), tiling);
     check_threads(reasons, g);
     check_warp(reasons, g, tiling.along_n);
-    if (g.uses_shared()) check_panels(reasons, g);
-    check_shared(reasons, g, arch);
+    if (tiling.depth) check_panels(reasons, g);
+    if (g.uses_shared()) check_shared(reasons, g, arch);
     check_registers(reasons, g, arch);
     check_grid(reasons, spec, tiling);
     return reasons;

@@ -1,13 +1,14 @@
 #include "generator/families/simt_naive_family.hpp"
 
+#include "generator/families/simt_parameters.hpp"
+
 #include <array>
 
 namespace jitgemm {
 namespace {
 
 constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kParameters{{
-    {"block", "block", "<M>x<N>", [](TextReader& r, SimtNaiveConfig& c) { return r.take_shape_2d(c.block); },
-     [](const SimtNaiveConfig& c) { return shape_text_2d(c.block); }},
+    kSimtBlock2d<SimtNaiveConfig>,
     {"coalesced", "coalesced", "0, 1, false or true",
      [](TextReader& r, SimtNaiveConfig& c) { return r.take_flag(c.coalesced); },
      [](const SimtNaiveConfig& c) { return flag_text(c.coalesced); }},
@@ -17,7 +18,12 @@ constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kParameters{{
 
 std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameters() { return kParameters; }
 
-SimtTiling SimtNaive::tiling(const Config& config) { return {.block = config.block, .along_n = config.coalesced}; }
+SimtTiling SimtNaive::tiling(const Config& config) {
+    SimtTiling tiling;
+    tiling.block = config.block;
+    tiling.along_n = config.coalesced;
+    return tiling;
+}
 
 std::vector<SimtNaiveConfig> SimtNaive::candidates(const GemmSpec&) {
     return {{.block = {8, 32, 0}},

@@ -8,8 +8,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kOtherRegisters = 27;     // addresses, extents, loop state: what ptxas takes beyond sums and fragments
-constexpr int kPanelCopyRegisters = 8;  // and of panels on their way to shared memory
+constexpr int kOtherRegisters = 27;  // addresses, extents, loop state: what ptxas takes beyond sums and fragments
 
 int safe_quotient(int value, int divisor) { return divisor > 0 && value % divisor == 0 ? value / divisor : 0; }
 
@@ -30,7 +29,7 @@ void add_panels(SimtGeometry& g) {
 
 SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& tiling) {
     SimtGeometry g;
-    g.block = tiling.block;
+    g.block = {tiling.block.m, tiling.block.n, tiling.depth.value_or(0)};
     g.tile = tiling.thread_tile();
     g.threads_m = safe_quotient(g.block.m, g.tile.m);
     g.threads_n = safe_quotient(g.block.n, g.tile.n);
@@ -44,8 +43,7 @@ SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& til
     if (g.uses_shared()) add_panels(g);
     g.accumulator_registers = g.tile.m * g.tile.n;
     g.fragment_registers = g.tile.m + g.tile.n;
-    g.registers = g.accumulator_registers + 2 * g.fragment_registers + kOtherRegisters +
-                  (g.uses_shared() ? kPanelCopyRegisters : 0);
+    g.registers = g.accumulator_registers + 2 * g.fragment_registers + kOtherRegisters;
     return g;
 }
 

@@ -18,19 +18,18 @@ inline constexpr int kPanelElementBytes = 4;  ///< panels in shared memory hold 
 /// How a config divides the problem. Thread t of a block holds elements (t_m + i · threads_m, t_n + j · threads_n) of the
 /// block tile, so that neighbouring threads hold neighbouring elements.
 struct SimtTiling {
-    TileShape block;  ///< block tile of D; k: of K in shared memory at a time, 0 where it holds none
-    std::optional<TileShape> tile =
-        std::nullopt;     ///< thread tile, m by n; unset in families whose threads hold one element
-    bool along_n = true;  ///< neighbouring threads lie along a row of D, else along a column
-    std::optional<int> grid =
-        std::nullopt;  ///< grid-stride: at most so many blocks, 0 one a block tile; unset: always one a tile
+    TileShape block;                ///< block tile of D, m by n
+    std::optional<int> depth;       ///< of the panels of A and B in shared memory, along K; unset in families without
+    std::optional<TileShape> tile;  ///< thread tile, m by n; unset in families whose threads hold one element
+    std::optional<int> grid;        ///< grid-stride: most blocks, 0 one a block tile; unset: always one a block tile
+    bool along_n = true;            ///< neighbouring threads lie along a row of D, else along a column
 
     [[nodiscard]] TileShape thread_tile() const { return tile.value_or(TileShape{1, 1, 0}); }
 };
 
 /// Everything that follows from signature and tiling; templates/simt_panels.cuh states the same of shared memory.
 struct SimtGeometry {
-    TileShape block;
+    TileShape block;  ///< k: of K in shared memory at a time, 0 without shared memory
     TileShape tile;
     int threads_m = 0;  ///< of a block; 0 where the thread tile doesn't divide the block tile
     int threads_n = 0;

@@ -1,0 +1,29 @@
+#include "generator/families/simt_outer_product_family.hpp"
+
+#include "generator/families/simt_parameters.hpp"
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::array kParameters{
+    kSimtBlock3d<SimtOuterProductConfig>,
+};
+
+}  // namespace
+
+std::span<const ConfigParameter<SimtOuterProductConfig>> SimtOuterProduct::parameters() { return kParameters; }
+
+SimtTiling SimtOuterProduct::tiling(const Config& config) {
+    SimtTiling tiling;
+    tiling.block = config.block;
+    tiling.depth = config.block.k;
+    return tiling;
+}
+
+std::vector<SimtOuterProductConfig> SimtOuterProduct::candidates(const GemmSpec&) {
+    return {{.block = {32, 32, 32}}, {.block = {16, 32, 32}}, {.block = {8, 32, 32}}};
+}
+
+}  // namespace jitgemm

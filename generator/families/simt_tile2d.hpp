@@ -1,0 +1,17 @@
+#pragma once
+
+#include "generator/tile_shape.hpp"
+
+namespace jitgemm {
+
+/// 2-D loop tiling: blocks walk the block tiles of D in a grid-stride loop, threads compute a tile each in registers; both
+/// factors come from global memory.
+struct SimtTile2dConfig {
+    TileShape block{32, 128, 0};  ///< block tile of D, m by n
+    TileShape tile{4, 4, 0};      ///< thread tile, m by n
+    int grid = 1024;              ///< most blocks; 0: one a block tile
+
+    friend bool operator==(const SimtTile2dConfig&, const SimtTile2dConfig&) = default;
+};
+
+}  // namespace jitgemm
