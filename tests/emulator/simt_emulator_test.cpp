@@ -1,6 +1,8 @@
 /// The plain SIMT families on the emulator as a device: exact on integers, within the bound on normal inputs, and no
 /// more wavefronts than their anatomy says.
 
+#include "generator/generate.hpp"
+#include "runtime/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -10,6 +12,7 @@ namespace {
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
 
 const std::vector<Sizes> kSizes{{1, 1, 1}, {1, 71, 5}, {73, 1, 33}, {37, 67, 31}, {41, 55, 100}};
 
@@ -20,6 +23,17 @@ GemmSpec f32(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) 
     spec.k = k;
     spec.layout = layout;
     return spec;
+}
+
+/// The kernel of a variant with one text of it replaced by another, verified.
+EmulatedVerification verdict_of_edited(const SimtVariant& variant, const std::string& from, const std::string& to) {
+    const GemmSpec spec = resolved(f32(GemmLayout::tn, 64, 64, 64));
+    const KernelSource source = generate(spec, variant.config(), find_arch("sm_80"));
+    ParsedDump dump{spec, {signature(spec), variant.config()}, source.arch, source.body};
+    const std::size_t found = dump.body.find(from);
+    REQUIRE(found != std::string::npos);
+    dump.body.replace(found, from.size(), to);
+    return verify_emulated(on_emulator().impl(), on_emulator().impl().build(dump));
 }
 
 }  // namespace
@@ -49,5 +63,23 @@ TEST_CASE("emulated SIMT families: leading dimensions beyond the row") {
         spec.ldd += 7;
         spec.align_a = spec.align_b = spec.align_d = 0;
         check_simt_families(on_emulator(), spec);
+    }
+}
+
+TEST_CASE("emulated SIMT families: without its padding the panel of B conflicts, and that is seen") {
+    const SimtVariant variant{"simt_outer_product", ""};
+    CHECK(verdict_of_edited(variant, "kBlockK + 1;", "kBlockK + 1;").verification.ok);
+    const EmulatedVerification verdict = verdict_of_edited(variant, "kBlockK + 1;", "kBlockK;");
+    CHECK_FALSE(verdict.verification.ok);
+    CHECK_THAT(verdict.verification.message,
+               ContainsSubstring("takes 32.00 wavefronts, ld.shared A, ld.shared B takes 1.00"));
+}
+
+TEST_CASE("emulated SIMT families: either barrier is missed") {
+    for (const char* barrier : {"__syncthreads();                                        // panels",
+                                "__syncthreads();                                        // and read"}) {
+        const EmulatedVerification verdict = verdict_of_edited({"simt_outer_product", ""}, barrier, "//");
+        CHECK_FALSE(verdict.verification.ok);
+        CHECK(verdict.fault.has_value());
     }
 }
