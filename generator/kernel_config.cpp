@@ -57,11 +57,15 @@ public:
     }
 
 private:
-    /// Family names hold underscores themselves, so the name's front is held against each of them.
+    /// Family names hold underscores themselves and begin alike, so the name's front is held against each of them; the
+    /// longest that fits is meant.
     const Family& family_at_front() const {
+        const Family* longest = nullptr;
         for (const Family& family : family_table()) {
-            if (name_ == family.name || name_.starts_with(std::string(family.name) + '_')) return family;
+            const bool fits = name_ == family.name || name_.starts_with(std::string(family.name) + '_');
+            if (fits && (longest == nullptr || family.name.size() > longest->name.size())) longest = &family;
         }
+        if (longest != nullptr) return *longest;
         return naming_the_kernel([&]() -> const Family& { return find_family(front_before_layout()); });  // throws
     }
 

@@ -45,13 +45,17 @@ constexpr int kChunksA     = kWarpM / 8;
 #endif
 #if GEMM_B_K_MAJOR
 constexpr int kPitchB      = kBlockK * 2 + kRowPadding;         // sB is (kBlockN, kBlockK)
+#if GEMM_STAGES > 1
 constexpr int kStageBytesB = kBlockN * kPitchB;
+#endif
 #if !GEMM_WMMA
 constexpr int kChunksB     = kBlockK / 8;
 #endif
 #else
 constexpr int kPitchB      = kBlockN * 2 + kRowPadding;         // sB is (kBlockK, kBlockN)
+#if GEMM_STAGES > 1
 constexpr int kStageBytesB = kBlockK * kPitchB;
+#endif
 #if !GEMM_WMMA
 constexpr int kChunksB     = kWarpN / 8;
 #endif

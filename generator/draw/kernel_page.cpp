@@ -15,8 +15,9 @@ namespace {
 const MmaMultistageConfig& drawable_config(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
     const auto* family = std::get_if<MmaMultistageConfig>(&config.family);
     if (family == nullptr)
-        throw ConfigError("no page",
-                          {fmt::format("only mma_multistage kernels can be drawn, not {}", family_name(config))});
+        throw ConfigError(
+            fmt::format("there is no page of {}", family_name(config)),
+            {"pages are drawn of mma_multistage alone: fragments, swizzle and pipeline are what they show"});
     std::vector<std::string> reasons = mma_multistage_unsupported(spec, arch);
     if (reasons.empty()) reasons = mma_multistage_violations(spec, config, arch);
     if (!reasons.empty()) throw ConfigError("this kernel does not fit the problem", reasons);

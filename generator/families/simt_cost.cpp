@@ -10,11 +10,10 @@ namespace jitgemm {
 namespace {
 
 constexpr double kLaunchUs = 2;
-constexpr double kL2BytesPerCycle = 64;    // of one SM
-constexpr double kLoadLatencyCycles = 30;  // from L1 or shared memory, of one step of a lone warp
-constexpr double kUnrolledSteps = 4;       // of K whose loads are on their way together
-constexpr double kGlobalLatencyCycles =
-    600;  // of a panel from L2, its barriers included, and of a tile's first and last steps
+constexpr double kL2BytesPerCycle = 64;       // of one SM
+constexpr double kLoadLatencyCycles = 30;     // from L1 or shared memory, of one step of a lone warp
+constexpr double kUnrolledSteps = 4;          // of K whose loads are on their way together
+constexpr double kGlobalLatencyCycles = 600;  // of a panel with its barriers, of a tile's first loads and its stores
 
 /// Cycles that one step of k of a block tile keeps each unit of an SM busy, were it alone.
 struct StepCycles {
@@ -41,12 +40,14 @@ StepCycles step_cycles(const GemmSignature& s, const SimtGeometry& g, const Arch
     return step;
 }
 
-/// Of a whole block tile when `resident` blocks share the SM: the busiest unit, or the latency that nothing hides.
+/// Of a whole block tile when `resident` blocks share the SM: the busiest unit, or what a block does one after the other (its
+/// copies wait for nobody's arithmetic but the other blocks'), or the latency of a warp's loads.
 double tile_cycles(const StepCycles& step, const SimtGeometry& g, double k, double resident) {
-    const double busiest = std::max({step.fma, step.load_store, step.l2});
+    const double busy = std::max({step.fma, step.load_store, step.l2}) * k;
     const double panels = g.uses_shared() ? std::ceil(k / g.block.k) : 0;
-    const double latency = k * kLoadLatencyCycles / kUnrolledSteps + panels * kGlobalLatencyCycles;
-    return std::max(resident * busiest * k, latency) + kGlobalLatencyCycles;
+    const double alone = busy + panels * kGlobalLatencyCycles;
+    const double chain = k * kLoadLatencyCycles / kUnrolledSteps;
+    return std::max({resident * busy, alone, chain}) + kGlobalLatencyCycles;
 }
 
 }  // namespace

@@ -13,6 +13,11 @@ void execute_move_predicate(Warp& warp, const Instruction& instruction, Mask mas
     warp.set_predicate(instruction.values[0], mask, warp.predicate(instruction.values[1]));
 }
 
+/// `immediate` is 0 or not.
+void execute_constant_predicate(Warp& warp, const Instruction& instruction, Mask mask) {
+    warp.set_predicate(instruction.values[0], mask, instruction.immediate != 0 ? ~Mask{0} : Mask{0});
+}
+
 /// Parts of equal width, the first lowest. `immediate` is the width of a part.
 template <typename Whole>
 void execute_pack(Warp& warp, const Instruction& instruction, Mask mask) {
@@ -74,6 +79,14 @@ void decode_unpack(InstructionDecoder& decoder, OperandType whole) {
                     bits_of(whole) == 64 ? execute_unpack<std::uint64_t> : execute_unpack<std::uint32_t>);
 }
 
+/// mov.pred of a literal: no register holds it.
+void decode_constant_predicate(InstructionDecoder& decoder) {
+    decoder.add(0, OperandType::predicate);
+    decoder.destinations(1);
+    decoder.result().immediate = decoder.constant(1);
+    decoder.execute(InstructionKind::move, execute_constant_predicate);
+}
+
 void decode_mov(InstructionDecoder& decoder) {
     const std::optional<OperandType> type = operand_type_of(decoder.take_next());
     decoder.finish_modifiers();
@@ -81,6 +94,8 @@ void decode_mov(InstructionDecoder& decoder) {
     if (!type) decoder.unsupported();
     if (decoder.operand(1).kind == ptx::OperandKind::list) return decode_pack(decoder, *type);
     if (decoder.operand(0).kind == ptx::OperandKind::list) return decode_unpack(decoder, *type);
+    if (*type == OperandType::predicate && decoder.operand(1).kind == ptx::OperandKind::integer)
+        return decode_constant_predicate(decoder);
     decoder.add(0, *type);
     decoder.add(1, *type);
     decoder.destinations(1);

@@ -26,8 +26,15 @@ void check(const GemmSpec& spec, const std::string& parameters, const VerifyOpti
     static_cast<void>(check_kernel(context(), spec, config, options));
 }
 
+/// What stays within the family.
+Selection only_wmma() {
+    Selection selection;
+    selection.family = "wmma_multistage";
+    return selection;
+}
+
 void check_chosen(const GemmSpec& spec, const VerifyOptions& options = {}) {
-    const KernelConfig config = choose_config(spec, context().impl().device->model(), {.family = "wmma_multistage"});
+    const KernelConfig config = choose_config(spec, context().impl().device->model(), only_wmma());
     CHECK(check_kernel(context(), spec, config, options).info().spill_bytes == 0);
 }
 

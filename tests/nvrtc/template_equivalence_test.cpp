@@ -4,17 +4,23 @@
 #include "generator/heuristics.hpp"
 #include "runtime/cli/subprocess.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/simt_variants.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace {
 
 using namespace jitgemm;
 using jitgemm::testing::put_text;
+using jitgemm::testing::simt_variants;
+using jitgemm::testing::SimtVariant;
 using jitgemm::testing::TemporaryFolder;
 using jitgemm::testing::text_in;
 
@@ -185,6 +191,21 @@ std::vector<Case> wmma_cases() {
              base}};
 }
 
+/// Every variant of the plain SIMT families, each with another type, layout and C.
+std::vector<std::pair<GemmSpec, SimtVariant>> simt_cases() {
+    const std::vector<SimtVariant> variants = simt_variants();
+    std::vector<std::pair<GemmSpec, SimtVariant>> cases;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        using enum DataType;
+        GemmSpec spec = gemm_spec_of_type(std::array{f32, f16, bf16}.at(i % 3));
+        spec.m = spec.n = spec.k = 333;
+        spec.layout = std::array{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}.at(i % 4);
+        if (i % 2 == 1) spec.c = std::array{f32, bf16, f16}.at(i / 2 % 3);
+        cases.emplace_back(resolved(spec), variants[i]);
+    }
+    return cases;
+}
+
 }  // namespace
 
 TEST_CASE("template and dump compile to the same PTX over a sample of the space") {
@@ -195,6 +216,16 @@ TEST_CASE("template and dump compile to the same PTX over a sample of the space"
         INFO(one.name);
         const KernelConfig config = one.config();
         const auto [of_dump, of_template] = compile_both(one.spec, config, "-ptx");
+        REQUIRE(code_of(of_dump).size() > 1000);
+        CHECK(code_of(of_dump) == code_of(of_template));
+    }
+}
+
+TEST_CASE("template and dump of the SIMT families compile to the same PTX") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
+    for (const auto& [spec, variant] : simt_cases()) {
+        INFO(variant.family << " " << variant.parameters << ", " << to_string(spec));
+        const auto [of_dump, of_template] = compile_both(spec, variant.config(), "-ptx");
         REQUIRE(code_of(of_dump).size() > 1000);
         CHECK(code_of(of_dump) == code_of(of_template));
     }

@@ -27,7 +27,7 @@ inline constexpr std::array kWmmaVariants{
     "block=64x32x32,warp=32x16,stages=2,async=false,double_buffer=true,rasterization=zigzag,group=2",
     "block=64x32x32,warp=32x16,stages=3,async=false,double_buffer=false,padding=0,rasterization=column",
     "block=64x32x64,warp=32x32,stages=1,async=true,double_buffer=true,rasterization=grouped_n,group=2",
-    "block=64x32x48,warp=32x16,stages=4,double_buffer=false,padding=24,rasterization=grouped_m,group=3",
+    "block=64x32x64,warp=32x16,stages=4,double_buffer=false,padding=24,rasterization=grouped_m,group=3",
     "block=32x64x32,warp=32x16,mma=32x8x16,stages=3,cache=ca,l2_prefetch=0",
     "block=32x64x32,warp=16x32,mma=8x32x16,stages=2,cache=ca,l2_prefetch=64",
     "block=32x64x32,warp=16x32,mma=16x16x16,stages=5,cache=cg,l2_prefetch=256"};

@@ -44,6 +44,19 @@ JOIN:
     CHECK(words(result, 2) == Words(32, 0xFFFFFFFF));
 }
 
+TEST_CASE("emulator: predicates set to constants, under a guard too") {
+    const auto result = run_ptx({.body = R"(
+    setp.lt.u32 %p1, %thread, 10;
+    mov.pred %p2, 0;
+    @%p1 mov.pred %p2, -1;
+    selp.u32 %r1, 7, 3, %p2;
+    mov.pred %p3, 1;
+    selp.u32 %r2, 5, 4, %p3;
+    st.global.v4.u32 [%own_out], {%r1, %r2, %r2, %r2};)"});
+    CHECK(words(result, 0) == for_threads(32, [](auto t) { return t < 10 ? 7U : 3U; }));
+    CHECK(words(result, 1) == Words(32, 5));
+}
+
 TEST_CASE("emulator: a loop with a trip count for each lane, and a break out of two") {
     const auto result = run_ptx({.body = R"(
     mov.u32 %r1, 0;

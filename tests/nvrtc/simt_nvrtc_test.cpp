@@ -1,0 +1,50 @@
+/// What ptxas makes of the plain SIMT families.
+
+#include "generator/families/family.hpp"
+#include "generator/generate.hpp"
+#include "runtime/compiler.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/simt_variants.hpp"
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+GemmSpec problem(DataType type, GemmLayout layout) {
+    GemmSpec spec = gemm_spec_of_type(type);
+    spec.m = spec.n = spec.k = 1000;
+    spec.layout = layout;
+    if (type != DataType::f32) spec.c = DataType::f32;
+    return resolved(spec);
+}
+
+/// Registers come in units of 8; the estimate says which blocks fit an SM, so it may not be far off.
+constexpr int kRegisterSlack = 24;
+
+void check_candidates(const GemmSpec& spec, const char* arch) {
+    static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
+    for (const std::string_view name : kSimtFamilies) {
+        const Family& family = find_family(name);
+        for (const KernelConfig& config : family.candidates(spec, find_arch(arch))) {
+            const KernelSource source = generate(spec, config, find_arch(arch));
+            INFO(source.name << " for " << arch);
+            const PtxasReport report = kCompiler->compile(compile_request(source)).report;
+            CHECK(report.spill_store_bytes == 0);
+            CHECK(report.warnings.empty());
+            CHECK(report.registers <= family.anatomy(spec, config).registers + kRegisterSlack);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("no candidate of a SIMT family spills, f32 on sm_90a") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt})
+        check_candidates(problem(DataType::f32, layout), "sm_90a");
+}
+
+TEST_CASE("no candidate of a SIMT family spills, f16 with C on sm_80") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
+        check_candidates(problem(DataType::f16, layout), "sm_80");
+}

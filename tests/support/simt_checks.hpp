@@ -1,0 +1,23 @@
+#pragma once
+
+#include "runtime/context.hpp"
+#include "runtime/verify.hpp"
+#include "tests/support/simt_variants.hpp"
+
+#include <array>
+
+/// \file What the tests of the SIMT families on a GPU and on the emulator share.
+
+namespace jitgemm::testing {
+
+/// M, N and K.
+using Sizes = std::array<std::int64_t, 3>;
+
+/// Every variant in one layout over the sizes; types of A and B, C and its type, alpha, beta and D's order change from one to
+/// the next, so that together all of them meet. CHECKs that verify() finds each right.
+void check_simt_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
+
+/// Every family, its config chosen by the heuristic.
+void check_simt_families(Context& context, const GemmSpec& spec, const VerifyOptions& options = {});
+
+}  // namespace jitgemm::testing
