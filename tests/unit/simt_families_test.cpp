@@ -124,7 +124,7 @@ TEST_CASE("SIMT tilings that can't be are refused with all reasons and their num
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=3x5"}),
                ContainsSubstring("3 x 5 = 15 threads") && ContainsSubstring("5 threads along N"));
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=24x32,coalesced=0"}),
-               ContainsSubstring("24 threads along M: neither a power of two nor a multiple of 32"));
+               ContainsSubstring("24 threads along M are no multiple of 32: a warp would not be a column of D"));
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=0x32"}),
                ContainsSubstring("block_tile.m = 0 is not a positive multiple of thread_tile.m = 1"));
     CHECK_THAT(violations_of(spec, {"simt_tile2d", "block=30x130,tile=4x4"}),
