@@ -252,3 +252,13 @@ TEST_CASE("the cost orders SIMT kernels as their loads do") {
     CHECK(time("simt_naive", "") > time("simt_outer_product_tile2d", ""));
     CHECK(time("simt_outer_product_tile2d", "") > flops(spec) / 59.3e6);  // nothing beats the FP32 cores
 }
+
+TEST_CASE("problems without elements or without depth have a finite cost") {
+    for (const auto& [m, n, k] : {std::tuple{0, 64, 64}, {64, 0, 64}, {64, 64, 0}})
+        for (const std::string_view name : kSimtFamilies) {
+            const auto list = list_candidates(problem(m, n, k), find_gpu("h200"), selected(name));
+            REQUIRE_FALSE(list.accepted.empty());
+            for (const Candidate& candidate : list.accepted)
+                CHECK((candidate.cost.total_us > 0 && candidate.cost.total_us < 1000));
+        }
+}
