@@ -1,10 +1,7 @@
 #ifdef JITGEMM_TOOL
 
-/// `jitgemm ladder` on the emulator, and what is computed of its kernels against what the emulator counts.
+/// `jitgemm ladder` on the emulator, as a shell sees it.
 
-#include "generator/families/family.hpp"
-#include "generator/global_traffic.hpp"
-#include "generator/heuristics.hpp"
 #include "runtime/ladder.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
@@ -40,27 +37,6 @@ void check_rungs(const nlohmann::json& document, DataType type) {
     }
 }
 
-/// What a ladder says a kernel moves, computed without running it, is what the emulator counts of it.
-void check_traffic(const nlohmann::json& document, const GemmSpec& asked) {
-    const GemmSpec spec = with_row_major_d(resolved(asked));
-    for (const nlohmann::json& rung : document.at("rungs")) {
-        if (rung.at("kernel").is_null()) continue;
-        const auto name = rung.at("kernel").get<std::string>();
-        INFO(name);
-        const double counted = rung.at("global_bytes").get<double>();
-        CHECK(global_traffic(spec, parse_kernel_name(name).config).total() == Approx(counted).epsilon(0.07));
-    }
-}
-
-GemmSpec spec_of(DataType type, GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec = gemm_spec_of_type(type);
-    spec.layout = layout;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    return spec;
-}
-
 }  // namespace
 
 TEST_CASE("cli ladder: every f32 rung on the emulator, verified, with what it counts") {
@@ -69,7 +45,6 @@ TEST_CASE("cli ladder: every f32 rung on the emulator, verified, with what it co
     CHECK(document.at("emulated") == true);
     CHECK(document.at("interrupted") == false);
     check_rungs(document, DataType::f32);
-    check_traffic(document, spec_of(DataType::f32, GemmLayout::tt, 128, 128, 64));
 }
 
 TEST_CASE("cli ladder: every f16 rung on the emulator, verified, with what it counts") {
@@ -77,7 +52,6 @@ TEST_CASE("cli ladder: every f16 rung on the emulator, verified, with what it co
     const auto document = tool.json("ladder f16 tt 256 128 64 --device emulator:sm_90a --cpu-limit 0.1", 0);
     CHECK(document.at("device") == "emulator (sm_90a)");
     check_rungs(document, DataType::f16);
-    check_traffic(document, spec_of(DataType::f16, GemmLayout::tt, 256, 128, 64));
     const auto conflicts = [&](std::size_t rung) {
         return document.at("rungs").at(rung).at("bank_conflicts").get<double>();
     };
