@@ -40,9 +40,22 @@ double direct_reads(const GemmSpec& spec, const SimtGeometry& g) {
     return loads_a * load_bytes(g.a_k_major, g.warp_m, spec.a) + loads_b * load_bytes(g.b_k_major, g.warp_n, spec.b);
 }
 
-double tiled_reads(const GemmSpec& spec, const TileShape& block) {
-    return ceil_div(spec.n, block.n) * elements(spec.m, spec.k) * bytes(spec.a) +
-           ceil_div(spec.m, block.m) * elements(spec.k, spec.n) * bytes(spec.b);
+/// Bytes asked for over bytes wanted, where an operand is read in runs of so many neighbours.
+double waste(int run, DataType type) { return whole_sectors(run * bytes(type)) / (run * bytes(type)); }
+
+/// Neighbours of an operand that a warp reads at once: a row of its tile, or as many k as simt_hierarchical transposes.
+int run_of(Operand operand, const GemmSpec& spec, const KernelConfig& config, const TileShape& block) {
+    const bool k_major = is_k_major(operand, spec.layout);
+    const auto* hierarchical = std::get_if<SimtHierarchicalConfig>(&config.family);
+    if (k_major) return hierarchical != nullptr ? hierarchical->k_lanes : block.k;
+    return operand == Operand::a ? block.m : block.n;
+}
+
+double tiled_reads(const GemmSpec& spec, const KernelConfig& config, const TileShape& block) {
+    const double a = ceil_div(spec.n, block.n) * elements(spec.m, spec.k) * bytes(spec.a);
+    const double b = ceil_div(spec.m, block.m) * elements(spec.k, spec.n) * bytes(spec.b);
+    return a * waste(run_of(Operand::a, spec, config, block), spec.a) +
+           b * waste(run_of(Operand::b, spec, config, block), spec.b);
 }
 
 /// Reading and writing an operand once more, in an order that copies can be wide in.
@@ -71,7 +84,7 @@ GlobalTraffic global_traffic(const GemmSpec& spec, const KernelConfig& config) {
         traffic.read_bytes = direct_reads(spec, g);
         run = g.warp_n;
     } else {
-        traffic.read_bytes = tiled_reads(spec, anatomy.block);
+        traffic.read_bytes = tiled_reads(spec, config, anatomy.block);
     }
     const double packed = packed_bytes(spec, config);
     const double sums = anatomy.split_k > 1 ? anatomy.split_k * elements(spec.m, spec.n) * kSumBytes : 0;

@@ -27,11 +27,11 @@ constexpr std::array kRungs{
     Rung{.name = "naive",
          .family = "simt_naive",
          .parameters = "block=32x32,coalesced=true",
-         .sentence = "Neighbouring threads along a row: the 32 elements of B and D that a warp wants at once lie side "
-                     "by side in a cache line, and all its threads share one element of A."},
+         .sentence = "Neighbouring threads along a row: the 32 elements of a row-major B and D that a warp wants at "
+                     "once lie side by side in a cache line, and all its threads share one element of A."},
     Rung{.name = "2-D tiles",
          .family = "simt_tile2d",
-         .parameters = {},
+         .parameters = "block=32x128,tile=4x4",
          .sentence = "A thread computes a tile of D in registers, so that each element it loads serves several "
                      "multiply-adds; a fixed grid walks any matrix."},
     Rung{.name = "2-D tiles, shared memory",
@@ -41,12 +41,12 @@ constexpr std::array kRungs{
                      "there: all of K has to fit."},
     Rung{.name = "outer product",
          .family = "simt_outer_product",
-         .parameters = {},
+         .parameters = "block=32x32x32",
          .sentence = "K comes in chunks: partial sums stay in registers while the panels in shared memory are "
-                     "replaced, so that any K fits."},
+                     "replaced, so that any K fits. A thread computes one element still."},
     Rung{.name = "outer product, 2-D tiles",
          .family = "simt_outer_product_tile2d",
-         .parameters = {},
+         .parameters = "block=64x128x32,tile=8x4",
          .sentence = "Both at once: chunks of K in shared memory, and a tile of D in each thread's registers that uses "
                      "every value loaded from there several times."},
     Rung{.name = "hierarchical",

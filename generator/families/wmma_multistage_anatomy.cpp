@@ -40,7 +40,29 @@ OperandPath path_of(Operand operand, const OperandGeometry& g, const WmmaMultist
     return path;
 }
 
+/// All 8x8 matrices of a fragment lie alike: they begin at multiples of 16 bytes and of eight rows.
+SharedAccess fragment_load(Operand operand, const OperandGeometry& g, int fragment_elements, int fragments) {
+    constexpr int kRows = 8;
+    constexpr int kMatrixElements = 64;
+    SharedAccess access;
+    access.what = fmt::format("wmma.load {}", to_string(operand));
+    access.instruction = "wmma.load, as ldmatrix";
+    const LaneAddresses rows = lane_addresses([&](int lane) { return lane % kRows * g.pitch_bytes; });
+    add_instruction(access, matrix_wavefronts(1, rows), fragments * fragment_elements / kMatrixElements);
+    if (access.wavefronts > access.ideal)
+        access.reason = fmt::format("eight rows {} bytes apart: several begin in the same bank", g.pitch_bytes);
+    return access;
+}
+
 }  // namespace
+
+std::vector<SharedAccess> wmma_fragment_loads(const GemmSpec& spec, const KernelConfig& config) {
+    const auto& c = std::get<WmmaMultistageConfig>(config.family);
+    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    const int warp_steps = g.threads / kWarpLanes * (c.block.k / c.mma.k);
+    return {fragment_load(Operand::a, g.a, c.mma.m * c.mma.k, warp_steps * (c.warp.m / c.mma.m)),
+            fragment_load(Operand::b, g.b, c.mma.n * c.mma.k, warp_steps * (c.warp.n / c.mma.n))};
+}
 
 KernelAnatomy wmma_multistage_anatomy(const GemmSpec& spec, const KernelConfig& config) {
     const auto& c = std::get<WmmaMultistageConfig>(config.family);

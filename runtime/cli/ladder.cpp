@@ -25,7 +25,7 @@ namespace jitgemm::cli {
 namespace {
 
 constexpr std::int64_t kGpuExtent = 4096;      // of m, n and k that nobody named
-constexpr std::int64_t kEmulatorExtent = 256;  // a second or so a rung
+constexpr std::int64_t kEmulatorExtent = 256;  // seconds a rung
 
 struct LadderOptions {
     ProblemOptions problem;

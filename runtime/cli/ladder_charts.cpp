@@ -86,7 +86,7 @@ void draw_powers(Svg& svg, const LogScale& scale, int bottom) {
 
 constexpr int kRoofHeight = 400;
 constexpr int kRoofLeft = 46;
-constexpr int kRoofRight = kWidth - 12;
+constexpr int kRoofRight = kWidth - 24;
 constexpr int kRoofTop = 32;
 constexpr int kRoofBottom = kRoofHeight - 40;
 constexpr int kDot = 9;
@@ -158,6 +158,13 @@ void draw_peak(Svg& svg, const Axes& axes, const LadderReport& report, MathUnit 
     svg.text(kRoofRight - 4, y - 4, fmt::format("{} {:.0f}", to_string(unit), peak), "q e");
 }
 
+/// Where a kernel would stand that asked for every byte just once.
+void draw_problem(Svg& svg, const Axes& axes, const LadderReport& report) {
+    const int x = axes.x.pixel(report.roofline_of(MathUnit::fp32_cores).intensity);
+    svg.path(line(x, kRoofTop, x, kRoofBottom), "w");
+    svg.text(x - 5, kRoofBottom - 8, "each byte once", "q e");
+}
+
 /// Numbers of the rungs, each beside its dot, and further to the right where another already stands.
 class Labels {
 public:
@@ -182,8 +189,8 @@ void draw_points(Svg& svg, const Axes& axes, const LadderReport& report, const s
         const RungReport& rung = report.rungs[point.rung];
         const int x = axes.x.pixel(point.intensity);
         const int y = axes.y.pixel(point.tflops);
-        const Hint hint{fmt::format("{} {}\n{:.2f} TFLOP/s at {:.2f} flop a byte", point.rung, rung.rung.name,
-                                    point.tflops, point.intensity),
+        const Hint hint{fmt::format("{} {}\n{} TFLOP/s at {:.2f} flop a byte", point.rung, rung.rung.name,
+                                    tflops_text(point.tflops), point.intensity),
                         std::string(rung.rung.name)};
         svg.box({x - kDot / 2, y - kDot / 2, kDot, kDot}, color_class(color_of(rung)) + " d", hint);
         labels.place(svg, x, y, std::to_string(point.rung));
@@ -194,7 +201,7 @@ void draw_points(Svg& svg, const Axes& axes, const LadderReport& report, const s
 
 std::string hint_of(const LadderReport& report, const RungReport& rung) {
     std::string hint = std::string(rung.rung.name);
-    if (rung.time) hint += fmt::format("\n{:.2f} us", rung.time->median_us);
+    if (rung.time) hint += fmt::format("\n{} us", microseconds_text(rung.time->median_us));
     if (const auto share = share_of_peer(rung)) hint += fmt::format("\n{:.1f} % of cuBLASLt", 100 * *share);
     if (const auto share = share_of_peak(report, rung)) hint += fmt::format("\n{:.1f} % of peak", 100 * *share);
     return hint;
@@ -215,16 +222,15 @@ std::vector<Bar> bars_of(const LadderReport& report, const ValueOf& value_of, co
     return bars;
 }
 
+std::optional<Bar> mark_of_peer(const LadderReport& report) {
+    if (!report.peer.microseconds) return std::nullopt;
+    const double speed = tflops(report.spec, *report.peer.microseconds);
+    return Bar{"cuBLASLt", speed, tflops_text(speed), "", 0};
+}
+
 std::string speed_bars(const LadderReport& report) {
-    std::optional<Bar> mark;
-    if (report.peer.microseconds) mark = Bar{"cuBLASLt", tflops(report.spec, *report.peer.microseconds), "", "", 0};
-    const auto text = [](double value) {
-        return value < 0.1 ? fmt::format("{:.4f}", value) : fmt::format("{:.1f}", value);
-    };
-    return bar_chart("TFLOP/s",
-                     bars_of(
-                         report, [&](const RungReport& rung) { return tflops_of(report, rung); }, text),
-                     mark);
+    const auto value = [&](const RungReport& rung) { return tflops_of(report, rung); };
+    return bar_chart("TFLOP/s", bars_of(report, value, tflops_text), mark_of_peer(report));
 }
 
 std::string count_bars(const LadderReport& report, std::string_view title, std::uint64_t RungCounts::*count) {
@@ -257,7 +263,7 @@ std::string bar_chart(std::string_view title, const std::vector<Bar>& bars, cons
     if (mark && mark->value) {
         const int x = scale->pixel(*mark->value);
         svg.path(line(x, kBarTop - 6, x, bottom), "w");
-        svg.text(x, bottom + 13, fmt::format("{} {:.1f}", mark->name, *mark->value), "q m");
+        svg.text(x, bottom + 13, fmt::format("{} {}", mark->name, mark->text), "q m");
     }
     return svg.figure("", true);
 }
@@ -287,11 +293,10 @@ std::string ladder_roofline(const LadderReport& report) {
     draw_memory_roof(svg, axes, l1, peak, fmt::format("L1 {:.1f} TB/s", l1));
     draw_peak(svg, axes, report, MathUnit::fp32_cores);
     if (tensor) draw_peak(svg, axes, report, MathUnit::tensor_cores);
+    draw_problem(svg, axes, report);
     draw_points(svg, axes, report, points);
-    return svg.figure(
-        "A rung left of the DRAM roof's slope, or above it, lives on the caches: several of its warps ask for the same "
-        "bytes.",
-        true);
+    return svg.figure("A rung above the DRAM roof lives on the caches: several of its warps ask for the same bytes.",
+                      true);
 }
 
 }  // namespace jitgemm::cli

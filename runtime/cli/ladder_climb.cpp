@@ -1,5 +1,6 @@
 #include "runtime/cli/ladder_climb.hpp"
 
+#include "generator/families/wmma_multistage_anatomy.hpp"
 #include "generator/global_traffic.hpp"
 #include "runtime/cli/emulated_run.hpp"
 #include "runtime/cli/interrupt.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace jitgemm::cli {
 namespace {
@@ -24,21 +26,24 @@ constexpr int kFewestRounds = 3;
 constexpr int kWarmUpReplays = 3;  // of time_contenders, before its rounds
 constexpr double kSectorBytes = 32;
 
-std::optional<double> conflicts_of(const KernelAnatomy& anatomy) {
-    if (anatomy.accesses.empty()) return std::nullopt;
-    return mainloop_slowdown(anatomy.accesses);
+/// Of the kernel's mainloop; for wmma with the fragment loads that ptxas makes.
+std::optional<double> conflicts_of(const GemmSpec& spec, const KernelConfig& config) {
+    std::vector<SharedAccess> accesses = family_of(config).anatomy(spec, config).accesses;
+    if (std::holds_alternative<WmmaMultistageConfig>(config.family))
+        std::ranges::copy(wmma_fragment_loads(spec, config), std::back_inserter(accesses));
+    if (accesses.empty()) return std::nullopt;
+    return mainloop_slowdown(accesses);
 }
 
 /// What is known of a kernel without running it.
 RungKernel facts_of(const GemmKernel& kernel) {
     const GemmKernel::State& state = kernel.state();
-    const Family& family = family_of(state.id.config);
     RungKernel facts;
     facts.name = state.info.name;
     facts.body = state.source->body;
-    facts.unit = family.math_unit;
+    facts.unit = family_of(state.id.config).math_unit;
     facts.global_bytes = global_traffic(state.row_major, state.id.config).total();
-    facts.conflicts = conflicts_of(family.anatomy(state.row_major, state.id.config));
+    facts.conflicts = conflicts_of(state.row_major, state.id.config);
     facts.registers = state.info.registers;
     facts.spill_bytes = state.info.spill_bytes;
     facts.shared_bytes = state.info.shared_bytes;
@@ -82,14 +87,14 @@ public:
             rung.kind == RungKind::cpu ? run_loop(result) : run_kernel(result);
         } catch (const Interrupted&) {
             throw;
+        } catch (const emulator::EmulatorStopped&) {
+            throw;
         } catch (const ConfigError& error) {
             give_up(RungStatus::refused, fmt::format("{}", fmt::join(error.reasons(), "\n")));
         } catch (const CudaError& error) {
             if (error.result_name() != kOutOfMemory) throw;
             give_up(RungStatus::failed, error.what());
-        } catch (const CompileError& error) {
-            give_up(RungStatus::failed, error.what());
-        } catch (const emulator::EmulatorFault& error) {
+        } catch (const Error& error) {
             give_up(RungStatus::failed, error.what());
         }
         return result;
@@ -131,9 +136,9 @@ private:
         stop_if_interrupted();
         const double us = run.extrapolated_microseconds(report_.spec);
         rung.time = RungTime{us, us, us, 1, "loop", !run.whole};
-        if (!run.whole)
-            rung.reason = fmt::format("{} of {} elements of D in {:.2f} s, extrapolated to all.", run.elements,
-                                      report_.spec.m * report_.spec.n, run.seconds);
+        rung.reason = run.whole ? fmt::format("It took {:.3g} s.", run.seconds)
+                                : fmt::format("It computed {} of {} elements of D in {:.2f} s: extrapolated.",
+                                              run.elements, report_.spec.m * report_.spec.n, run.seconds);
     }
 
     // ---- kernels ----------------------------------------------------------------------------------------------------
@@ -177,9 +182,6 @@ private:
         judge(rung, run.measurement.verification);
         rung.counts = counts_of(run.counters);
         rung.kernel->global_bytes = kSectorBytes * static_cast<double>(run.counters.total.sectors);
-        if (run.counters.total.ideal_wavefronts != 0)
-            rung.kernel->conflicts = static_cast<double>(run.counters.total.wavefronts) /
-                                     static_cast<double>(run.counters.total.ideal_wavefronts);
     }
 
     void measure(RungReport& rung, const GemmKernel& kernel) const {

@@ -51,8 +51,9 @@ struct Figure {
 
 void add_times(std::vector<Figure>& figures, const LadderReport& report, const RungReport& rung) {
     const std::string mark = rung.time && rung.time->extrapolated ? "≈ " : "";
-    figures.push_back({"time, µs", rung.time ? mark + number(rung.time->median_us, 2) : std::string(kNone)});
-    figures.push_back({"TFLOP/s", number(tflops_of(report, rung), 2)});
+    figures.push_back({"time, µs", rung.time ? mark + microseconds_text(rung.time->median_us) : std::string(kNone)});
+    const auto speed = tflops_of(report, rung);
+    figures.push_back({"TFLOP/s", speed ? tflops_text(*speed) : std::string(kNone)});
     figures.push_back({"of cuBLASLt", percent(share_of_peer(rung))});
     figures.push_back({"of peak", percent(share_of_peak(report, rung))});
 }
@@ -82,8 +83,8 @@ std::vector<Figure> figures_of(const LadderReport& report, const RungReport& run
 
 std::string table_row(const LadderReport& report, std::size_t index) {
     const RungReport& rung = report.rungs[index];
-    std::string row = fmt::format("<tr><td>{0}</td><td><a href=\"#rung{0}\">{1}</a></td><td>{2}</td>", index,
-                                  escape_markup(rung.rung.name), to_string(rung.status));
+    std::string row = fmt::format("<tr><td>{0}</td><td>{1}</td><td>{2}</td>", index, escape_markup(rung.rung.name),
+                                  to_string(rung.status));
     for (const Figure& figure : figures_of(report, rung)) row += cell(figure.text);
     return row + "</tr>\n";
 }
@@ -173,8 +174,8 @@ std::string remarks(const LadderReport& report, const RungReport& rung) {
 
 std::string section(const LadderReport& report, std::size_t index) {
     const RungReport& rung = report.rungs[index];
-    return fmt::format("<section class=\"rung\" id=\"rung{0}\">\n<h2>{0} {1}</h2>\n<p>{2}</p>\n", index,
-                       escape_markup(rung.rung.name), escape_markup(rung.rung.sentence)) +
+    return fmt::format("<section class=\"rung\">\n<h2>{0} {1}</h2>\n<p>{2}</p>\n", index, escape_markup(rung.rung.name),
+                       escape_markup(rung.rung.sentence)) +
            remarks(report, rung) + (rung.time || rung.kernel ? facts(figures_of(report, rung)) : "") +
            sources(report, index) + "</section>\n";
 }
@@ -182,18 +183,19 @@ std::string section(const LadderReport& report, std::size_t index) {
 std::string peer_text(const LadderReport& report) {
     if (report.emulated) return "Run on the emulator: counts of one launch in place of times.";
     if (!report.peer.microseconds) return fmt::format("No cuBLASLt to compare with: {}", report.peer.reason);
-    return fmt::format("cuBLASLt's best, verified: {:.2f} µs, {:.2f} TFLOP/s ({}).", *report.peer.microseconds,
-                       tflops(report.spec, *report.peer.microseconds), report.peer.algorithm);
+    return fmt::format("cuBLASLt's best, verified: {} µs, {} TFLOP/s ({}).",
+                       microseconds_text(*report.peer.microseconds),
+                       tflops_text(tflops(report.spec, *report.peer.microseconds)), report.peer.algorithm);
 }
 
 std::string heading(const LadderReport& report) {
     const Roofline line = report.roofline_of(MathUnit::fp32_cores);
     return fmt::format(
-        "<h1>The ladder: {}×{}×{}, {} {}</h1>\n<p class=\"muted\">{} ({}). {:.3f} GFLOP; A, B and D are {:.1f} MB, so "
+        "<h1>The ladder: {}×{}×{}, {} {}</h1>\n<p class=\"muted\">{}. {:.3f} GFLOP; A, B and D are {:.1f} MB, so "
         "{:.1f} "
         "flop a byte at best. {}</p>\n",
         report.spec.m, report.spec.n, report.spec.k, type_name(report.spec), to_string(report.spec.layout),
-        escape_markup(report.device), report.gpu.arch->name, line.flops / 1e9, line.bytes / 1e6, line.intensity,
+        escape_markup(device_text(report)), line.flops / 1e9, line.bytes / 1e6, line.intensity,
         escape_markup(peer_text(report)));
 }
 

@@ -42,7 +42,7 @@ std::string wrapped(std::string_view text) {
 
 std::string time_text(const RungReport& rung) {
     if (!rung.time) return std::string(kUnknown);
-    return fmt::format("{}{:.2f}", rung.time->extrapolated ? "~" : "", rung.time->median_us);
+    return (rung.time->extrapolated ? "~" : "") + microseconds_text(rung.time->median_us);
 }
 
 std::string conflicts_text(const RungReport& rung) {
@@ -57,11 +57,16 @@ std::string registers_text(const RungReport& rung) {
     return rung.kernel ? count(static_cast<std::uint64_t>(rung.kernel->registers)) : std::string(kUnknown);
 }
 
+std::string speed_text(const LadderReport& report, const RungReport& rung) {
+    const auto speed = tflops_of(report, rung);
+    return speed ? tflops_text(*speed) : std::string(kUnknown);
+}
+
 std::string measured_row(const LadderReport& report, const RungReport& rung) {
-    return fmt::format("{:>13} {:>9} {:>9} {:>8} {:>10} {:>11} {:>10} {:>5}", time_text(rung),
-                       number(tflops_of(report, rung), 2), percent(share_of_peer(rung)),
-                       percent(share_of_peak(report, rung)), number(kernel_intensity(report, rung), 2),
-                       megabytes_text(rung), conflicts_text(rung), registers_text(rung));
+    return fmt::format("{:>13} {:>9} {:>9} {:>8} {:>10} {:>11} {:>10} {:>5}", time_text(rung), speed_text(report, rung),
+                       percent(share_of_peer(rung)), percent(share_of_peak(report, rung)),
+                       number(kernel_intensity(report, rung), 2), megabytes_text(rung), conflicts_text(rung),
+                       registers_text(rung));
 }
 
 std::string counted_row(const LadderReport& report, const RungReport& rung) {
@@ -84,8 +89,8 @@ std::string columns(bool emulated) {
 std::string peer_line(const LadderReport& report) {
     if (report.emulated) return "counts of one launch in place of times\n";
     if (!report.peer.microseconds) return fmt::format("no cuBLASLt to compare with: {}\n", report.peer.reason);
-    return fmt::format("cuBLASLt's best: {:.2f} us, {:.2f} TFLOP/s ({})\n", *report.peer.microseconds,
-                       tflops(report.spec, *report.peer.microseconds), report.peer.algorithm);
+    return fmt::format("cuBLASLt's best: {} us, {} TFLOP/s ({})\n", microseconds_text(*report.peer.microseconds),
+                       tflops_text(tflops(report.spec, *report.peer.microseconds)), report.peer.algorithm);
 }
 
 bool has_extrapolated(const LadderReport& report) {
@@ -118,11 +123,21 @@ std::optional<double> kernel_intensity(const LadderReport& report, const RungRep
     return flops(report.spec) / rung.kernel->global_bytes;
 }
 
+std::string microseconds_text(double microseconds) {
+    return fmt::format("{:.{}f}", microseconds, microseconds < 1e5 ? 2 : 0);
+}
+
+std::string tflops_text(double tflops) { return fmt::format("{:.{}f}", tflops, tflops < 0.1 ? 4 : 2); }
+
+std::string device_text(const LadderReport& report) {
+    return report.emulated ? report.device : fmt::format("{} ({})", report.device, report.gpu.arch->name);
+}
+
 std::string ladder_heading(const LadderReport& report) {
     const Roofline line = report.roofline_of(MathUnit::fp32_cores);
-    return fmt::format("{} on {} ({}): {:.3f} GFLOP, {:.1f} MB at least, {:.1f} flop/byte\n{}\n",
-                       shape_text(report.spec), report.device, report.gpu.arch->name, line.flops / 1e9,
-                       line.bytes / kMegabyte, line.intensity, peer_line(report)) +
+    return fmt::format("{} on {}: {:.3f} GFLOP, {:.1f} MB at least, {:.1f} flop/byte\n{}\n", shape_text(report.spec),
+                       device_text(report), line.flops / 1e9, line.bytes / kMegabyte, line.intensity,
+                       peer_line(report)) +
            columns(report.emulated);
 }
 

@@ -92,6 +92,13 @@ struct LadderReport {
 /// Floating-point operations a byte of global_bytes.
 [[nodiscard]] std::optional<double> kernel_intensity(const LadderReport& report, const RungReport& rung);
 
+// ---- figures as text: as many digits as say something --------------------------------------------------------------
+
+[[nodiscard]] std::string microseconds_text(double microseconds);
+[[nodiscard]] std::string tflops_text(double tflops);
+/// "NVIDIA H200 (sm_90a)"; an emulator's name has its architecture already.
+[[nodiscard]] std::string device_text(const LadderReport& report);
+
 // ---- as text, piece by piece as the rungs come in -------------------------------------------------------------------
 
 [[nodiscard]] std::string ladder_heading(const LadderReport& report);

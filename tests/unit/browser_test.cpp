@@ -3,8 +3,10 @@
 #include "generator/draw/kernel_page.hpp"
 #include "generator/draw/picture.hpp"
 #include "generator/heuristics.hpp"
+#include "runtime/cli/ladder_page.hpp"
 #include "runtime/file_system.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/ladder_reports.hpp"
 #include "tests/support/markup_check.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -67,7 +69,8 @@ addEventListener('securitypolicyviolation', function (e) { faults.push('blocked 
 addEventListener('unhandledrejection', function (e) { faults.push('rejected ' + e.reason); });
 console.error = console.warn = function (text) { faults.push('console ' + text); };
 addEventListener('load', function () {
-  var cell = document.querySelector('[data-k="T5"]');
+  document.querySelectorAll('details').forEach(function (e) { e.open = true; });
+  var cell = document.querySelector('[data-k="T5"]') || document.querySelector('[data-k="naive"]');
   cell.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50}));
   var root = document.documentElement, hint = document.getElementById('hint');
   root.dataset.shown = getComputedStyle(hint).display + ': ' + hint.textContent;
@@ -120,6 +123,15 @@ TEST_CASE("a kernel's page in a browser: no fault, nothing loaded, hints when po
     put_text(folder / "kernel.html", html);
     check_screenshot(folder, "kernel.html", false);
     check_screenshot(folder, "kernel.html", true);
+}
+
+TEST_CASE("a ladder's page in a browser: no fault, nothing loaded, hints of its bars, sources that unfold") {
+    if (browser().empty()) SKIP_TEST("no chromium here");
+    const TemporaryFolder folder;
+    const std::string html = cli::ladder_page(made_up_ladder());
+    for (const int width : {1200, 500}) check_page(folder, html, "1 naive\n5.00 TFLOP/s at 1.00 flop a byte", 1, width);
+    put_text(folder / "ladder.html", html);
+    for (const bool dark : {false, true}) check_screenshot(folder, "ladder.html", dark);
 }
 
 TEST_CASE("a picture in a browser, as a page and as SVG") {
