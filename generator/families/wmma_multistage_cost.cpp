@@ -58,8 +58,10 @@ std::vector<KernelConfig> wmma_multistage_candidates(const GemmSpec&, const Arch
                 config.block = {tile.block_m, tile.block_n, block_k};
                 config.warp = {tile.warp_m, tile.warp_n, block_k};
                 config.stages = stages;
-                if (block_k > WmmaMultistageConfig{}.block.k) config.cache = CopyCache::ca;
-                candidates.push_back({config});
+                // An H200 ran k-blocks of 64 fastest with two stages, and copies through L1 (docs/performance.md).
+                const bool long_block = block_k > WmmaMultistageConfig{}.block.k;
+                if (long_block) config.cache = CopyCache::ca;
+                if (!long_block || stages == 2) candidates.push_back({config});
             }
         }
     }
