@@ -25,7 +25,7 @@ constexpr int kStageCounts[] = {2, 3};
 constexpr double kExposedLoadCycles = 800;
 constexpr double kExposedStoreCycles = 200;
 // Of a k-block of 32: what an H200 takes longer for two of them than for one of 64 (docs/performance.md).
-constexpr double kShortBlocks = 1.15;
+constexpr double kShortBlocks = 1.25;
 
 /// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is costed
 /// as the shallowest pipeline and what nothing hides is added.
