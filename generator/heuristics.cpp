@@ -13,8 +13,9 @@ namespace {
 
 GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
 
-bool serves(const Selection& selection, const Family& family) {
-    return selection.family ? *selection.family == family.name : !family.by_name_only;
+bool serves(const Selection& selection, const Family& family, const GemmSpec& spec) {
+    if (selection.family) return *selection.family == family.name;
+    return family.volunteers != nullptr && family.volunteers(spec);
 }
 
 /// The one config of a forced kernel name; all reasons why it can't serve the problem.
@@ -51,7 +52,7 @@ std::vector<std::string> for_each_candidate(const GemmSpec& spec, const Arch& ar
     std::vector<std::string> unsupported;
     if (selection.family) static_cast<void>(find_family(*selection.family));
     for (const Family& family : family_table()) {
-        if (!serves(selection, family)) continue;
+        if (!serves(selection, family, spec)) continue;
         std::vector<std::string> reasons = family.unsupported(spec, arch);
         unsupported.insert(unsupported.end(), reasons.begin(), reasons.end());
         if (!reasons.empty()) continue;

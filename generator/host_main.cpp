@@ -54,10 +54,10 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     const KernelId id = parse_kernel_name(source.name);
     const Family& family = family_of(id.config);
     RenderInput input = family.render_input(id.signature, id.config);
-    input.generated["problem.cuh"] =
-        extents(row_major) +
-        constant("kWorkspaceBytes", std::max<std::int64_t>(family.workspace_bytes(row_major, id.config), 1)) +
-        launches(source, row_major);
+    std::string problem = extents(row_major);
+    if (input.macros.at("GEMM_WORKSPACE") != 0)
+        problem += constant("kWorkspaceBytes", std::max<std::int64_t>(family.workspace_bytes(row_major, id.config), 1));
+    input.generated["problem.cuh"] = problem + launches(source, row_major);
     return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);
 }
 

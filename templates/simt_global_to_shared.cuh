@@ -2,25 +2,30 @@
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
 // outside the matrix arrives as zeros.
 #if GEMM_COPY_ASYNC
-// cp.async: global to shared memory past the registers, kFloats at a time. Out of range, nothing is read and the destination is
-// zeroed; skipped, the destination stays as it is. Both are predicates of one instruction, not branches.
-template <int kFloats>
-__device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range, bool skip) {
-    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
-    if constexpr (kFloats == 4)
-        asm volatile(
-            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
-            " @!skip cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(address),
-            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip))
-            : "memory");
-    else
-        asm volatile(
-            "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
-            " @!skip cp.async.ca.shared.global.L2::128B [%0], [%1], %4, ignore; }" ::"r"(address),
-            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kFloats * 4)
-            : "memory");
+#if GEMM_COPY_TRANSPOSED
+// cp.async of one float: global to shared memory past the registers. Out of range, nothing is read and the destination is zeroed.
+__device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
+    asm volatile(
+        "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], 4, ignore; }" ::"r"(
+            static_cast<unsigned>(__cvta_generic_to_shared(destination))),
+        "l"(source), "r"(static_cast<int>(in_range))
+        : "memory");
 }
 
+#endif
+#if GEMM_COPY_STRAIGHT
+// cp.async of kFloats: global to shared memory past the registers. Only the first `bytes` are read, the rest is zero.
+template <int kFloats>
+__device__ __forceinline__ void cp_async_vector(float* destination, const float* source, int bytes) {
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
+    if constexpr (kFloats == 4)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes), "n"(kFloats * 4)
+                     : "memory");
+}
+
+#endif
 // Behind the copies of each k-block: one group a k-block.
 __device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
@@ -73,7 +78,7 @@ struct TransposedCopy {
                 const Element* element = source + pass * pass_pitch + step * kKLanes;
                 const bool in_range    = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
 #if GEMM_COPY_ASYNC
-                cp_async<1>(stage + (k + step * kKLanes) * kPitch + row + pass * kRowsPerPass, element, in_range, false);
+                cp_async(stage + (k + step * kKLanes) * kPitch + row + pass * kRowsPerPass, element, in_range);
 #else
                 fetched[pass][step] = in_range ? *element : Element{};
 #endif
@@ -109,10 +114,12 @@ struct StraightCopy {
     const Element* source;          // this thread's vector of pass 0 in the next k-block
     long long pass_pitch;           // elements from one pass to the next
     long long block_pitch;          // elements from one k-block to the next
-    int columns_left;               // elements of M or N from this thread's column on
     int k_left;                     // rows from this thread's row of the next k-block on
     int row, column;                // of pass 0, in the tile
-#if !GEMM_COPY_ASYNC
+#if GEMM_COPY_ASYNC
+    int row_bytes;                  // of a vector that lie in the matrix: the edge may cut it
+#else
+    bool column_in_range;
     Element fetched[kPasses];
 #endif
 
@@ -122,43 +129,32 @@ struct StraightCopy {
         source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
         pass_pitch   = kRowsPerPass * ld;
         block_pitch  = kBlockK * ld;
-        columns_left = columns - first_column - column;
         k_left       = end_k - first_k - row;
+#if GEMM_COPY_ASYNC
+        row_bytes    = max(0, min(kVector, columns - first_column - column)) * 4;
+#else
+        column_in_range = columns > first_column + column;
+#endif
     }
 
-    // One of `slices` parts of the whole vectors.
+    // One of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
-#if GEMM_COPY_ASYNC
-        const bool cut = columns_left > 0 && columns_left < kVector;    // left to finish()
-#endif
-        const int rows_whole = columns_left >= kVector ? k_left : 0;
         #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
             const Element* vector = source + pass * pass_pitch;
-            const bool in_range   = rows_whole > pass * kRowsPerPass;
+            const bool in_range   = k_left > pass * kRowsPerPass;
 #if GEMM_COPY_ASYNC
-            cp_async<kVector>(stage + (row + pass * kRowsPerPass) * kPitch + column, vector, in_range, cut);
+            cp_async_vector<kVector>(stage + (row + pass * kRowsPerPass) * kPitch + column, vector, in_range ? row_bytes : 0);
 #else
-            fetched[pass] = in_range ? *vector : Element{};
+            fetched[pass] = in_range && column_in_range ? *vector : Element{};
 #endif
         }
     }
 
-    // The vectors cut by the end of M or N, and on to the next k-block.
+    // On to the next k-block.
     __device__ __forceinline__ void finish(float* stage) {
-#if GEMM_COPY_ASYNC
-        if (columns_left > 0 && columns_left < kVector) {
-            #pragma unroll 1
-            for (int pass = 0; pass < kPasses; ++pass) {
-                if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
-                #pragma unroll 1
-                for (int i = 0; i < kVector; ++i)
-                    cp_async<1>(stage + (row + pass * kRowsPerPass) * kPitch + column + i, source + pass * pass_pitch + i,
-                                i < columns_left && k_left > pass * kRowsPerPass, false);
-            }
-        }
-#else
+#if !GEMM_COPY_ASYNC
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;

@@ -32,6 +32,7 @@ namespace {
 constexpr std::array kFamilies{
     Family{.name = "mma_multistage",
            .summary = "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)",
+           .volunteers = [](const GemmSpec&) { return true; },
            .unsupported = mma_multistage_unsupported,
            .candidates = mma_multistage_candidates,
            .violations = mma_multistage_violations,
@@ -51,6 +52,8 @@ constexpr std::array kFamilies{
            .summary =
                "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline",
            .math_unit = MathUnit::fp32_cores,
+           // 16-bit types have tensor cores.
+           .volunteers = [](const GemmSpec& spec) { return spec.a == DataType::f32; },
            .unsupported = simt_hierarchical_unsupported,
            .candidates = simt_hierarchical_candidates,
            .violations = simt_hierarchical_violations,
@@ -75,7 +78,6 @@ constexpr std::array kFamilies{
            .summary =
                "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which "
                "can be left out",
-           .by_name_only = true,
            .unsupported = wmma_multistage_unsupported,
            .candidates = wmma_multistage_candidates,
            .violations = wmma_multistage_violations,

@@ -79,7 +79,8 @@ struct Family {
     std::string_view name;
     std::string_view summary;  ///< one line for --help and docs
     MathUnit math_unit = MathUnit::tensor_cores;
-    bool by_name_only = false;  ///< there to learn from: never the heuristic's choice unless the family is asked for
+    /// Whether the heuristic may choose it for the problem unasked; unset: never, it is there to learn from.
+    bool (*volunteers)(const GemmSpec&) = nullptr;
 
     /// Reasons this family cannot serve the problem whatever the config; empty when it can.
     std::vector<std::string> (*unsupported)(const GemmSpec&, const Arch&);

@@ -35,13 +35,15 @@ void check_threads(Reasons& reasons, const SimtGeometry& g) {
                                       g.threads_m, g.threads_n, g.threads, kWarpLanes, kMaxThreads));
 }
 
-/// So that the threads of a warp are a rectangle of D.
+/// The threads of a warp are a rectangle of D, or, where they are to lie along a column, nothing but that.
 void check_warp(Reasons& reasons, const SimtGeometry& g, bool along_n) {
-    const int fast = along_n ? g.threads_n : g.threads_m;
-    const bool rectangle = fast % kWarpLanes == 0 || std::has_single_bit(static_cast<unsigned>(fast));
-    if (!rectangle)
-        reasons.push_back(fmt::format("{} threads along {}: neither a power of two nor a multiple of {}", fast,
-                                      along_n ? 'N' : 'M', kWarpLanes));
+    const bool whole_warps = (along_n ? g.threads_n : g.threads_m) % kWarpLanes == 0;
+    if (!along_n && !whole_warps)
+        reasons.push_back(fmt::format("{} threads along M are no multiple of {}: a warp would not be a column of D",
+                                      g.threads_m, kWarpLanes));
+    if (along_n && !whole_warps && !std::has_single_bit(static_cast<unsigned>(g.threads_n)))
+        reasons.push_back(
+            fmt::format("{} threads along N: neither a power of two nor a multiple of {}", g.threads_n, kWarpLanes));
 }
 
 /// So that a warp reads one row of the panel of A and 32 neighbours of B's, and copies 32 neighbours of either: every access

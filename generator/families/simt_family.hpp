@@ -78,7 +78,6 @@ template <typename Description>
     return {.name = Description::kName,
             .summary = Description::kSummary,
             .math_unit = MathUnit::fp32_cores,
-            .by_name_only = true,
             .unsupported = Functions::unsupported,
             .candidates = Functions::candidates,
             .violations = Functions::violations,

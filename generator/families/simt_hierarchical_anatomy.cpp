@@ -44,25 +44,6 @@ SharedAccess copy_access(Operand name, const SimtOperand& operand, const Config&
     return access;
 }
 
-/// Vectors cut by the edge of the matrix, copied element by element by the threads of one column of vectors.
-SharedAccess cut_access(Operand name, const SimtOperand& operand, int threads) {
-    SharedAccess access;
-    access.what = fmt::format("cp.async of cut vectors of {}", to_string(name));
-    access.instruction = fmt::format("cp.async of {} bytes", kFloatBytes);
-    access.in_mainloop = false;  // only in tiles at the edge
-    for (int pass = 0; pass < operand.passes; ++pass)
-        for (int first = 0; first < threads; first += kWarpLanes) {
-            const LaneAddresses addresses = lane_addresses([&](int lane) {
-                const int row = (first + lane) / operand.threads_per_row + pass * operand.rows_per_pass;
-                const bool at_edge = (first + lane) % operand.threads_per_row == 0;
-                return at_edge && row < operand.rows ? row * operand.pitch * kFloatBytes : kInactiveLane;
-            });
-            add_instruction(access, vector_wavefronts(kFloatBytes, addresses), operand.vector);
-        }
-    if (access.wavefronts > access.ideal) access.reason = "a column of the tile: rows that begin in the same banks";
-    return access;
-}
-
 /// Loads of one operand's fragments by all warps, in all k of a k-block.
 SharedAccess fragment_access(Operand name, const Config& c, const SimtHierarchicalGeometry& g) {
     const bool is_a = name == Operand::a;
@@ -121,9 +102,6 @@ KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig
     anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
     anatomy.accesses = {copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads),
                         fragment_access(Operand::a, c, g), fragment_access(Operand::b, c, g)};
-    for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}})
-        if (operand->vector > 1 && operand->rows_per_pass > 0)
-            anatomy.accesses.push_back(cut_access(name, *operand, g.threads));
     return anatomy;
 }
 

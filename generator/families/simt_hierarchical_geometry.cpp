@@ -8,7 +8,7 @@ namespace {
 constexpr int kFloatBytes = 4;
 constexpr int kQuad = 4;             // elements of a 16-byte access to shared memory
 constexpr int kSharedBanks = 32;     // of a word each
-constexpr int kOtherRegisters = 36;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
+constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
 
 int quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
 int rounded_up_quotient(int value, int divisor) { return divisor > 0 ? (value + divisor - 1) / divisor : 0; }

@@ -231,6 +231,20 @@ TEST_CASE("template and dump of the SIMT families compile to the same PTX") {
     }
 }
 
+TEST_CASE("the dump of a SIMT family with its main is a program that nvcc builds without a warning") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
+    const auto cases = simt_cases();
+    for (const std::size_t i : {std::size_t{0}, cases.size() / 2, cases.size() - 1}) {
+        const auto& [spec, variant] = cases[i];
+        INFO(variant.family << " " << variant.parameters << ", " << to_string(spec));
+        TemporaryFolder folder;
+        const KernelSource source = generate(spec, variant.config(), find_arch(kArchName));
+        put_text(folder / "main.cu", dump(source, spec) + host_main(source, spec));
+        compile({"nvcc", std::string("-arch=") + kArchName, "-std=c++17", "-Werror", "all-warnings", "-c", "-o",
+                 folder / "main.o", folder / "main.cu"});
+    }
+}
+
 TEST_CASE("template and dump assemble to the same .text") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
     const std::vector<Case> all = cases();

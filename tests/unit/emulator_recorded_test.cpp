@@ -186,16 +186,10 @@ TEST_CASE("random PTX programs give the bits that GPUs gave") {
     for_each_record("program_hashes", [](const fs::path& path, int compute_capability) {
         const std::map<std::string, std::string> hashes = read_programs(path);
         REQUIRE(hashes.size() >= 1000);
-        const std::set<std::string> differing = differing_programs(hashes, compute_capability);
-        CHECK(hashes.size() - differing.size() >= 1000);
-        // Of these the GPU ran something else: what ptxas made of an instruction is not what the ISA says of it.
-        const std::map<std::string, std::string> rewritten =
-            read_programs(data_folder() / fmt::format("program_deviations_sm_{}.txt", compute_capability));
-        for (const std::string& program : differing) {
+        for (const std::string& program : differing_programs(hashes, compute_capability)) {
             INFO(program);
-            CHECK(rewritten.contains(program));
+            CHECK(hashes.at(program) == "what the emulator gives");
         }
-        CHECK(differing.size() == rewritten.size());
     });
 }
 

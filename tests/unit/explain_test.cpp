@@ -242,7 +242,10 @@ TEST_CASE("what a prediction is bound by") {
     CHECK(bound(5, 4, 3, 10, 9, 1) == Bound::dram);
     CHECK(bound(2, 1, 1, 1, 5, 1) == Bound::latency);
     CHECK(bound(2, 1, 1, 1, 3, 3) == Bound::launch);
-    CHECK(to_string(Bound::shared_memory, MathUnit::fp32_cores) == "shared memory");
+    CHECK(to_string(Bound::shared_memory, MathUnit::tensor_cores) == "shared memory");
+    CHECK(to_string(Bound::math_unit, MathUnit::fp32_cores) == "FP32 cores");
+    CHECK(to_string(Bound::l1, MathUnit::fp32_cores) == "L1");
+    CHECK(to_string(Bound::launch, MathUnit::fp32_cores) == "launch");
 }
 
 TEST_CASE("empty problems are explained, unsupported ones refused with every reason") {

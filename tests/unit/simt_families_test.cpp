@@ -62,7 +62,7 @@ TEST_CASE("SIMT families are chosen by name only") {
     for (const std::string_view name : kSimtFamilies) {
         const Family& family = find_family(name);
         INFO(name);
-        CHECK(family.by_name_only);
+        CHECK(family.volunteers == nullptr);
         CHECK(family.math_unit == MathUnit::fp32_cores);
         const auto list = list_candidates(problem(100, 100, 100), find_gpu("h200"), selected(name));
         CHECK_FALSE(list.accepted.empty());
@@ -124,7 +124,7 @@ TEST_CASE("SIMT tilings that can't be are refused with all reasons and their num
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=3x5"}),
                ContainsSubstring("3 x 5 = 15 threads") && ContainsSubstring("5 threads along N"));
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=24x32,coalesced=0"}),
-               ContainsSubstring("24 threads along M: neither a power of two nor a multiple of 32"));
+               ContainsSubstring("24 threads along M are no multiple of 32: a warp would not be a column of D"));
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=0x32"}),
                ContainsSubstring("block_tile.m = 0 is not a positive multiple of thread_tile.m = 1"));
     CHECK_THAT(violations_of(spec, {"simt_tile2d", "block=30x130,tile=4x4"}),
@@ -251,4 +251,14 @@ TEST_CASE("the cost orders SIMT kernels as their loads do") {
     CHECK(time("simt_tile2d", "block=8x32,tile=1x1") > 2 * time("simt_tile2d", "block=32x128,tile=4x4"));
     CHECK(time("simt_naive", "") > time("simt_outer_product_tile2d", ""));
     CHECK(time("simt_outer_product_tile2d", "") > flops(spec) / 59.3e6);  // nothing beats the FP32 cores
+}
+
+TEST_CASE("problems without elements or without depth have a finite cost") {
+    for (const auto& [m, n, k] : {std::tuple{0, 64, 64}, {64, 0, 64}, {64, 64, 0}})
+        for (const std::string_view name : kSimtFamilies) {
+            const auto list = list_candidates(problem(m, n, k), find_gpu("h200"), selected(name));
+            REQUIRE_FALSE(list.accepted.empty());
+            for (const Candidate& candidate : list.accepted)
+                CHECK((candidate.cost.total_us > 0 && candidate.cost.total_us < 1000));
+        }
 }
