@@ -29,7 +29,8 @@ public:
     }
     [[nodiscard]] std::vector<double> powers() const {
         std::vector<double> all;
-        for (double exponent = low_; exponent <= high_; ++exponent) all.push_back(std::pow(10.0, exponent));
+        const int steps = static_cast<int>(high_ - low_);
+        for (int step = 0; step <= steps; ++step) all.push_back(std::pow(10.0, low_ + step));
         return all;
     }
     [[nodiscard]] double least() const { return std::pow(10.0, low_); }
