@@ -56,48 +56,55 @@ constexpr std::array kRungs{
                      "its way while the current one is multiplied."},
     Rung{.name = "wmma",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=1,async=false,padding=0,double_buffer=false,"
-                       "rasterization=row",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=1,async=false,padding=0,double_buffer=false,"
+             "rasterization=row",
          .sentence = "Tensor cores: a warp multiplies fragments of 16x16x16 with one wmma.mma, from a single buffer in "
                      "shared memory.",
          .halves_only = true},
     Rung{.name = "wmma + padding",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=1,async=false,padding=8,double_buffer=false,"
-                       "rasterization=row",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=1,async=false,padding=8,double_buffer=false,"
+             "rasterization=row",
          .sentence = "Each row in shared memory is 16 bytes longer than its data, so that rows read at once begin in "
                      "different banks.",
          .halves_only = true},
     Rung{.name = "wmma + cp.async",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=1,async=true,padding=8,double_buffer=false,"
-                       "rasterization=row",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=1,async=true,padding=8,double_buffer=false,"
+             "rasterization=row",
          .sentence = "Copies go from global to shared memory past the registers, in one instruction.",
          .halves_only = true},
     Rung{.name = "wmma + two stages",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=2,async=true,padding=8,double_buffer=false,"
-                       "rasterization=row",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=2,async=true,padding=8,double_buffer=false,"
+             "rasterization=row",
          .sentence = "Two buffers: the next chunk of K is copied while the current one is multiplied.",
          .halves_only = true},
     Rung{.name = "wmma + double buffer",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=2,async=true,padding=8,double_buffer=true,"
-                       "rasterization=row",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=2,async=true,padding=8,double_buffer=true,"
+             "rasterization=row",
          .sentence = "The same one level down: fragments of the next k-step are loaded into registers before the mma "
                      "of the current one.",
          .halves_only = true},
     Rung{.name = "wmma + zig-zag",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=2,async=true,padding=8,double_buffer=true,"
-                       "rasterization=zigzag,group=16",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=2,async=true,padding=8,double_buffer=true,"
+             "rasterization=zigzag,group=16",
          .sentence = "Blocks walk D in strips of 16 tiles, forth and back, so that those that run at once share rows "
                      "of A and columns of B in L2.",
          .halves_only = true},
     Rung{.name = "wmma + three stages",
          .family = "wmma_multistage",
-         .parameters = "block=256x128x32,warp=64x64,mma=16x16x16,stages=3,async=true,padding=8,double_buffer=true,"
-                       "rasterization=zigzag,group=16",
+         .parameters =
+             "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=3,async=true,padding=8,double_buffer=true,"
+             "rasterization=zigzag,group=16",
          .sentence = "A third buffer: two chunks of K are on their way at any time, which hides more of the latency.",
          .halves_only = true},
     Rung{.name = "mma_multistage",
