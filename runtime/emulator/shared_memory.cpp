@@ -33,8 +33,8 @@ SharedMemory::SharedMemory(std::int64_t bytes, const Checks& checks,
     granules_.resize(checks.races ? granules : 0);
 }
 
-bool SharedMemory::in_range(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment) const {
-    const bool inside = offset <= data_.size() && bytes <= data_.size() - offset;
+// Apart from in_range(), which every access calls: its words cost nothing where nothing is wrong.
+void SharedMemory::check_placed(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment, bool inside) const {
     if (!inside && checks_.bounds) {
         throw AccessFault{FaultKind::out_of_range,
                           fmt::format("{} bytes at offset {} of the block's shared memory, which has {} bytes", bytes,
@@ -44,7 +44,6 @@ bool SharedMemory::in_range(std::uint64_t offset, std::uint32_t bytes, std::uint
         throw AccessFault{FaultKind::misaligned,
                           fmt::format("offset {} of shared memory is no multiple of {}", offset, alignment)};
     }
-    return inside;
 }
 
 void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access) {

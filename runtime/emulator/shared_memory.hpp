@@ -39,7 +39,13 @@ public:
     [[nodiscard]] HappensBefore& order() { return order_; }
 
     /// Range and alignment. Throws AccessFault; with the check off, false means: do not touch.
-    [[nodiscard]] bool in_range(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment) const;
+    [[nodiscard]] bool in_range(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment) const {
+        const bool inside = offset <= data_.size() && bytes <= data_.size() - offset;
+        if (inside && offset % alignment == 0) [[likely]]
+            return true;
+        check_placed(offset, bytes, alignment, inside);
+        return inside;
+    }
 
     /// Notes an access that is in range; throws AccessFault where it must not be.
     void touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access);
@@ -64,6 +70,7 @@ private:
     };
     using Times = std::array<std::uint32_t, kMaxWarps>;
 
+    void check_placed(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment, bool inside) const;
     [[nodiscard]] bool touch_quickly(const Accessor& who, std::uint32_t granule, Access access);
     void touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
