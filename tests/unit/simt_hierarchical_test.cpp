@@ -1,0 +1,120 @@
+#include "generator/error.hpp"
+#include "generator/families/family.hpp"
+#include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/heuristics.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/simt_hierarchical_checks.hpp"
+
+#include <array>
+#include <set>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+GemmSpec f32(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmSpec spec = gemm_spec_of_type(DataType::f32);
+    spec.m = m;
+    spec.n = n;
+    spec.k = k;
+    spec.layout = layout;
+    return resolved(spec);
+}
+
+KernelConfig config_with(std::string_view parameters) {
+    return with_parameters({SimtHierarchicalConfig{}}, parse_parameters(parameters));
+}
+
+std::string violations(const GemmSpec& spec, std::string_view parameters) {
+    std::string text;
+    for (const std::string& reason :
+         find_family("simt_hierarchical").violations(spec, config_with(parameters), find_arch("sm_90a")))
+        text += reason + "\n";
+    return text;
+}
+
+constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+
+}  // namespace
+
+TEST_CASE("simt_hierarchical: names and parameters say everything") {
+    for (const std::string_view variant : kHierarchicalVariants) {
+        const KernelId id{signature(f32(GemmLayout::nt, 640, 640, 640)), config_with(variant)};
+        const std::string name = kernel_name(id);
+        INFO(name);
+        CHECK(name.size() <= 200);
+        CHECK(parse_kernel_name(name) == id);
+        CHECK(with_parameters({SimtHierarchicalConfig{}}, parameters_of(id.config)) == id.config);
+    }
+}
+
+TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
+    const GemmSpec spec = f32(GemmLayout::tn, 512, 512, 512);
+    CHECK(violations(spec, "").empty());
+    CHECK_THAT(violations(spec, "block=100x128x16"),
+               ContainsSubstring("block_tile.m = 100 is not a positive multiple of warp_tile.m = 64"));
+    CHECK_THAT(violations(spec, "thread=16x6"),
+               ContainsSubstring("thread_tile.n = 6 is not a positive multiple of the quads it comes in = 4"));
+    CHECK_THAT(violations(spec, "warp=64x32"), ContainsSubstring("gives 4 x 4 lanes"));
+    CHECK_THAT(violations(spec, "stages=1"), ContainsSubstring("stages = 1 is outside 2 to 8"));
+    CHECK_THAT(violations(spec, "slices=16"), ContainsSubstring("slices = 16 is outside 1 to 15"));
+    CHECK_THAT(violations(spec, "k_lanes=5"), ContainsSubstring("k_lanes = 5 is neither 4 nor 8"));
+    CHECK_THAT(violations(spec, "resident=2"), ContainsSubstring("x 2 resident blocks exceed the 65536 of an SM"));
+    CHECK_THAT(violations(spec, "block=256x128x64,stages=4,k_lanes=8"),
+               ContainsSubstring("bytes of shared memory, sm_90a has 232448"));
+    GemmSpec half = spec;
+    half.a = half.b = DataType::f16;
+    CHECK_THAT(violations(half, ""), ContainsSubstring("copy = async leaves f16 unconverted"));
+    CHECK_THROWS_WITH(config_with("slice=4"),
+                      ContainsSubstring("simt_hierarchical has no parameter 'slice'") && ContainsSubstring("slices"));
+    CHECK_THROWS_WITH(config_with("copy=asink"), ContainsSubstring("'asink' is not async or registers"));
+}
+
+TEST_CASE("simt_hierarchical: lanes cover a warp tile's quads once, and pairs of them share addresses") {
+    for (const std::string_view variant : kHierarchicalVariants) {
+        const auto config = std::get<SimtHierarchicalConfig>(config_with(variant).family);
+        const SimtHierarchicalGeometry g = geometry(signature(f32(GemmLayout::tn, 64, 64, 64)), config);
+        std::set<std::pair<int, int>> quads;
+        for (int lane = 0; lane < 32; ++lane) {
+            quads.emplace(lane_quad(g, lane).m, lane_quad(g, lane).n);
+            CHECK(lane_quad(g, lane).n == lane_quad(g, lane ^ 1).n);
+            if (g.lanes_n > 1) CHECK(lane_quad(g, lane).m == lane_quad(g, lane ^ 2).m);
+        }
+        CHECK(quads.size() == 32);
+        CHECK(quads.rbegin()->first == g.lanes_m - 1);
+    }
+}
+
+TEST_CASE("simt_hierarchical: every element of D has one owner") {
+    const GemmSpec spec = f32(GemmLayout::tt, 130, 70, 16);
+    for (const std::string_view variant : kHierarchicalVariants) {
+        const KernelConfig config = config_with(variant);
+        std::set<std::array<std::int64_t, 4>> owners;
+        for (std::int64_t row = 0; row < spec.m; ++row)
+            for (std::int64_t column = 0; column < spec.n; ++column) {
+                const ElementOwner owner = find_family("simt_hierarchical").owner(spec, config, row, column);
+                owners.insert({owner.block, owner.warp, owner.lane, owner.accumulator_register});
+            }
+        CHECK(owners.size() == static_cast<std::size_t>(spec.m * spec.n));
+    }
+}
+
+TEST_CASE("simt_hierarchical: every problem in f32 has a choice, without bank conflicts") {
+    for (const GemmLayout layout : kLayouts)
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                      {1, 5000, 3},
+                                      {5000000, 8, 8},
+                                      {4096, 4096, 4096},
+                                      {41, 55, 1000},
+                                      {64, 64, 0}}) {
+            const GemmSpec spec = f32(layout, m, n, k);
+            for (const char* gpu : {"h200", "a100", "rtx4090"}) {
+                const KernelConfig config = choose_config(spec, find_gpu(gpu), {});
+                CHECK(family_name(config) == "simt_hierarchical");
+                for (const SharedAccess& access : family_of(config).anatomy(spec, config).accesses)
+                    CHECK(access.wavefronts == access.ideal);
+            }
+        }
+}
