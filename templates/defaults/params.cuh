@@ -110,6 +110,33 @@
 #ifndef GEMM_ALONG_N
 #define GEMM_ALONG_N 1
 #endif
+#ifndef GEMM_THREAD_M
+#define GEMM_THREAD_M 8
+#endif
+#ifndef GEMM_THREAD_N
+#define GEMM_THREAD_N 8
+#endif
+#ifndef GEMM_SLICES
+#define GEMM_SLICES 1
+#endif
+#ifndef GEMM_K_LANES
+#define GEMM_K_LANES 4
+#endif
+#ifndef GEMM_RESIDENT_BLOCKS
+#define GEMM_RESIDENT_BLOCKS 1
+#endif
+#ifndef GEMM_VECTOR_A
+#define GEMM_VECTOR_A 4
+#endif
+#ifndef GEMM_VECTOR_B
+#define GEMM_VECTOR_B 4
+#endif
+#ifndef GEMM_COPY_TRANSPOSED
+#define GEMM_COPY_TRANSPOSED 1
+#endif
+#ifndef GEMM_COPY_STRAIGHT
+#define GEMM_COPY_STRAIGHT 1
+#endif
 
 // What follows from the values above; the generator computes the same.
 #ifndef GEMM_THREADS_M
@@ -225,10 +252,23 @@ constexpr int kTileN    = GEMM_TILE_N;
 constexpr int kThreadsM = GEMM_THREADS_M;
 constexpr int kThreadsN = GEMM_THREADS_N;
 
+constexpr int kThreadM  = GEMM_THREAD_M;
+constexpr int kThreadN  = GEMM_THREAD_N;
+constexpr int kSlices   = GEMM_SLICES;
+constexpr int kKLanes   = GEMM_K_LANES;
+constexpr int kVectorA  = GEMM_VECTOR_A;
+constexpr int kVectorB  = GEMM_VECTOR_B;
+constexpr int kResidentBlocks = GEMM_RESIDENT_BLOCKS;
+
 constexpr int kReduceThreads = 256;
 constexpr int kPackThreads   = 256;
 
 using Bits = unsigned short;
+#if GEMM_TYPE_AB == 2
+using Element = float;
+#else
+using Element = Bits;
+#endif
 #if GEMM_ACCUMULATOR_F16
 using Accumulator = unsigned;
 #else

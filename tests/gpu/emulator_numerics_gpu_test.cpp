@@ -244,7 +244,7 @@ int compare_programs(const Gpu& gpu, int first, ProgramRecords& records) {
         INFO(program.name);
         CHECK(on_gpu(module, program) == got);
         const std::string difference = first_difference(program, got, emulated(*emulated_module, program));
-        CHECK(difference == "");
+        CHECK(difference.empty());
         if (difference.empty()) continue;
         ++differing;
         records.mismatches << difference << '\n';

@@ -206,12 +206,33 @@ std::vector<std::pair<GemmSpec, SimtVariant>> simt_cases() {
     return cases;
 }
 
+/// simt_hierarchical with every way to copy, in f32 and 16 bits.
+std::vector<Case> hierarchical_cases() {
+    const KernelConfig base{SimtHierarchicalConfig{}};
+    const auto f32 = [](GemmLayout layout, std::int64_t size) {
+        GemmSpec spec = gemm_spec_of_type(DataType::f32);
+        spec.m = spec.n = spec.k = size;
+        spec.layout = layout;
+        return resolved(spec);
+    };
+    using enum GemmLayout;
+    return {{"hierarchical, transposed", f32(tn, 512), {}, base},
+            {"hierarchical, straight", f32(nt, 512), {{"slices", "15"}, {"rasterization", "zigzag"}}, base},
+            {"hierarchical, both ways, odd sizes", f32(tt, 333), {{"k_lanes", "8"}, {"double_buffer", "0"}}, base},
+            {"hierarchical, split K, C", with_c(f32(nn, 512), DataType::bf16, DataType::f16), {{"split_k", "3"}}, base},
+            {"hierarchical, bf16 through registers",
+             spec_of(tt, 333, 333, 333),
+             {{"copy", "registers"}, {"stages", "2"}, {"block", "64x64x16"}, {"warp", "32x32"}, {"thread", "8x4"}},
+             base}};
+}
+
 }  // namespace
 
 TEST_CASE("template and dump compile to the same PTX over a sample of the space") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
     std::vector<Case> all = cases();
     std::ranges::move(wmma_cases(), std::back_inserter(all));
+    std::ranges::move(hierarchical_cases(), std::back_inserter(all));
     for (const Case& one : all) {
         INFO(one.name);
         const KernelConfig config = one.config();

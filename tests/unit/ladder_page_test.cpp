@@ -15,7 +15,7 @@ using Catch::Matchers::ContainsSubstring;
 TEST_CASE("ladder page: well-formed, self-contained, with each rung's source and what changed in it") {
     for (const LadderReport& report : {made_up_ladder(), made_up_counts()}) {
         const std::string html = ladder_page(report);
-        REQUIRE(markup_fault(html, true) == "");
+        REQUIRE(markup_fault(html, true).empty());
         REQUIRE_FALSE(loads_something(html));
         REQUIRE_THAT(html, ContainsSubstring("if (a &lt; b &amp;&amp; c &gt; d) e();"));
         REQUIRE_THAT(html, ContainsSubstring("<span class=\"del\">- int x = 1;</span>"));
@@ -38,9 +38,9 @@ TEST_CASE("ladder page: a ladder without a figure is a page all the same") {
     LadderReport report = made_up_ladder();
     report.peer = {"", std::nullopt, "no library"};
     report.rungs = {report.rungs[2]};
-    REQUIRE(markup_fault(ladder_page(report), true) == "");
+    REQUIRE(markup_fault(ladder_page(report), true).empty());
     report.rungs.clear();
-    REQUIRE(markup_fault(ladder_page(report), true) == "");
+    REQUIRE(markup_fault(ladder_page(report), true).empty());
 }
 
 TEST_CASE("bar chart: a longer bar for a larger value, none without one") {
