@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kWorkBetweenLooks = 1 << 20;  // multiply-adds from one look at the clock to the next
 constexpr int kValues = 7;                           // inputs are -3 to 3
+constexpr int kMiddle = kValues / 2;
 
 /// From one element to the next along rows and columns.
 struct Strides {
@@ -34,7 +35,7 @@ std::unique_ptr<float[]> allocate(std::int64_t count) {  // NOLINT(modernize-avo
 void fill(float* values, std::int64_t count, int first) {
     int value = first;
     for (std::int64_t i = 0; i < count; ++i) {
-        values[i] = static_cast<float>(value - kValues / 2);
+        values[i] = static_cast<float>(value - kMiddle);
         value = value + 1 == kValues ? 0 : value + 1;
     }
 }
