@@ -4,7 +4,8 @@
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     # jitgemm_embed(<variable for the .cpp> <folder> <header that declares the function> <function>)
     function(jitgemm_embed output_variable folder header function)
-        file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu ${PROJECT_SOURCE_DIR}/${folder}/*.cuh)
+        file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu
+             ${PROJECT_SOURCE_DIR}/${folder}/*.cuh ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
         set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
         set(output ${PROJECT_BINARY_DIR}/${function}.cpp)
         add_custom_command(
@@ -21,7 +22,7 @@ endif()
 # A compiler need not take string literals longer than 64 KiB: a file becomes several.
 set(chunk_length 8192)
 
-file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh)
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh ${FOLDER}/*.inl)
 list(SORT files)
 set(entries "")
 foreach(file IN LISTS files)

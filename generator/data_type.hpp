@@ -27,4 +27,7 @@ struct DataTypeInfo {
 /// The type of that name ("bf16"), or nothing.
 [[nodiscard]] std::optional<DataType> parse_data_type(std::string_view name);
 
+/// f16 or bf16.
+[[nodiscard]] constexpr bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
+
 }  // namespace jitgemm

@@ -244,7 +244,9 @@ private:
     std::vector<std::string> open_files_;  ///< from the root to the file being read
 };
 
-bool is_template(const std::filesystem::path& path) { return path.extension() == ".cu" || path.extension() == ".cuh"; }
+bool is_template(const std::filesystem::path& path) {
+    return path.extension() == ".cu" || path.extension() == ".cuh" || path.extension() == ".inl";
+}
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);

@@ -120,8 +120,6 @@ constexpr std::array kRungs{
          .sentence = "The heuristic's choice for this problem on this device, tile sizes and all."},
 };
 
-bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
-
 }  // namespace
 
 std::vector<Rung> ladder_rungs(DataType type) {

@@ -94,7 +94,7 @@ struct TransposedCopy {
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
             #pragma unroll
             for (int step = 0; step < kSteps; ++step)
-                stage[(k + step * kKLanes) * kPitch + row + pass * kRowsPerPass] = to_float(fetched[pass][step]);
+                stage[(k + step * kKLanes) * kPitch + row + pass * kRowsPerPass] = ab_to_float(fetched[pass][step]);
         }
 #endif
         source += kBlockK;
@@ -158,7 +158,7 @@ struct StraightCopy {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
-            stage[(row + pass * kRowsPerPass) * kPitch + column] = to_float(fetched[pass]);
+            stage[(row + pass * kRowsPerPass) * kPitch + column] = ab_to_float(fetched[pass]);
         }
 #endif
         source += block_pitch;

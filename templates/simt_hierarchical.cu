@@ -29,24 +29,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResidentBlocks)
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
-    // Which tile of D, and which part of K: [first_k, end_k).
-    const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
-    const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
-#if GEMM_SPLIT_K > 1
-    const unsigned tiles    = tiles_m * tiles_n;
-    const int split         = blockIdx.x / tiles;
-    const TileCoord tile    = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
-    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
-    const int first_k       = min(split * k_share, static_cast<long long>(args.k));
-    const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));
-#else
-    const TileCoord tile = tile_of_block(blockIdx.x, tiles_m, tiles_n);
-    const int first_k    = 0;
-    const int end_k      = args.k;
-#endif
-    const int k_blocks    = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
-    const int tile_row    = tile.m * kBlockM;
-    const int tile_column = tile.n * kBlockN;
+#include "tile_of_this_block.inl"
 
     // Lane bit 0 goes along m and the next ones along n, so that both fragments' loads find pairs of lanes with one address:
     // then 16-byte loads of a warp take two wavefronts in place of four.

@@ -1,20 +1,7 @@
 #pragma once
 // Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
 // leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
-#if GEMM_TYPE_AB == 0
-__device__ __forceinline__ float ab_to_float(Bits value) {
-    float result;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value));
-    return result;
-}
-
-#elif GEMM_TYPE_AB == 1
-__device__ __forceinline__ float ab_to_float(Bits value) { return __uint_as_float(static_cast<unsigned>(value) << 16); }
-
-#else
-__device__ __forceinline__ float ab_to_float(float value) { return value; }
-
-#endif
+#include "input_to_float.inl"
 #if GEMM_A_K_MAJOR
 // A is row-major: k and k + 1 are neighbours.
 __device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) { return ab_to_float(args.a[row * args.lda + k]); }

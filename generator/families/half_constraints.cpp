@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace jitgemm {
 namespace {
 
@@ -12,9 +10,6 @@ constexpr int kMaxPassesShifted = 12;    // eight registers a pass
 constexpr int kMaxPassesRegisters = 24;  // four
 constexpr int kFirstComputeCapability = 80;
 
-bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
-bool is_output(DataType type) { return is_half(type) || type == DataType::f32; }
-
 }  // namespace
 
 Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch) {
@@ -22,19 +17,10 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
     if (!is_half(spec.a) || spec.a != spec.b)
         reasons.push_back(fmt::format("{} multiplies f16 by f16 or bf16 by bf16, not {} by {}", family,
                                       to_string(spec.a), to_string(spec.b)));
-    if (!is_output(spec.d))
-        reasons.push_back(fmt::format("{} writes f16, bf16 or f32, not {}", family, to_string(spec.d)));
-    if (spec.c && !is_output(*spec.c))
-        reasons.push_back(fmt::format("{} adds C in f16, bf16 or f32, not {}", family, to_string(*spec.c)));
+    check_outputs(reasons, family, spec);
     if (arch.compute_capability < kFirstComputeCapability)
         reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kFirstComputeCapability, arch.name));
     return reasons;
-}
-
-void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part) {
-    if (part <= 0 || whole <= 0 || whole % part != 0)
-        reasons.push_back(
-            fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
 }
 
 void check_warps(Reasons& reasons, const MmaMultistageGeometry& g, int most) {
@@ -56,13 +42,6 @@ void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& 
                                       operand.passes, operand.vector_bytes, most));
 }
 
-void check_rasterization(Reasons& reasons, Rasterization rasterization, int group) {
-    const bool strips = rasterization != Rasterization::row && rasterization != Rasterization::column;
-    if (strips && (group < 1 || group > 1024)) reasons.push_back(fmt::format("group = {} is outside 1 to 1024", group));
-    if (!strips && group != 1)
-        reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", group));
-}
-
 void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arch& arch) {
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, epilogue {}), {} has {}", g.shared_bytes,
@@ -74,14 +53,6 @@ void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arc
     else if (g.registers() * g.threads > arch.registers_per_sm)
         reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(),
                                       g.threads, arch.registers_per_sm));
-}
-
-void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid) {
-    if (grid.tile_m <= 0 || grid.tile_n <= 0 || grid.splits <= 0) return;
-    const std::int64_t blocks = block_count(grid, spec.m, spec.n);
-    if (blocks > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(
-            fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
 }
 
 }  // namespace jitgemm

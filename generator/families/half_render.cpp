@@ -86,14 +86,6 @@ void add_copy_macros(Macros& macros, const OperandGeometry& a, const OperandGeom
     macros["GEMM_REALIGN_MN_MAJOR"] = any([](const OperandGeometry& o) { return is_shifted(o) && !o.k_major; });
 }
 
-std::string_view rasterization_comment(Rasterization rasterization) {
-    switch (rasterization) {
-        case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
-        case Rasterization::zigzag: return "tiles of M in a strip that blocks walk n by n, forth and back";
-        default: return "tiles of M in a strip that blocks walk n by n";
-    }
-}
-
 std::string cp_async_wrappers(const OperandGeometry& a, const OperandGeometry& b, const CpAsyncCaching& caching) {
     const auto any = [&](auto holds) { return holds(a) || holds(b); };
     const bool wide = any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; });

@@ -16,9 +16,6 @@ using Macros = std::map<std::string, int, std::less<>>;
 /// Layouts of A and B, and which copies of templates/global_to_shared.cuh they need.
 void add_copy_macros(Macros& macros, const OperandGeometry& a, const OperandGeometry& b);
 
-/// The comment behind kGroup.
-[[nodiscard]] std::string_view rasterization_comment(Rasterization rasterization);
-
 /// How copies to shared memory are cached on their way.
 struct CpAsyncCaching {
     bool through_l1 = false;  ///< 16-byte copies; narrower ones always are

@@ -11,6 +11,10 @@ namespace jitgemm {
 /// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
 /// strips of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second strip backwards in n.
 enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag };
+/// Whether it has strips, and so a group.
+[[nodiscard]] constexpr bool has_strips(Rasterization rasterization) {
+    return rasterization != Rasterization::row && rasterization != Rasterization::column;
+}
 
 /// How a tile lies in shared memory: 16-byte chunks permuted by XOR with the row, or rows padded by one chunk.
 enum class SharedLayout : std::uint8_t { swizzle, padding };

@@ -2,6 +2,7 @@
 
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
+#include "generator/families/wave_cost.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/roofline.hpp"
 
@@ -188,9 +189,6 @@ CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& 
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    const double slots = static_cast<double>(gpu.sm_count) * cost.blocks_per_sm;
-    cost.waves = blocks / slots;
-
     const UnitCycles unit = unit_cycles(problem, c, g, *gpu.arch);
     const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
@@ -198,16 +196,10 @@ CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& 
         return k_blocks * k_block_cycles(unit, friction(spec, c), c, g, resident) + kPrologueCycles +
                resident * store_bytes / kStoreBytesPerCycle;
     };
-    // Full waves run with every SM full; the blocks left over spread out, fewer on an SM.
-    const double full_waves = std::floor(cost.waves);
-    const double left = blocks - full_waves * slots;
-    const double full_wave = wave_cycles(cost.blocks_per_sm);
-    const double last_wave = wave_cycles(static_cast<int>(std::ceil(left / gpu.sm_count)));
-    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
-    cost.math_us = (full_waves * full_wave + last_wave) * us_per_cycle;
-    cost.tail_us = std::max(0.0, last_wave - left / slots * full_wave) * us_per_cycle;
+    add_waves(cost, blocks, gpu, wave_cycles);
 
     // Each unit alone, its work spread over all SMs.
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
     cost.tensor_us = k_blocks_per_sm * unit.tensor * us_per_cycle;
     cost.shared_us = k_blocks_per_sm * unit.shared * us_per_cycle;

@@ -5,6 +5,7 @@
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_rasterization.hpp"
 #include "generator/families/params_text.hpp"
+#include "generator/families/split_k.hpp"
 #include "generator/families/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -13,12 +14,10 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kReduceThreads = 256;
 constexpr int kPackThreads = 256;
 constexpr int kPackRows = 8;  // of an operand a packing block moves, in runs of kPackColumns
 constexpr int kPackColumns = 1024;
 constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
-constexpr int kReduceColumns = 1024;     // of D a reduction block takes at a time: four a thread
 
 const MmaMultistageConfig& config_of(const KernelConfig& config) {
     return std::get<MmaMultistageConfig>(config.family);
@@ -51,15 +50,11 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     const bool split = c.split_k > 1;
     const bool read_c = s.c.has_value() && !split;
     const bool store_float = s.d == DataType::f32 || split;
-    macros["GEMM_TYPE_AB"] = type_code(s.a);
-    macros["GEMM_TYPE_C"] = type_code(s.c);
-    macros["GEMM_TYPE_D"] = type_code(s.d);
-    macros["GEMM_ACCUMULATOR_F16"] = s.accumulator == DataType::f16;
+    macros.merge(type_macros(s));
     macros["GEMM_ALIGN_A"] = packs_a(c.pack) ? 16 : s.align_a;
     macros["GEMM_ALIGN_B"] = packs_b(c.pack) ? 16 : s.align_b;
     macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"] != 0 || c.pack != Pack::none;
     macros["GEMM_VECTOR_D"] = g.vector_d;
-    macros["GEMM_HAS_C"] = s.c.has_value();
     macros["GEMM_READ_C"] = read_c;
     macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
     macros["GEMM_STORE_FLOAT"] = store_float;
@@ -70,22 +65,16 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
 }
 
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
-    const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
     const bool split = c.split_k > 1;
     std::string text;
-    text += constant_line("kBlockM", c.block.m,
-                          "block tile: the part of D a thread block computes, and of K it loads at a time");
-    text += constant_line("kBlockN", c.block.n, "");
-    text += constant_line("kBlockK", c.block.k, "");
-    text += constant_line("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
-    text += constant_line("kWarpN", c.warp.n, "");
+    text += tile_lines(c.block, c.warp);
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
     text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
     text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
-    if (strips) text += constant_line("kGroup", c.group, rasterization_comment(c.rasterization));
+    text += group_line(c.rasterization, c.group);
     if (split) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
     if (g.a.async)
         text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
@@ -121,15 +110,6 @@ KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vecto
     entry.function = std::move(function);
     entry.threads = kPackThreads;
     entry.grid = {kPackRows, kPackColumns, 1, matrix};
-    entry.arguments = arguments;
-    return entry;
-}
-
-KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments) {
-    KernelEntry entry;
-    entry.function = "gemm_reduce";
-    entry.threads = kReduceThreads;
-    entry.grid = {1, kReduceColumns, 1};
     entry.arguments = arguments;
     return entry;
 }
@@ -180,8 +160,7 @@ std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelCo
     std::int64_t workspace = 0;
     if (packs_a(c.pack)) workspace += packed_bytes(is_k_major(Operand::a, spec.layout), spec.m, spec.k);
     if (packs_b(c.pack)) workspace += packed_bytes(is_k_major(Operand::b, spec.layout), spec.n, spec.k);
-    if (c.split_k > 1) workspace += c.split_k * spec.m * ((spec.n + 3) / 4 * 4) * 4;
-    return workspace;
+    return workspace + partial_sum_bytes(spec, c.split_k);
 }
 
 ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,

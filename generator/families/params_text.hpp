@@ -1,7 +1,9 @@
 #pragma once
 
-#include "generator/data_type.hpp"
+#include "generator/families/mma_multistage.hpp"
+#include "generator/kernel_config.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,5 +23,14 @@ namespace jitgemm {
 
 /// "using ElementD    = Bits;               // comment\n"
 [[nodiscard]] std::string alias_line(std::string_view name, std::string_view type, std::string_view comment);
+
+/// kBlockM to kWarpN.
+[[nodiscard]] std::string tile_lines(const TileShape& block, const TileShape& warp);
+
+/// kGroup, where there are strips.
+[[nodiscard]] std::string group_line(Rasterization rasterization, int group);
+
+/// GEMM_TYPE_AB, _C and _D, GEMM_HAS_C and GEMM_ACCUMULATOR_F16.
+[[nodiscard]] std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signature);
 
 }  // namespace jitgemm

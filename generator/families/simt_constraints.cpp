@@ -1,5 +1,6 @@
 #include "generator/families/simt_constraints.hpp"
 
+#include "generator/families/constraint_checks.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 
 #include <fmt/format.h>
@@ -11,13 +12,10 @@
 namespace jitgemm {
 namespace {
 
-using Reasons = std::vector<std::string>;
-
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxThreadTile = 16;
 constexpr int kFirstComputeCapability = 80;
 
-bool is_half(DataType type) { return type == DataType::f16 || type == DataType::bf16; }
 bool is_float(DataType type) { return is_half(type) || type == DataType::f32; }
 
 void check_divides(Reasons& reasons, char name, int block, int tile) {
@@ -78,13 +76,6 @@ void check_registers(Reasons& reasons, const SimtGeometry& g, const Arch& arch) 
                                       arch.registers_per_sm));
 }
 
-void check_grid(Reasons& reasons, const GemmSpec& spec, const SimtTiling& tiling) {
-    const std::int64_t blocks = block_count(simt_grid(tiling), spec);
-    if (blocks > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(
-            fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
-}
-
 }  // namespace
 
 Reasons simt_unsupported(std::string_view family, const GemmSpec& spec, const Arch& arch) {
@@ -94,10 +85,7 @@ Reasons simt_unsupported(std::string_view family, const GemmSpec& spec, const Ar
                                       to_string(spec.a), to_string(spec.b)));
     if (spec.accumulator != DataType::f32)
         reasons.push_back(fmt::format("{} adds up in f32, not {}", family, to_string(spec.accumulator)));
-    if (!is_float(spec.d))
-        reasons.push_back(fmt::format("{} writes f16, bf16 or f32, not {}", family, to_string(spec.d)));
-    if (spec.c && !is_float(*spec.c))
-        reasons.push_back(fmt::format("{} adds C in f16, bf16 or f32, not {}", family, to_string(*spec.c)));
+    check_outputs(reasons, family, spec);
     if (arch.compute_capability < kFirstComputeCapability)
         reasons.push_back(
             fmt::format("{} is generated for sm_{} and newer, not {}", family, kFirstComputeCapability, arch.name));
@@ -116,7 +104,7 @@ Reasons simt_violations(const GemmSpec& spec, const SimtTiling& tiling, const Ar
     if (tiling.depth) check_panels(reasons, g);
     if (g.uses_shared()) check_shared(reasons, g, arch);
     check_registers(reasons, g, arch);
-    check_grid(reasons, spec, tiling);
+    check_grid(reasons, spec, simt_grid(tiling));
     return reasons;
 }
 

@@ -1,14 +1,13 @@
+#include "generator/families/constraint_checks.hpp"
+#include "generator/families/simt_constraints.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_hierarchical_geometry.hpp"
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace jitgemm {
 namespace {
 
-using Reasons = std::vector<std::string>;
 using Config = SimtHierarchicalConfig;
 
 constexpr int kMaxThreads = 1024;
@@ -19,22 +18,7 @@ constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;
 constexpr int kMaxSplits = 64;
 constexpr int kMaxResident = 16;
-constexpr int kMaxGroup = 1024;
 constexpr int kMaxCopies = 64;  // of a thread and k-block: all are unrolled
-constexpr int kFirstComputeCapability = 80;
-
-bool is_float(DataType type) { return type == DataType::f16 || type == DataType::bf16 || type == DataType::f32; }
-
-void check_range(Reasons& reasons, std::string_view name, int value, int least, int most) {
-    if (value < least || value > most)
-        reasons.push_back(fmt::format("{} = {} is outside {} to {}", name, value, least, most));
-}
-
-void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part) {
-    if (part <= 0 || whole <= 0 || whole % part != 0)
-        reasons.push_back(
-            fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
-}
 
 void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g) {
     check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
@@ -81,13 +65,6 @@ void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& o
             fmt::format("{}: {} copies a thread and k-block, more than {}", name, operand.copies, kMaxCopies));
 }
 
-void check_rasterization(Reasons& reasons, const Config& c) {
-    const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-    if (strips) check_range(reasons, "group", c.group, 1, kMaxGroup);
-    if (!strips && c.group != 1)
-        reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", c.group));
-}
-
 void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch) {
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory, {} has {}", g.shared_bytes, arch.name,
@@ -105,32 +82,10 @@ void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGe
                                       arch.max_threads_per_sm));
 }
 
-void check_grid(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (c.block.m <= 0 || c.block.n <= 0 || c.split_k <= 0) return;
-    const std::int64_t blocks = block_count({c.block.m, c.block.n, c.split_k}, spec);
-    if (blocks > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(
-            fmt::format("{} blocks exceed the grid's {}", blocks, std::numeric_limits<std::int32_t>::max()));
-}
-
 }  // namespace
 
 Reasons simt_hierarchical_unsupported(const GemmSpec& spec, const Arch& arch) {
-    Reasons reasons;
-    if (!is_float(spec.a) || spec.a != spec.b)
-        reasons.push_back(
-            fmt::format("simt_hierarchical multiplies f32 by f32, f16 by f16 or bf16 by bf16, not {} by {}",
-                        to_string(spec.a), to_string(spec.b)));
-    if (spec.accumulator != DataType::f32)
-        reasons.push_back(fmt::format("simt_hierarchical adds up in f32, not {}", to_string(spec.accumulator)));
-    if (!is_float(spec.d))
-        reasons.push_back(fmt::format("simt_hierarchical writes f16, bf16 or f32, not {}", to_string(spec.d)));
-    if (spec.c && !is_float(*spec.c))
-        reasons.push_back(fmt::format("simt_hierarchical adds C in f16, bf16 or f32, not {}", to_string(*spec.c)));
-    if (arch.compute_capability < kFirstComputeCapability)
-        reasons.push_back(
-            fmt::format("simt_hierarchical needs sm_{} (cp.async), not {}", kFirstComputeCapability, arch.name));
-    return reasons;
+    return simt_unsupported("simt_hierarchical", spec, arch);
 }
 
 Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
@@ -142,9 +97,9 @@ Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& c
     check_pipeline(reasons, spec, c);
     check_operand(reasons, "A", g.a, c, g.threads);
     check_operand(reasons, "B", g.b, c, g.threads);
-    check_rasterization(reasons, c);
+    check_rasterization(reasons, c.rasterization, c.group);
     check_resources(reasons, c, g, arch);
-    check_grid(reasons, spec, c);
+    check_grid(reasons, spec, {c.block.m, c.block.n, c.split_k});
     return reasons;
 }
 

@@ -1,5 +1,7 @@
 #include "generator/families/simt_hierarchical_geometry.hpp"
 
+#include "generator/layout/bank_conflicts.hpp"
+
 #include <algorithm>
 
 namespace jitgemm {
@@ -7,7 +9,6 @@ namespace {
 
 constexpr int kFloatBytes = 4;
 constexpr int kQuad = 4;             // elements of a 16-byte access to shared memory
-constexpr int kSharedBanks = 32;     // of a word each
 constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
 
 int quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
@@ -56,7 +57,7 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     SimtHierarchicalGeometry g;
     g.warps_m = quotient(config.block.m, config.warp.m);
     g.warps_n = quotient(config.block.n, config.warp.n);
-    g.threads = g.warps_m * g.warps_n * 32;
+    g.threads = g.warps_m * g.warps_n * kWarpLanes;
     g.lanes_m = quotient(config.warp.m, config.thread.m);
     g.lanes_n = quotient(config.warp.n, config.thread.n);
     g.a =

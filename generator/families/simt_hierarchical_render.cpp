@@ -2,6 +2,7 @@
 #include "generator/families/params_text.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/families/split_k.hpp"
 
 #include <fmt/format.h>
 
@@ -10,23 +11,10 @@ namespace {
 
 using Config = SimtHierarchicalConfig;
 
-constexpr int kReduceThreads = 256;
-constexpr int kReduceColumns = 1024;  // of D a reduction block takes at a time: four a thread
-
 const Config& config_of(const KernelConfig& config) { return std::get<Config>(config.family); }
 
-bool has_strips(const Config& c) {
-    return c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-}
-
 std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
-    std::string text;
-    text += constant_line("kBlockM", c.block.m,
-                          "block tile: the part of D a thread block computes, and of K it loads at a time");
-    text += constant_line("kBlockN", c.block.n, "");
-    text += constant_line("kBlockK", c.block.k, "");
-    text += constant_line("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
-    text += constant_line("kWarpN", c.warp.n, "");
+    std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kThreadM", c.thread.m,
                           "thread tile: the part of the warp tile a thread computes, in 4x4 pieces");
     text += constant_line("kThreadN", c.thread.n, "");
@@ -37,8 +25,7 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     if (!g.a.transposed) text += constant_line("kVectorA", g.a.vector, "elements of A a thread copies at once");
     if (!g.b.transposed) text += constant_line("kVectorB", g.b.vector, "elements of B a thread copies at once");
     text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
-    if (has_strips(c))
-        text += constant_line("kGroup", c.group, "tiles in a strip that blocks walk one after the other");
+    text += group_line(c.rasterization, c.group);
     text +=
         constant_line("kResidentBlocks", c.resident, "blocks an SM shall hold at once: bounds a thread's registers");
     if (c.split_k > 1) {
@@ -93,17 +80,13 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
                     {"GEMM_VECTOR_A", g.a.vector},
                     {"GEMM_VECTOR_B", g.b.vector},
                     {"GEMM_VECTOR_D", g.vector_d},
-                    {"GEMM_TYPE_AB", type_code(s.a)},
-                    {"GEMM_TYPE_C", type_code(s.c)},
-                    {"GEMM_TYPE_D", type_code(s.d)},
-                    {"GEMM_ACCUMULATOR_F16", 0},
                     {"GEMM_MMA_K", 0},
                     {"GEMM_WMMA", 0},
                     {"GEMM_ALIGN_A", 0},
-                    {"GEMM_HAS_C", s.c.has_value()},
                     {"GEMM_READ_C", s.c.has_value() && !split},
                     {"GEMM_STORE_BITS", s.d != DataType::f32},
                     {"GEMM_STORE_FLOAT", s.d == DataType::f32 || split}};
+    input.macros.merge(type_macros(s));
     input.generated["params.cuh"] = params_text(s, c, g);
     return input;
 }
@@ -118,17 +101,11 @@ std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const
     gemm.grid = {c.block.m, c.block.n, c.split_k};
     gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1);
     if (c.split_k == 1) return {gemm};
-    KernelEntry reduce = gemm;
-    reduce.function = "gemm_reduce";
-    reduce.threads = kReduceThreads;
-    reduce.shared_bytes = 0;
-    reduce.grid = {1, kReduceColumns, 1};
-    return {gemm, reduce};
+    return {gemm, reduce_entry(gemm.arguments)};
 }
 
 std::int64_t simt_hierarchical_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    const int splits = config_of(config).split_k;
-    return splits > 1 ? splits * spec.m * ((spec.n + 3) / 4 * 4) * 4 : 0;
+    return partial_sum_bytes(spec, config_of(config).split_k);
 }
 
 }  // namespace jitgemm

@@ -42,15 +42,11 @@ Macros config_macros(const WmmaMultistageConfig& c) {
 
 void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageGeometry& g) {
     const bool staged_f32 = s.accumulator == DataType::f32;
-    macros["GEMM_TYPE_AB"] = type_code(s.a);
-    macros["GEMM_TYPE_C"] = type_code(s.c);
-    macros["GEMM_TYPE_D"] = type_code(s.d);
-    macros["GEMM_ACCUMULATOR_F16"] = s.accumulator == DataType::f16;
+    macros.merge(type_macros(s));
     macros["GEMM_ALIGN_A"] = s.align_a;
     macros["GEMM_ALIGN_B"] = s.align_b;
     macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"];
     macros["GEMM_VECTOR_D"] = g.vector_d;
-    macros["GEMM_HAS_C"] = s.c.has_value();
     macros["GEMM_READ_C"] = s.c.has_value();
     macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
     macros["GEMM_STORE_FLOAT"] = s.d == DataType::f32;
@@ -58,15 +54,8 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = staged_f32 == (s.d == DataType::f32);
 }
 
-std::string tile_lines(const WmmaMultistageConfig& c) {
-    const bool strips = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-    std::string text;
-    text += constant_line("kBlockM", c.block.m,
-                          "block tile: the part of D a thread block computes, and of K it loads at a time");
-    text += constant_line("kBlockN", c.block.n, "");
-    text += constant_line("kBlockK", c.block.k, "");
-    text += constant_line("kWarpM", c.warp.m, "warp tile: the part of the block tile a warp computes");
-    text += constant_line("kWarpN", c.warp.n, "");
+std::string pipeline_lines(const WmmaMultistageConfig& c) {
+    std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one wmma.mma computes");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
@@ -74,8 +63,7 @@ std::string tile_lines(const WmmaMultistageConfig& c) {
                           c.stages == 1 ? "one tile in shared memory: filled, used, filled again"
                                         : "k-blocks in shared memory: one in use, the others on their way");
     text += constant_line("kPadding", c.padding, "elements behind each row of shared memory");
-    if (strips) text += constant_line("kGroup", c.group, rasterization_comment(c.rasterization));
-    return text;
+    return text + group_line(c.rasterization, c.group);
 }
 
 std::string copy_lines(const MmaMultistageGeometry& g) {
@@ -108,7 +96,7 @@ RenderInput wmma_multistage_render_input(const GemmSignature& signature, const K
     add_copy_macros(input.macros, g.a, g.b);
     input.macros["GEMM_COMMIT_GROUPS"] = input.macros["GEMM_COPY_ASYNC"];
     add_output_macros(input.macros, signature, g);
-    input.generated["params.cuh"] = tile_lines(c) + copy_lines(g) + "\n" + type_lines(signature);
+    input.generated["params.cuh"] = pipeline_lines(c) + copy_lines(g) + "\n" + type_lines(signature);
     input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);
     input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {c.cache == CopyCache::ca, c.l2_prefetch});
     return input;

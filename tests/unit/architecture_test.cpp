@@ -26,7 +26,7 @@ struct Include {
 const std::vector<std::string> kNone;
 
 bool is_source(const fs::path& path) {
-    constexpr std::array<std::string_view, 4> kExtensions{".hpp", ".cpp", ".cu", ".cuh"};
+    constexpr std::array<std::string_view, 5> kExtensions{".hpp", ".cpp", ".cu", ".cuh", ".inl"};
     return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("generator/ includes neither runtime, tests nor CUDA") {
 
 TEST_CASE("generator/ and runtime/ include by paths from the repository's root") {
     const auto elsewhere = [](const Include& include) {
-        const bool device_code =
-            include.file.ends_with(".cu") || include.file.ends_with(".cuh");  // flattened by the renderer
+        const bool device_code = include.file.ends_with(".cu") || include.file.ends_with(".cuh") ||
+                                 include.file.ends_with(".inl");  // flattened by the renderer
         return include.quoted && !device_code && !include.target.starts_with("generator/") &&
                !include.target.starts_with("runtime/");
     };

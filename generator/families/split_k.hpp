@@ -1,0 +1,21 @@
+#pragma once
+
+#include "generator/kernel_source.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace jitgemm {
+
+/// \file What kernels need beyond their own entry when several blocks share the K of a tile (templates/split_k_reduce.cuh,
+/// templates/workspace.cuh).
+
+inline constexpr int kReduceThreads = 256;  ///< of a block that adds partial sums
+
+/// The entry that adds up the partial sums, with the arguments of the kernel that writes them.
+[[nodiscard]] KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments);
+
+/// Bytes of all splits' partial sums: f32, rows of D padded to four; 0 for one split.
+[[nodiscard]] std::int64_t partial_sum_bytes(const GemmSpec& spec, int splits);
+
+}  // namespace jitgemm
