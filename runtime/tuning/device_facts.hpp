@@ -1,0 +1,34 @@
+#pragma once
+
+#include "generator/arch.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace jitgemm::tuning {
+
+/// Versions that a measured time depends on. A record made with others is a hint, no more (is_stale).
+struct Versions {
+    std::string library;    ///< kVersion
+    std::string templates;  ///< hash of the template set: another text is another kernel
+    int nvrtc = 0;          ///< 10 · major + minor, 130 = 13.0; 0 where none was loaded
+    int driver = 0;         ///< the CUDA version the driver supports, likewise; 0 on the emulator
+    friend bool operator==(const Versions&, const Versions&) = default;
+};
+
+/// What a measuring process says of its device when it starts.
+struct DeviceFacts {
+    GpuModel model;   ///< `model.name` is the marketing name
+    int ordinal = 0;  ///< as the driver counts
+    std::size_t memory_bytes = 0;
+    bool emulator = false;
+    Versions versions;
+};
+
+/// What makes two devices one to a tuner: architecture, number of SMs, L2, memory and clock class, not the marketing
+/// name. Sizes are rounded so that one product is one class: L2 and memory to MiB and GiB, bandwidth to 50 GB/s, clock
+/// to 50 MHz. "sm_90a-132sm-50MB-141GB-4800GBs-1750MHz"; "emulator-sm_80" for the emulator, whose times are estimates
+/// and never serve a GPU.
+[[nodiscard]] std::string device_class(const DeviceFacts& facts);
+
+}  // namespace jitgemm::tuning

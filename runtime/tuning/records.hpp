@@ -1,0 +1,104 @@
+#pragma once
+
+#include "generator/gemm_spec.hpp"
+#include "runtime/benchmark.hpp"
+#include "runtime/tuning/device_facts.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// \file What a sweep learns, as values: these are the rows of the store, the lines of the CSV and JSON, and what the report
+/// draws. Specs are resolved. Kernels are canonical names, so a record outlives the config structs of this version.
+
+namespace jitgemm::tuning {
+
+/// What became of one candidate.
+enum class Verdict : std::uint8_t {
+    fine,             ///< compiled and verified
+    same_code,        ///< its .text equals another candidate's: measured there (`Trial::same_as`)
+    compile_failed,   ///< NVRTC or ptxas refused it
+    compile_timeout,  ///< the compile took longer than allowed
+    wrong,            ///< ran, with a wrong result
+    crashed,          ///< its process died: illegal access, sticky error, signal
+    hung,             ///< ended by the watchdog
+    unfit,            ///< cannot be launched here (out of memory, too many blocks), no fault of the code
+};
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+/// Throws Error naming the text and the verdicts there are.
+[[nodiscard]] Verdict parse_verdict(std::string_view text);
+
+/// What a compile gave, whoever asked for it.
+struct CompileOutcome {
+    Verdict verdict = Verdict::fine;  ///< fine, compile_failed or compile_timeout
+    std::string message;              ///< the compiler's log when it failed
+    double compile_ms = 0;
+    int registers = 0;
+    int spill_bytes = 0;                ///< stores plus loads, of a thread
+    std::vector<std::string> warnings;  ///< C75xx and others of ptxas
+    std::string text_hash;              ///< of the machine code alone, all entries: equal means one kernel
+};
+
+struct VerifyOutcome {
+    Verdict verdict = Verdict::fine;  ///< fine, wrong, crashed, hung or unfit
+    std::string message;
+};
+
+/// Clocks, power and why the clock is held down, read through NVML. Zeros where NVML is absent.
+/// `throttle` is NVML's bit mask of clocks event reasons (nvml.h, nvmlClocksEventReason*).
+struct DeviceReading {
+    int sm_clock_mhz = 0;
+    int memory_clock_mhz = 0;
+    double power_watts = 0;
+    int temperature_c = 0;
+    std::uint64_t throttle = 0;
+};
+
+/// One round of one kernel: the time of a launch, and how the device was around it.
+struct Sample {
+    int round = 0;         ///< 0 ... of this kernel in this sweep
+    double us = 0;         ///< a launch
+    DeviceReading before;  ///< of the turn through all kernels of the round, not of this kernel alone
+    DeviceReading after;
+};
+
+/// One candidate on trial for one problem: all that is known of it.
+struct Trial {
+    std::string kernel;
+    double predicted_us = 0;
+    std::optional<CompileOutcome> compile;  ///< unset: not compiled yet
+    std::optional<VerifyOutcome> verified;  ///< unset: not run yet
+    std::string same_as;                    ///< kernel with the same machine code that is measured in its place
+    std::vector<Sample> samples;            ///< rounds 0, 1, 2 ... without a gap
+
+    /// The first thing that went wrong; `same_code` with `same_as`; `fine` otherwise, also when unfinished.
+    [[nodiscard]] Verdict verdict() const;
+    [[nodiscard]] std::string message() const;
+    [[nodiscard]] std::vector<double> times_us() const;
+};
+
+/// The winner of a problem on a class of devices: what a later request is served with.
+struct Winner {
+    std::string device_class;
+    GemmSpec spec;
+    std::string kernel;
+    double median_us = 0;
+    double low_us = 0;  ///< confidence interval of the median, 95 %
+    double high_us = 0;
+    std::string heuristic_kernel;  ///< what would have been chosen unmeasured, and its median in the same rounds
+    double heuristic_us = 0;       ///< 0: not measured
+    double cublaslt_us = 0;        ///< its best algorithm in the same rounds; 0: not measured
+    Protocol protocol = Protocol::steady;
+    bool complete = false;  ///< false: the budget or an interruption ended the search early
+    int candidates_timed = 0;
+    Versions versions;
+    std::string device_name;     ///< for people
+    std::int64_t unix_time = 0;  ///< seconds
+};
+
+/// Measured with other versions than today's: worth trying first, not worth trusting.
+[[nodiscard]] bool is_stale(const Winner& winner, const Versions& today);
+
+}  // namespace jitgemm::tuning

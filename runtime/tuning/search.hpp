@@ -1,0 +1,71 @@
+#pragma once
+
+#include "generator/heuristics.hpp"
+#include "runtime/tuning/records.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// \file Which candidates to try, in what order, and who wins: pure functions of what was measured. Two sweeps with the
+/// same measurements take the same steps.
+
+namespace jitgemm::tuning {
+
+enum class StrategyKind : std::uint8_t { exhaustive, model, evolve };
+[[nodiscard]] std::string_view to_string(StrategyKind kind);
+/// Throws Error naming the text and the nearest strategy.
+[[nodiscard]] StrategyKind parse_strategy(std::string_view text);
+
+/// What may be tried for one problem: the heuristic's accepted candidates (constraints, bank conflicts), fastest
+/// predicted first.
+struct SearchSpace {
+    GemmSpec spec;  ///< resolved
+    std::vector<Candidate> candidates;
+    std::string heuristic_kernel;  ///< of candidates.front()
+};
+/// Throws ConfigError with every reason when nothing is left.
+[[nodiscard]] SearchSpace search_space(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection);
+
+struct SearchLimits {
+    int max_candidates = 0;  ///< 0: the strategy's own
+};
+
+/// Proposes kernels in batches, told all that is known so far.
+class Strategy {
+public:
+    virtual ~Strategy() = default;
+    /// Kernels to try next, none tried before (`known` holds all that were proposed); empty: done. Deterministic.
+    [[nodiscard]] virtual std::vector<std::string> propose(const std::vector<Trial>& known) const = 0;
+};
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space,
+                                                      const SearchLimits& limits);
+
+// ---- statistics -----------------------------------------------------------------------------------------------------
+
+struct Interval {
+    double median = 0;
+    double low = 0;   ///< 95 % confidence interval of the median, from order statistics (binomial, distribution-free);
+    double high = 0;  ///< the extremes where there are fewer than 6 values
+};
+/// Throws Error for no values.
+[[nodiscard]] Interval median_interval(std::vector<double> values);
+
+/// Successive halving: rounds each kernel should have now. Screening 3 rounds for all; then the kernels that are no clear
+/// losers, at most half, get 7; then at most 4 finalists (and the heuristic's own) get 15 or more.
+struct RoundPlan {
+    std::vector<std::string> kernels;  ///< to be timed together, interleaved
+    int rounds = 0;                    ///< that each of them shall have in all
+};
+/// The next timing to make among the verified candidates; nothing when the search for a winner has all its rounds.
+[[nodiscard]] std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials,
+                                                   const std::string& heuristic_kernel, bool screening_only);
+
+/// The best by median; among kernels whose intervals overlap the best's, and whose median is within 1 %, the one that
+/// comes first in canonical order (simplest first: fewer entries, then the name). Nothing when none was timed.
+[[nodiscard]] std::optional<std::string> pick_winner(const std::vector<Trial>& trials);
+
+}  // namespace jitgemm::tuning

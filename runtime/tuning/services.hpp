@@ -1,0 +1,78 @@
+#pragma once
+
+#include "runtime/tuning/records.hpp"
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// \file What a sweep needs of the world: someone who compiles and someone who measures. In the tool both are child
+/// processes (compile_pool.hpp, measuring_process.hpp); tests put scripted ones in their place.
+
+namespace jitgemm::tuning {
+
+struct CompileJob {
+    GemmSpec spec;
+    std::string kernel;
+    std::string arch;
+    bool ptx = false;  ///< for the emulator
+};
+
+/// Compiles many kernels at once. Thread-safe.
+class Compiling {
+public:
+    virtual ~Compiling() = default;
+    /// Enqueues; a job asked for before (same kernel and arch) gives the same result again without another compile.
+    /// Never throws for what the job does: failures are outcomes.
+    [[nodiscard]] virtual std::shared_future<CompileOutcome> compile(const CompileJob& job) = 0;
+    [[nodiscard]] virtual int waiting() const = 0;  ///< jobs not done yet
+};
+
+struct VerifyJob {
+    GemmSpec spec;
+    std::string kernel;
+    float alpha = 1.0F;
+    float beta = 0.0F;
+};
+
+/// The pseudo kernel that stands for cuBLASLt's best algorithm in a TimeJob.
+inline constexpr std::string_view kCublasLt = "cublaslt";
+
+struct TimeJob {
+    GemmSpec spec;
+    std::vector<std::string> kernels;  ///< verified before
+    std::vector<int> first_rounds;     ///< the number of the first round of each, as it will be recorded
+    int rounds = 3;                    ///< of each
+    Protocol protocol = Protocol::steady;
+    bool hot = false;  ///< one copy of the operands: all in L2 where it fits
+    std::uint64_t seed = 7;
+    float alpha = 1.0F;
+    float beta = 0.0F;
+};
+
+struct TimedSample {
+    std::size_t kernel = 0;  ///< index into TimeJob::kernels
+    Sample sample;
+};
+
+struct TimeOutcome {
+    Verdict verdict = Verdict::fine;  ///< fine, crashed, hung or unfit
+    std::size_t culprit = 0;          ///< whose turn it was when that happened
+    std::string message;
+    int repeated_rounds = 0;  ///< rounds thrown away because of a thermal or hardware slowdown
+};
+
+/// One device. Not thread-safe: one thread a device. A child that dies is replaced before the next call.
+class Measuring {
+public:
+    virtual ~Measuring() = default;
+    [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
+    [[nodiscard]] virtual VerifyOutcome verify(const VerifyJob& job) = 0;
+    /// Interleaved rounds; each sample is handed over as soon as it is known.
+    [[nodiscard]] virtual TimeOutcome time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) = 0;
+};
+
+}  // namespace jitgemm::tuning

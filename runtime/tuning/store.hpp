@@ -1,0 +1,93 @@
+#pragma once
+
+#include "runtime/tuning/records.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jitgemm::tuning {
+
+/// What a sweep was asked: two with the same key continue each other.
+struct SweepKey {
+    std::string device_class;
+    std::string
+        request;  ///< canonical text of problems, space, strategy, protocol, limits: whatever changes the outcome
+    Versions versions;
+};
+
+struct SweepRow {
+    std::int64_t id = 0;
+    SweepKey key;
+    std::int64_t started = 0;   ///< unix seconds
+    std::int64_t finished = 0;  ///< 0: not yet
+};
+
+/// Everything measured for one problem of a sweep.
+struct ProblemRecord {
+    GemmSpec spec;
+    std::vector<Trial> trials;     ///< in the order they were first recorded
+    std::optional<Winner> winner;  ///< as stored last, complete or not
+};
+
+/// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write at
+/// once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL) when
+/// the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB, Lustre,
+/// GPFS, FUSE ...) a rollback journal and one file a host, `tuning-HOST.sqlite`, all of which are read.
+/// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
+/// a throw the database holds what it held before.
+class TuningStore {
+public:
+    /// Creates folder (0700) and file as needed. A damaged database (quick_check, or SQLite says so, or another schema's
+    /// higher version) is renamed to `tuning.sqlite.damaged-<time>` with a warning in the log, and a new one begun.
+    explicit TuningStore(const std::string& directory);
+    ~TuningStore();
+    TuningStore(TuningStore&&) noexcept;
+    TuningStore& operator=(TuningStore&&) noexcept;
+
+    [[nodiscard]] std::string path() const;
+
+    /// The latest sweep with this key, finished or not.
+    [[nodiscard]] std::optional<SweepRow> find_sweep(const SweepKey& key) const;
+    [[nodiscard]] std::int64_t begin_sweep(const SweepKey& key);
+    void finish_sweep(std::int64_t sweep);
+
+    void add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
+                     const CompileOutcome& outcome);
+    void add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const std::string& same_as);
+    void add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
+                      const VerifyOutcome& outcome);
+    /// Refused (Error) when the kernel has that round already: nothing is measured twice.
+    void add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const Sample& sample);
+    /// Replaces the winner of (device class, spec), except a complete one by an incomplete one of the same versions.
+    void set_winner(std::int64_t sweep, const Winner& winner);
+
+    /// All that a sweep recorded, problems in the order first recorded.
+    [[nodiscard]] std::vector<ProblemRecord> read_sweep(std::int64_t sweep) const;
+    /// Winners of a device class, or of all (empty).
+    [[nodiscard]] std::vector<Winner> winners(const std::string& device_class = {}) const;
+    void add_winners(const std::vector<Winner>& winners);  ///< wisdom import: same rule as set_winner
+    /// Forgets winners of the class (empty: all) and, if given, of one spec. Returns how many.
+    int forget(const std::string& device_class, const std::optional<GemmSpec>& spec);
+
+    struct MergeResult {
+        int sweeps = 0;
+        int winners = 0;
+        int conflicts = 0;  ///< both had a winner of one problem: the faster complete one was kept
+    };
+    /// Takes over what another store's folder (or file) holds and this one lacks. Merging twice changes nothing.
+    MergeResult merge(const std::string& other);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+class TuningStoreError : public Error {
+public:
+    using Error::Error;
+};
+
+}  // namespace jitgemm::tuning
