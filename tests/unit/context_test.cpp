@@ -62,7 +62,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a repeated request is the same kernel, compiled and loaded once") {
+TEST_CASE("a repeated request is the same kernel, compiled and loaded once", "[threads]") {
     Bench bench;
     const GemmKernel first = bench.context.kernel(square(512));
     const GemmKernel second = bench.context.kernel(square(512));
@@ -117,7 +117,7 @@ TEST_CASE("shapes that share a config share one binary") {
     CHECK_THAT(large.source(), ContainsSubstring("m=1024"));
 }
 
-TEST_CASE("threads that ask for one kernel at once compile it once") {
+TEST_CASE("threads that ask for one kernel at once compile it once", "[threads]") {
     Bench bench;
     std::vector<std::thread> threads;
     std::vector<const GemmKernel::State*> states(8);
@@ -129,7 +129,7 @@ TEST_CASE("threads that ask for one kernel at once compile it once") {
     CHECK(std::set(states.begin(), states.end()).size() == 1);
 }
 
-TEST_CASE("different kernels compile side by side") {
+TEST_CASE("different kernels compile side by side", "[threads]") {
     Bench bench;
     Meeting inside_the_compiler(2);
     std::atomic<int> met = 0;

@@ -224,7 +224,7 @@ TEST_CASE("emulator: votes, match, redux, elect") {
     CHECK(words(result, 7) == Words(32, 0xFFFFFFFF));
 }
 
-TEST_CASE("emulator: warps pass values through shared memory, in any order of warps") {
+TEST_CASE("emulator: warps pass values through shared memory, in any order of warps", "[threads]") {
     PtxRun run{.body = R"(
     mov.u64 %rd1, tile;
     mul.wide.u32 %rd2, %thread, 4;
@@ -356,7 +356,7 @@ DONE:)",
     }
 }
 
-TEST_CASE("emulator: launches that never end, end") {
+TEST_CASE("emulator: launches that never end, end", "[threads]") {
     const std::string forever = "FOREVER: add.u32 %r1, %thread, 1;\n bra FOREVER;";
     SECTION("at the limit of work") {
         const auto fault = fault_of({.body = forever, .work_limit = 1000000});

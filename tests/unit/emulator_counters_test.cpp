@@ -101,7 +101,7 @@ TEST_CASE("emulator: sectors are counted once a request") {
     }
 }
 
-TEST_CASE("emulator: a launch's counters, by kind and by line") {
+TEST_CASE("emulator: a launch's counters, by kind and by line", "[threads]") {
     const auto result = run_ptx({.body = R"(
     ld.global.u32 %r1, [%own_in];
     mul.wide.u32 %rd1, %thread, 16;

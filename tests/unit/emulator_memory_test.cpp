@@ -31,7 +31,7 @@ Words counting_bytes(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("emulator memory: every width, sign- and zero-extended to the register") {
+TEST_CASE("emulator memory: every width, sign- and zero-extended to the register", "[threads]") {
     const auto result = run_ptx({.body = R"(
     ld.global.s8 %r1, [%in+1];
     ld.global.u8 %r2, [%in+1];
@@ -51,7 +51,7 @@ TEST_CASE("emulator memory: every width, sign- and zero-extended to the register
     CHECK(result.output == Words{0xFFFFFF81, 0x81, 0xFFFF8382, 0x8382, 0xFF83, 0x87868584, 0xFFFFFFFF, 0xFFFFFFFF});
 }
 
-TEST_CASE("emulator memory: vectors, narrow stores, cache and prefetch forms") {
+TEST_CASE("emulator memory: vectors, narrow stores, cache and prefetch forms", "[threads]") {
     const auto result = run_ptx({.body = R"(
     ld.global.nc.L1::no_allocate.L2::128B.v2.b64 {%rd1, %rd2}, [%in];
     ld.global.cg.v4.u16 {%rs1, %rs2, %rs3, %rs4}, [%in+16];
@@ -69,7 +69,7 @@ TEST_CASE("emulator memory: vectors, narrow stores, cache and prefetch forms") {
     CHECK(result.output == Words{in[2], in[3], in[0], in[1], 0x96949890, in[7], 0xEEEEEEEE, 0xEEEEEEEE});
 }
 
-TEST_CASE("emulator memory: variables of the module, initial values, constants and parameters") {
+TEST_CASE("emulator memory: variables of the module, initial values, constants and parameters", "[threads]") {
     const std::string variables = R"(
 .global .align 4 .u32 counter = 40;
 .global .align 8 .f32 numbers[3] = {1.5, 0f40000000, -3};
@@ -93,7 +93,7 @@ TEST_CASE("emulator memory: variables of the module, initial values, constants a
     CHECK(result.output == Words{0x3FC00000, 0x40000000, 0, 0, 0x04030201, 0xFF, 40, 42});
 }
 
-TEST_CASE("emulator memory: shared and generic addresses, each lane its own space") {
+TEST_CASE("emulator memory: shared and generic addresses, each lane its own space", "[threads]") {
     const auto result = run_ptx({.body = R"(
     mov.u64 %rd1, tile;
     mul.wide.u32 %rd2, %thread, 8;
@@ -112,7 +112,7 @@ TEST_CASE("emulator memory: shared and generic addresses, each lane its own spac
     CHECK(words(result) == for_threads(32, [](auto t) { return t % 2 == 0 ? 500 + t : 77U; }));
 }
 
-TEST_CASE("emulator memory: atomics") {
+TEST_CASE("emulator memory: atomics", "[threads]") {
     const auto result = run_ptx({.body = R"(
     mov.u64 %rd1, tile;
     setp.eq.u32 %p1, %thread, 0;
@@ -141,7 +141,7 @@ TEST_CASE("emulator memory: atomics") {
           Words{192, static_cast<std::uint32_t>(50 - 63), (5 + 64) % 7, 0xFFFF00FF, 0xFFFFFFFF, 0x42000000, 77, 9});
 }
 
-TEST_CASE("emulator memory: atomics of many blocks on one counter lose nothing") {
+TEST_CASE("emulator memory: atomics of many blocks on one counter lose nothing", "[threads]") {
     const auto result = run_ptx({.body = R"(
     red.global.add.u32 [%out+4], 1;
     atom.global.add.u64 %rd1, [%out+8], 1;
@@ -152,7 +152,7 @@ TEST_CASE("emulator memory: atomics of many blocks on one counter lose nothing")
     CHECK(result.output[2] == 0xEEEEEEEEU + 64 * 20);
 }
 
-TEST_CASE("emulator memory: cp.async in all sizes, with zero fill and ignored sources, in both modes") {
+TEST_CASE("emulator memory: cp.async in all sizes, with zero fill and ignored sources, in both modes", "[threads]") {
     for (const AsyncMode mode : {AsyncMode::eager, AsyncMode::late}) {
         const auto result = run_ptx({.body = R"(
     mov.u64 %rd1, tile;

@@ -12,7 +12,7 @@ using jitgemm::FileLock;
 using jitgemm::testing::TemporaryFolder;
 using namespace std::chrono_literals;
 
-TEST_CASE("a lock excludes others, waits no longer than told, and takes its file along") {
+TEST_CASE("a lock excludes others, waits no longer than told, and takes its file along", "[threads]") {
     const TemporaryFolder folder;
     const std::string path = folder / "lock";
     {
@@ -27,12 +27,12 @@ TEST_CASE("a lock excludes others, waits no longer than told, and takes its file
     CHECK(FileLock::acquire(path, 0ms));
 }
 
-TEST_CASE("a lock that cannot be made is none") {
+TEST_CASE("a lock that cannot be made is none", "[threads]") {
     const TemporaryFolder folder;
     CHECK_FALSE(FileLock::acquire(folder / "none/lock", 0ms));
 }
 
-TEST_CASE("never two holders, though each release removes the file") {
+TEST_CASE("never two holders, though each release removes the file", "[threads]") {
     const TemporaryFolder folder;
     std::atomic<int> holders = 0;
     std::atomic<int> most = 0;

@@ -63,7 +63,7 @@ Arguments arguments_of(const FakeDevice::Launch& launch) {
 
 }  // namespace
 
-TEST_CASE("a launch is one call an entry, with its shape and stream") {
+TEST_CASE("a launch is one call an entry, with its shape and stream", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"}));
     const Stream stream = reinterpret_cast<Stream>(std::uintptr_t{0x80});
@@ -84,7 +84,7 @@ TEST_CASE("a launch is one call an entry, with its shape and stream") {
     CHECK(device->live_allocations() == 0);
 }
 
-TEST_CASE("a column-major D trades the operands") {
+TEST_CASE("a column-major D trades the operands", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128, .d_order = Order::column}, device));
     kernel.launch({.a = kA, .b = kB, .d = kD});
@@ -96,21 +96,21 @@ TEST_CASE("a column-major D trades the operands") {
     CHECK(kernel.spec().m == 64);
 }
 
-TEST_CASE("alpha of zero is K of zero to the kernel") {
+TEST_CASE("alpha of zero is K of zero to the kernel", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device));
     kernel.launch({.d = kD, .alpha = 0.0F});
     CHECK(arguments_of(device->launches.at(0)).k == 0);
 }
 
-TEST_CASE("no rows or no columns launch nothing") {
+TEST_CASE("no rows or no columns launch nothing", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     GemmKernel(state_of({.m = 0, .n = 96, .k = 128}, device)).launch({});
     GemmKernel(state_of({.m = 64, .n = 0, .k = 128}, device)).launch({});
     CHECK(device->launch_count == 0);
 }
 
-TEST_CASE("unsound arguments throw before anything is launched") {
+TEST_CASE("unsound arguments throw before anything is launched", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device));
     const auto refused_for = [&](const GemmArguments& arguments, const char* reason) {
@@ -129,7 +129,7 @@ TEST_CASE("unsound arguments throw before anything is launched") {
     CHECK(device->launch_count == 0);
 }
 
-TEST_CASE("a workspace is the caller's, else the context's own") {
+TEST_CASE("a workspace is the caller's, else the context's own", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const auto state = state_of({.m = 64, .n = 96, .k = 128}, device);
     state->workspace_bytes = 1 << 16;
@@ -148,7 +148,7 @@ TEST_CASE("a workspace is the caller's, else the context's own") {
     CHECK(device->live_allocations() == 1);
 }
 
-TEST_CASE("many threads launch one kernel, entries of one launch in order") {
+TEST_CASE("many threads launch one kernel, entries of one launch in order", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const auto state = state_of({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"});
     state->workspace_bytes = 256;

@@ -70,7 +70,7 @@ std::vector<std::byte> bytes_of(Device& device, const DeviceMatrix& matrix, std:
 
 }  // namespace
 
-TEST_CASE("the host's reference makes the operands the kernels make") {
+TEST_CASE("the host's reference makes the operands the kernels make", "[threads]") {
     HostReferenceContext context;
     const HostReference host(context.impl.device);
     const std::unique_ptr<Reference> kernels = make_reference(context.impl);
@@ -104,7 +104,7 @@ TEST_CASE("the host's reference finds what the kernels find") {
     }
 }
 
-TEST_CASE("the host's reference counts damaged bytes as the kernels do") {
+TEST_CASE("the host's reference counts damaged bytes as the kernels do", "[threads]") {
     HostReferenceContext context;
     const HostReference host(context.impl.device);
     const std::unique_ptr<Reference> kernels = make_reference(context.impl);

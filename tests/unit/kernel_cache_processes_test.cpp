@@ -92,7 +92,7 @@ void check_heals(const std::string& root) {
 
 }  // namespace
 
-TEST_CASE("many threads asking for one key compile once") {
+TEST_CASE("many threads asking for one key compile once", "[threads]") {
     TemporaryFolder folder;
     CountingCompiler compiler;
     compiler.before_result = [] { std::this_thread::sleep_for(50ms); };
@@ -101,7 +101,7 @@ TEST_CASE("many threads asking for one key compile once") {
     CHECK(compiler.compiles() == 1);
 }
 
-TEST_CASE("many threads compile once even where nothing can be stored") {
+TEST_CASE("many threads compile once even where nothing can be stored", "[threads]") {
     CountingCompiler compiler;
     compiler.before_result = [] { std::this_thread::sleep_for(500ms); };
     KernelCache cache({}, {});
@@ -109,7 +109,7 @@ TEST_CASE("many threads compile once even where nothing can be stored") {
     CHECK(compiler.compiles() == 1);
 }
 
-TEST_CASE("two caches of one process on one folder compile once") {
+TEST_CASE("two caches of one process on one folder compile once", "[threads]") {
     TemporaryFolder folder;
     CountingCompiler compiler;
     compiler.before_result = [] { std::this_thread::sleep_for(50ms); };
@@ -121,7 +121,7 @@ TEST_CASE("two caches of one process on one folder compile once") {
     CHECK(compiler.compiles() == 1);
 }
 
-TEST_CASE("different keys do not wait for each other") {
+TEST_CASE("different keys do not wait for each other", "[threads]") {
     TemporaryFolder folder;
     CountingCompiler slow;
     CountingCompiler quick;
@@ -140,7 +140,7 @@ TEST_CASE("different keys do not wait for each other") {
     waiting.join();
 }
 
-TEST_CASE("many processes with many threads compile once") {
+TEST_CASE("many processes with many threads compile once", "[threads]") {
     TemporaryFolder folder;
     const std::string tally = folder / "tally";
     std::vector<pid_t> children;
@@ -159,7 +159,7 @@ TEST_CASE("many processes with many threads compile once") {
     check_heals(folder / "cache");
 }
 
-TEST_CASE("an error reaches every waiting thread, and the next request tries again") {
+TEST_CASE("an error reaches every waiting thread, and the next request tries again", "[threads]") {
     TemporaryFolder folder;
     CountingCompiler compiler;
     compiler.before_result = [] {
@@ -184,7 +184,7 @@ TEST_CASE("an error reaches every waiting thread, and the next request tries aga
     CHECK(cache.get_or_compile(kRequest, compiler, kRequest.body).source == CacheSource::compiled);
 }
 
-TEST_CASE("a process killed in the middle of a compile leaves nothing in the way") {
+TEST_CASE("a process killed in the middle of a compile leaves nothing in the way", "[threads]") {
     TemporaryFolder folder;
     const pid_t child = start_child([&] {
         CountingCompiler compiler;
@@ -214,7 +214,7 @@ TEST_CASE("a process killed in the middle of a compile leaves nothing in the way
     check_heals(folder / "cache");
 }
 
-TEST_CASE("a process killed between two files of an entry leaves no half entry") {
+TEST_CASE("a process killed between two files of an entry leaves no half entry", "[threads]") {
     TemporaryFolder folder;
     const std::string root = folder / "cache";
     // A large kernel.cu keeps the writer long enough between its files.
@@ -235,7 +235,7 @@ TEST_CASE("a process killed between two files of an entry leaves no half entry")
     CHECK(caught_half_written);
 }
 
-TEST_CASE("left-overs in every state a kill can leave are removed") {
+TEST_CASE("left-overs in every state a kill can leave are removed", "[threads]") {
     TemporaryFolder folder;
     const std::string root = folder / "cache";
     const std::string left = root + "/tmp/" + cache_key(kRequest, 130) + "-0123456789abcdef";

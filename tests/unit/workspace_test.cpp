@@ -19,7 +19,7 @@ DevicePointer memory_of(WorkspacePool& pool, Stream where, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a stream keeps its workspace, another stream has its own") {
+TEST_CASE("a stream keeps its workspace, another stream has its own", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     {
         WorkspacePool pool(device);
@@ -32,7 +32,7 @@ TEST_CASE("a stream keeps its workspace, another stream has its own") {
     CHECK(device->live_allocations() == 0);
 }
 
-TEST_CASE("a workspace that grew leaves the old one to work already enqueued") {
+TEST_CASE("a workspace that grew leaves the old one to work already enqueued", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     {
         WorkspacePool pool(device);
@@ -45,7 +45,7 @@ TEST_CASE("a workspace that grew leaves the old one to work already enqueued") {
     CHECK(device->live_allocations() == 0);
 }
 
-TEST_CASE("each capture has its own workspace until its graph is gone") {
+TEST_CASE("each capture has its own workspace until its graph is gone", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     WorkspacePool pool(device);
     const DevicePointer eager = memory_of(pool, stream(1), 100);
@@ -69,7 +69,7 @@ TEST_CASE("each capture has its own workspace until its graph is gone") {
     CHECK(memory_of(pool, stream(1), 100) == eager);
 }
 
-TEST_CASE("launches that share a workspace take turns") {
+TEST_CASE("launches that share a workspace take turns", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     WorkspacePool pool(device);
     std::atomic<int> inside = 0;
