@@ -1,5 +1,8 @@
 #include "runtime/jitgemm.hpp"
+#include "runtime/launch_rank.hpp"
 
+#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -51,7 +54,37 @@ std::string wheel_directory() {
     return absolute_path(own);
 }
 
+std::optional<int> number(const char* name) {
+    const std::string text = first_of({name});
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// How a launcher tells a process its place.
+struct RankVariables {
+    const char* rank;
+    const char* size;
+    const char* local_rank;
+};
+constexpr std::array kLaunchers{
+    RankVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    RankVariables{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    RankVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
+};
+
 }  // namespace
+
+std::optional<LaunchRank> launch_rank_from_environment() {
+    for (const RankVariables& launcher : kLaunchers) {
+        const std::optional<int> rank = number(launcher.rank);
+        const std::optional<int> size = number(launcher.size);
+        if (rank && size && *rank >= 0 && *rank < *size)
+            return LaunchRank{*rank, *size, number(launcher.local_rank).value_or(*rank)};
+    }
+    return std::nullopt;
+}
 
 Options Options::from_environment() {
     Options options;

@@ -1,0 +1,248 @@
+#include "runtime/tuning/class_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+namespace jitgemm::tuning {
+namespace {
+
+using Clock = SharedSweep::Clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A device whose time at work is counted.
+class CountedMeasuring final : public Measuring {
+    template <typename Work>
+    auto counted(const Work& work) {
+        const auto start = Clock::now();
+        auto result = work();
+        seconds_ += seconds_since(start);
+        return result;
+    }
+
+public:
+    CountedMeasuring(Measuring& device, double& seconds) : device_(device), seconds_(seconds) {}
+    [[nodiscard]] const DeviceFacts& facts() const override { return device_.facts(); }
+    [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
+        return counted([&] { return device_.verify(job); });
+    }
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) override {
+        return counted([&] { return device_.time(job, sink); });
+    }
+
+private:
+    Measuring& device_;
+    double& seconds_;
+};
+
+}  // namespace
+
+ClassSweep::ClassSweep(SharedSweep& shared, std::vector<Measuring*> devices)
+    : shared_(shared), devices_(std::move(devices)), results_(shared.problems.size()) {
+    begin();
+}
+
+void ClassSweep::work(Measuring& device) {
+    double seconds = 0;
+    CountedMeasuring counted(device, seconds);
+    while (const std::optional<std::size_t> index = next()) {
+        TunedProblem result = tune(counted, *index);
+        const std::lock_guard lock(shared_.mutex);
+        ++shared_.done;
+        if (shared_.services.on_problem) shared_.services.on_problem(result);
+        results_[*index] = std::move(result);
+    }
+    const std::lock_guard lock(shared_.mutex);
+    shared_.measuring_seconds += seconds;
+}
+
+void ClassSweep::finish() {
+    const auto whole = [](const auto& result) { return result && result->stop == Stop::none; };
+    if (!was_finished_ && std::ranges::all_of(results_, whole)) shared_.services.store.finish_sweep(id_);
+}
+
+void ClassSweep::add_to(SweepResult& all) {
+    all.resumed = all.resumed || resumed_;
+    all.was_finished = all.was_finished || was_finished_;
+    for (std::optional<TunedProblem>& result : results_)
+        if (result) all.problems.push_back(std::move(*result));
+}
+
+// ---- which sweep this is --------------------------------------------------------------------------------------------
+
+/// Goes on with the sweep that was asked the same, or begins one.
+void ClassSweep::begin() {
+    const SweepOptions& options = shared_.options;
+    const DeviceFacts& facts = devices_.front()->facts();
+    const SweepKey key{device_class(facts), sweep_request(shared_.problems, options), facts.versions};
+    const std::optional<SweepRow> row = shared_.services.store.find_sweep(key);
+    if (row && row->finished != 0 && options.resume_finished) {
+        id_ = row->id;
+        return report_finished();
+    }
+    if (row && row->finished == 0 && !options.restart && take_over(*row)) return;
+    id_ = shared_.services.store.begin_sweep(key);
+    static_cast<void>(lock(id_));
+}
+
+/// Two processes never go on with one sweep.
+bool ClassSweep::lock(std::int64_t id) {
+    std::optional<FileLock> taken =
+        FileLock::acquire(fmt::format("{}/sweep-{}.lock", shared_.services.lock_directory, id), {});
+    if (taken) lock_ = std::make_unique<FileLock>(std::move(*taken));
+    return taken.has_value();
+}
+
+/// Unless another process is at it this very moment.
+bool ClassSweep::take_over(const SweepRow& row) {
+    if (!lock(row.id)) return false;
+    id_ = row.id;
+    resumed_ = true;
+    earlier_ = shared_.services.store.read_sweep(id_);
+    return true;
+}
+
+void ClassSweep::report_finished() {
+    was_finished_ = true;
+    next_ = shared_.problems.size();
+    for (ProblemRecord& record : shared_.services.store.read_sweep(id_)) {
+        const auto asked = std::ranges::find(shared_.problems, record.spec, &TuneProblem::spec);
+        if (asked == shared_.problems.end()) continue;
+        TunedProblem result;
+        result.record = std::move(record);
+        result.device_class = device_class(devices_.front()->facts());
+        results_[static_cast<std::size_t>(asked - shared_.problems.begin())] = std::move(result);
+    }
+}
+
+// ---- problem after problem ------------------------------------------------------------------------------------------
+
+std::optional<std::size_t> ClassSweep::next() {
+    const std::lock_guard lock(shared_.mutex);
+    if (next_ == shared_.problems.size() || shared_.services.interrupted()) return std::nullopt;
+    return next_++;
+}
+
+std::shared_ptr<const ClassSweep::Prepared> ClassSweep::prepared(std::size_t index) {
+    {
+        const std::lock_guard lock(shared_.mutex);
+        if (const auto known = prepared_.find(index); known != prepared_.end()) return known->second;
+    }
+    auto made = std::make_shared<const Prepared>(prepare(shared_.problems[index]));
+    const std::lock_guard lock(shared_.mutex);
+    return prepared_.emplace(index, std::move(made)).first->second;
+}
+
+ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
+    const SweepOptions& options = shared_.options;
+    Prepared result;
+    try {
+        result.space = search_space(problem.spec, devices_.front()->facts().model, options.selection);
+        result.strategy = make_strategy(options.strategy, result.space, options.limits);
+    } catch (const ConfigError& error) {
+        result.failure = error.what();
+    }
+    return result;
+}
+
+/// Workers that would have nothing to do while this problem is timed compile what the next one begins with.
+void ClassSweep::prefetch_next(const DeviceFacts& facts) {
+    std::size_t index = 0;
+    {
+        const std::lock_guard lock(shared_.mutex);
+        index = next_;
+    }
+    if (index >= shared_.problems.size()) return;
+    const std::shared_ptr<const Prepared> coming = prepared(index);
+    if (coming->failure.empty())
+        ProblemTuner::prefetch(coming->space, *coming->strategy, facts, shared_.services.compiling);
+}
+
+/// Budgets are shared out evenly among the problems left, so that the first ones don't use up all.
+Clock::time_point ClassSweep::deadline() const {
+    const double budget = shared_.options.budget_seconds;
+    if (budget <= 0) return Clock::time_point::max();
+    const std::lock_guard lock(shared_.mutex);
+    const double left = budget - shared_.elapsed();
+    const auto problems = static_cast<double>(std::max<std::size_t>(1, shared_.asked - shared_.done));
+    const auto at_once = static_cast<double>(shared_.services.devices.size());
+    const double share = std::max(0.0, left) * std::min(1.0, at_once / problems);
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
+}
+
+Stop ClassSweep::stop_at(Clock::time_point deadline) const {
+    if (shared_.services.interrupted()) return Stop::interrupted;
+    return Clock::now() >= deadline ? Stop::budget : Stop::none;
+}
+
+std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
+    const auto known = std::ranges::find(earlier_, spec, &ProblemRecord::spec);
+    return known == earlier_.end() ? std::vector<Trial>() : known->trials;
+}
+
+TunedProblem ClassSweep::tune(Measuring& device, std::size_t index) {
+    const Clock::time_point start = Clock::now();
+    TunedProblem result;
+    result.record.spec = shared_.problems[index].spec;
+    result.device_class = device_class(device.facts());
+    const std::shared_ptr<const Prepared> now = prepared(index);
+    result.failure = now->failure;
+    if (result.failure.empty()) search(device, index, *now, result);
+    result.seconds = seconds_since(start);
+    return result;
+}
+
+void ClassSweep::search(Measuring& device, std::size_t index, const Prepared& now, TunedProblem& result) {
+    const TuneProblem& problem = shared_.problems[index];
+    TrialLog log(shared_.services.store, id_, problem.spec, earlier(problem.spec));
+    const Clock::time_point end = deadline();
+    ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
+                       {.compiling = shared_.services.compiling,
+                        .measuring = device,
+                        .stop = [&] { return stop_at(end); },
+                        .on_progress = [&](const TrialLog& so_far) { show(index, so_far); },
+                        .on_enqueued = [&] { prefetch_next(device.facts()); }});
+    result.stop = tuner.run();
+    result.record.winner = tuner.winner(result.stop == Stop::none);
+    result.record.trials = log.trials();
+    if (!log.cublaslt().samples.empty()) result.record.trials.push_back(log.cublaslt());
+    result.new_samples = log.samples_added();
+    if (result.record.winner)
+        shared_.services.store.set_winner(id_, *result.record.winner);
+    else if (result.stop == Stop::none)
+        result.failure = fmt::format("none of {} candidates gave a right result", log.trials().size());
+}
+
+// ---- for those who watch --------------------------------------------------------------------------------------------
+
+std::optional<double> ClassSweep::remaining_seconds() const {
+    if (shared_.done == 0) return std::nullopt;
+    return shared_.elapsed() / static_cast<double>(shared_.done) * static_cast<double>(shared_.asked - shared_.done);
+}
+
+void ClassSweep::show(std::size_t index, const TrialLog& log) const {
+    if (!shared_.services.on_progress) return;
+    SweepProgress progress;
+    progress.problem = index;
+    progress.problems = shared_.asked;
+    progress.waiting_compiles = shared_.services.compiling.waiting();
+    progress.trials = static_cast<int>(log.trials().size());
+    for (const Trial& trial : log.trials()) {
+        progress.verified += trial.verified ? 1 : 0;
+        if (trial.samples.empty()) continue;
+        ++progress.timed;
+        const double median = median_interval(trial.times_us()).median;
+        if (progress.best_us != 0 && median >= progress.best_us) continue;
+        progress.best_us = median;
+        progress.best_kernel = trial.kernel;
+    }
+    const std::lock_guard lock(shared_.mutex);
+    progress.problems_done = shared_.done;
+    progress.elapsed_seconds = shared_.elapsed();
+    progress.remaining_seconds = remaining_seconds();
+    shared_.services.on_progress(progress);
+}
+
+}  // namespace jitgemm::tuning

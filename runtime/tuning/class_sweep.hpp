@@ -1,0 +1,80 @@
+#pragma once
+
+#include "runtime/file_lock.hpp"
+#include "runtime/tuning/sweep.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace jitgemm::tuning {
+
+/// What all threads of a sweep share.
+struct SharedSweep {
+    using Clock = std::chrono::steady_clock;
+    const std::vector<TuneProblem>& problems;
+    const SweepOptions& options;
+    const Sweep::Services& services;
+    Clock::time_point start = Clock::now();
+    std::mutex mutex{};     // guards what follows, and the callbacks
+    std::size_t asked = 0;  // problems, of all classes of devices
+    std::size_t done = 0;
+    double measuring_seconds = 0;
+
+    [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
+};
+
+/// The problems of a sweep on the devices of one class.
+class ClassSweep {
+public:
+    using Clock = SharedSweep::Clock;
+
+    ClassSweep(SharedSweep& shared, std::vector<Measuring*> devices);
+
+    /// Tunes until the problems run out; run by a thread of each device.
+    void work(Measuring& device);
+    /// After all threads have ended.
+    void finish();
+    void add_to(SweepResult& all);
+    [[nodiscard]] const std::vector<Measuring*>& devices() const { return devices_; }
+
+private:
+    /// What the search for one problem starts from; made when the problem, or the one before it, comes up.
+    struct Prepared {
+        SearchSpace space;
+        std::unique_ptr<Strategy> strategy;
+        std::string failure;  ///< why there is nothing to search
+    };
+
+    void begin();
+    [[nodiscard]] bool lock(std::int64_t id);
+    [[nodiscard]] bool take_over(const SweepRow& row);
+    void report_finished();
+    [[nodiscard]] std::optional<std::size_t> next();
+    [[nodiscard]] std::shared_ptr<const Prepared> prepared(std::size_t index);
+    [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
+    void prefetch_next(const DeviceFacts& facts);
+    [[nodiscard]] TunedProblem tune(Measuring& device, std::size_t index);
+    void search(Measuring& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
+    void show(std::size_t index, const TrialLog& log) const;
+    [[nodiscard]] std::optional<double> remaining_seconds() const;
+    [[nodiscard]] Clock::time_point deadline() const;
+    [[nodiscard]] Stop stop_at(Clock::time_point deadline) const;
+    [[nodiscard]] std::vector<Trial> earlier(const GemmSpec& spec) const;
+
+    SharedSweep& shared_;
+    std::vector<Measuring*> devices_;
+    std::int64_t id_ = 0;
+    std::unique_ptr<FileLock> lock_;
+    bool resumed_ = false;
+    bool was_finished_ = false;
+    std::vector<ProblemRecord> earlier_;
+    std::vector<std::optional<TunedProblem>> results_;  // by index of the problem; guarded by the shared mutex, as are:
+    std::size_t next_ = 0;
+    std::map<std::size_t, std::shared_ptr<const Prepared>> prepared_;
+};
+
+}  // namespace jitgemm::tuning

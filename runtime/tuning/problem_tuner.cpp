@@ -1,0 +1,202 @@
+#include "runtime/tuning/problem_tuner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+namespace jitgemm::tuning {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookInterval = 100ms;  // at the clock and for Ctrl-C, while a compile is waited for
+constexpr int kPeerRounds = 15;        // from such a plan on, cuBLASLt is timed as well
+
+CompileJob compile_job(const SearchSpace& space, const std::string& kernel, const DeviceFacts& facts) {
+    return {.spec = space.spec, .kernel = kernel, .arch = std::string(facts.model.arch->name), .ptx = facts.emulator};
+}
+
+bool needs_binary(const Trial& trial) { return trial.verdict() == Verdict::fine; }
+
+bool may_be_timed(const Trial& trial) {
+    return trial.same_as.empty() && trial.verified && trial.verdict() == Verdict::fine;
+}
+
+}  // namespace
+
+ProblemTuner::ProblemTuner(const TuneProblem& problem, const SearchSpace& space, const Strategy& strategy,
+                           const TuneTiming& timing, TrialLog& log, Services services)
+    : problem_(problem),
+      space_(space),
+      strategy_(strategy),
+      timing_(timing),
+      log_(log),
+      services_(std::move(services)) {
+    for (std::size_t i = 0; i < space.kernels.size(); ++i)
+        predicted_us_.emplace(space.kernels[i], space.candidates[i].cost.total_us);
+}
+
+void ProblemTuner::prefetch(const SearchSpace& space, const Strategy& strategy, const DeviceFacts& facts,
+                            Compiling& compiling) {
+    for (const std::string& kernel : strategy.propose({}))
+        static_cast<void>(compiling.compile(compile_job(space, kernel, facts)));
+}
+
+Stop ProblemTuner::run() {
+    while (!stopped()) {
+        const std::vector<std::string> batch = strategy_.propose(log_.trials());
+        if (batch.empty()) break;
+        prepare(batch);
+        time_rounds(true);
+    }
+    with_heuristic();
+    time_rounds(false);
+    return stop_;
+}
+
+/// What the winner is compared with has to be measured, whether the strategy thought of it or not.
+void ProblemTuner::with_heuristic() {
+    if (stopped() || log_.knows(space_.heuristic_kernel)) return;
+    prepare({space_.heuristic_kernel});
+}
+
+bool ProblemTuner::stopped() {
+    if (stop_ == Stop::none) stop_ = services_.stop();
+    return stop_ != Stop::none;
+}
+
+// ---- compile and verify ---------------------------------------------------------------------------------------------
+
+/// All compiles of the batch are enqueued at once; each kernel is verified as soon as it is there.
+void ProblemTuner::prepare(const std::vector<std::string>& batch) {
+    for (const std::string& kernel : batch) {
+        log_.propose(kernel, predicted_us_.at(kernel));
+        if (needs_binary(log_.trial(kernel))) static_cast<void>(compiled(kernel));
+    }
+    services_.on_enqueued();
+    for (const std::string& kernel : batch) {
+        if (stopped()) return;
+        compile(kernel);
+        settle_code(kernel);
+        verify(kernel);
+        services_.on_progress(log_);
+    }
+}
+
+std::shared_future<CompileOutcome> ProblemTuner::compiled(const std::string& kernel) {
+    return services_.compiling.compile(compile_job(space_, kernel, services_.measuring.facts()));
+}
+
+/// What an earlier session recorded is compiled again where its binary is needed, but not recorded again.
+void ProblemTuner::compile(const std::string& kernel) {
+    if (!needs_binary(log_.trial(kernel))) return;
+    const auto outcome = compiled(kernel);
+    while (outcome.wait_for(kLookInterval) != std::future_status::ready)
+        if (stopped()) return;
+    if (!log_.trial(kernel).compile) log_.add_compile(kernel, outcome.get());
+}
+
+void ProblemTuner::settle_code(const std::string& kernel) {
+    const Trial& trial = log_.trial(kernel);
+    if (!trial.compile || trial.verdict() != Verdict::fine || trial.verified) return;
+    const std::string twin = log_.kernel_with_code(trial.compile->text_hash);
+    if (!twin.empty() && twin != kernel) log_.add_same_code(kernel, twin);
+}
+
+void ProblemTuner::verify(const std::string& kernel) {
+    const Trial& trial = log_.trial(kernel);
+    if (!trial.compile || trial.verdict() != Verdict::fine || trial.verified) return;
+    log_.add_verified(kernel,
+                      services_.measuring.verify(
+                          {.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
+}
+
+// ---- time -----------------------------------------------------------------------------------------------------------
+
+void ProblemTuner::time_rounds(bool screening_only) {
+    while (!stopped()) {
+        const std::optional<RoundPlan> plan = next_rounds(log_.trials(), space_.heuristic_kernel, screening_only);
+        if (!plan) return;
+        time_plan(*plan);
+    }
+}
+
+/// Rounds a kernel still lacks of the plan; 0 for one that cannot be timed.
+int ProblemTuner::lacks(const std::string& kernel, int rounds) const {
+    const Trial& trial = trial_of(kernel);
+    const bool sound = kernel == kCublasLt ? !trial.verified : may_be_timed(trial);
+    return sound ? std::max(0, rounds - static_cast<int>(trial.samples.size())) : 0;
+}
+
+/// Kernels may lack different numbers of rounds after an interruption; those that lack any go on together.
+void ProblemTuner::time_plan(const RoundPlan& plan) {
+    std::vector<std::string> kernels = plan.kernels;
+    // cuBLASLt takes part where the winner is decided: the same rounds for all three figures of the result.
+    if (plan.rounds >= kPeerRounds && timing_.against_cublaslt && !services_.measuring.facts().emulator)
+        kernels.emplace_back(kCublasLt);
+    const auto done = [&](const std::string& kernel) { return lacks(kernel, plan.rounds) == 0; };
+    while (!stopped()) {
+        std::erase_if(kernels, done);
+        if (kernels.empty()) return;
+        int rounds = plan.rounds;
+        for (const std::string& kernel : kernels) rounds = std::min(rounds, lacks(kernel, plan.rounds));
+        time_once(kernels, rounds);
+    }
+}
+
+void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds) {
+    TimeJob job{.spec = space_.spec,
+                .kernels = kernels,
+                .first_rounds = {},
+                .rounds = rounds,
+                .protocol = timing_.protocol,
+                .hot = timing_.hot,
+                .alpha = problem_.alpha,
+                .beta = problem_.beta};
+    for (const std::string& kernel : kernels)
+        job.first_rounds.push_back(static_cast<int>(trial_of(kernel).samples.size()));
+    const TimeOutcome outcome = services_.measuring.time(job, [&](const TimedSample& timed) {
+        log_.add_sample(kernels.at(timed.kernel), timed.sample);
+        services_.on_progress(log_);
+    });
+    if (outcome.verdict == Verdict::fine) return;
+    log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
+}
+
+const Trial& ProblemTuner::trial_of(const std::string& kernel) const {
+    return kernel == kCublasLt ? log_.cublaslt() : log_.trial(kernel);
+}
+
+/// The median of a kernel, or of the twin that was measured in its place; 0 where there is none.
+double ProblemTuner::median_us(const std::string& kernel) const {
+    if (kernel != kCublasLt && !log_.knows(kernel)) return 0;
+    const Trial& trial = trial_of(kernel);
+    if (!trial.same_as.empty()) return median_us(trial.same_as);
+    return trial.samples.empty() ? 0 : median_interval(trial.times_us()).median;
+}
+
+std::optional<Winner> ProblemTuner::winner(bool complete) const {
+    const std::optional<std::string> best = pick_winner(log_.trials());
+    if (!best) return std::nullopt;
+    const DeviceFacts& facts = services_.measuring.facts();
+    const Interval interval = median_interval(log_.trial(*best).times_us());
+    Winner winner{.device_class = device_class(facts),
+                  .spec = space_.spec,
+                  .kernel = *best,
+                  .median_us = interval.median,
+                  .low_us = interval.low,
+                  .high_us = interval.high,
+                  .heuristic_kernel = space_.heuristic_kernel,
+                  .heuristic_us = median_us(space_.heuristic_kernel),
+                  .cublaslt_us = median_us(std::string(kCublasLt)),
+                  .protocol = timing_.protocol,
+                  .complete = complete,
+                  .versions = facts.versions,
+                  .device_name = facts.model.name,
+                  .unix_time = std::time(nullptr)};
+    winner.candidates_timed = static_cast<int>(
+        std::ranges::count_if(log_.trials(), [](const Trial& trial) { return !trial.samples.empty(); }));
+    return winner;
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "runtime/tuning/search.hpp"
+#include "runtime/tuning/services.hpp"
+#include "runtime/tuning/trial_log.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jitgemm::tuning {
+
+/// What is tuned: a resolved spec and the scalars its launches have.
+struct TuneProblem {
+    GemmSpec spec;
+    float alpha = 1.0F;
+    float beta = 0.0F;
+};
+
+/// How candidates are timed.
+struct TuneTiming {
+    Protocol protocol = Protocol::steady;
+    bool hot = false;
+    bool against_cublaslt = true;
+};
+
+/// Why a search is asked to end before it is done.
+enum class Stop : std::uint8_t { none, budget, interrupted };
+
+/// The search for one problem on one device: propose, compile, verify, time, until the strategy has no more to propose and
+/// the finalists have all their rounds.
+class ProblemTuner {
+public:
+    struct Services {
+        Compiling& compiling;
+        Measuring& measuring;
+        std::function<Stop()> stop;                        ///< asked between two steps
+        std::function<void(const TrialLog&)> on_progress;  ///< after every step
+        std::function<void()> on_enqueued;  ///< a batch's compiles are under way: time to ask for later ones
+    };
+
+    ProblemTuner(const TuneProblem& problem, const SearchSpace& space, const Strategy& strategy,
+                 const TuneTiming& timing, TrialLog& log, Services services);
+
+    /// Enqueues the compiles of the first batch, so that they are done by the time it is the problem's turn.
+    static void prefetch(const SearchSpace& space, const Strategy& strategy, const DeviceFacts& facts,
+                         Compiling& compiling);
+
+    /// Everything is in the log; says what ended it.
+    Stop run();
+
+    /// The winner as it stands; nothing when no candidate was timed.
+    [[nodiscard]] std::optional<Winner> winner(bool complete) const;
+
+private:
+    void prepare(const std::vector<std::string>& batch);
+    [[nodiscard]] std::shared_future<CompileOutcome> compiled(const std::string& kernel);
+    void compile(const std::string& kernel);
+    void settle_code(const std::string& kernel);
+    void verify(const std::string& kernel);
+    void time_rounds(bool screening_only);
+    void time_plan(const RoundPlan& plan);
+    void time_once(const std::vector<std::string>& kernels, int rounds);
+    void with_heuristic();
+    [[nodiscard]] int lacks(const std::string& kernel, int rounds) const;
+    [[nodiscard]] const Trial& trial_of(const std::string& kernel) const;
+    [[nodiscard]] double median_us(const std::string& kernel) const;
+    [[nodiscard]] bool stopped();
+
+    const TuneProblem& problem_;
+    const SearchSpace& space_;
+    const Strategy& strategy_;
+    const TuneTiming& timing_;
+    TrialLog& log_;
+    Services services_;
+    std::map<std::string, double> predicted_us_;
+    Stop stop_ = Stop::none;
+};
+
+}  // namespace jitgemm::tuning
