@@ -1,8 +1,22 @@
 #include "runtime/context.hpp"
 
+#include <atomic>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace jitgemm {
+
+/// A launch reads one atomic pointer. Replaced states stay: someone may be launching them, or hold a reference to what
+/// info() returned; a kernel is replaced once or twice in its life.
+struct GemmKernel::Slot {
+    explicit Slot(std::shared_ptr<const State> first) : current(first.get()) { states.push_back(std::move(first)); }
+
+    std::atomic<const State*> current;
+    std::mutex mutex;  // guards states
+    std::vector<std::shared_ptr<const State>> states;
+};
+
 namespace {
 
 [[noreturn]] void throw_unsound(const GemmKernel::State& state, std::vector<std::string> problems) {
@@ -32,8 +46,25 @@ void enqueue_with_own_workspace(const GemmKernel::State& state, GemmArguments op
 
 }  // namespace
 
+GemmKernel::GemmKernel(std::shared_ptr<const State> state) : slot_(std::make_shared<Slot>(std::move(state))) {}
+
+const GemmKernel::State& GemmKernel::state() const { return *slot_->current.load(std::memory_order_acquire); }
+
+void GemmKernel::replace(std::shared_ptr<const State> state) const {
+    const std::lock_guard lock(slot_->mutex);
+    slot_->states.push_back(state);
+    slot_->current.store(state.get(), std::memory_order_release);
+}
+
+const GemmKernel::State& GemmKernel::state_for(const GemmArguments& arguments) const {
+    const State& latest = state();
+    if (!arguments.workspace || arguments.workspace_bytes >= latest.workspace_bytes) return latest;
+    const std::lock_guard lock(slot_->mutex);
+    return *slot_->states.front();  // what the caller asked workspace_bytes() of
+}
+
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
-    const State& state = *state_;
+    const State& state = state_for(arguments);
     std::vector<std::string> problems = launch_problems(state.spec, arguments, state.workspace_bytes);
     if (!problems.empty()) [[unlikely]]
         throw_unsound(state, std::move(problems));
@@ -47,13 +78,13 @@ void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     }
 }
 
-const GemmSpec& GemmKernel::spec() const { return state_->spec; }
+const GemmSpec& GemmKernel::spec() const { return state().spec; }
 
-std::string GemmKernel::source() const { return dump(*state_->source, state_->spec); }
+std::string GemmKernel::source() const { return dump(*state().source, state().spec); }
 
-const KernelInfo& GemmKernel::info() const { return state_->info; }
+const KernelInfo& GemmKernel::info() const { return state().info; }
 
-std::size_t GemmKernel::workspace_bytes() const { return state_->workspace_bytes; }
+std::size_t GemmKernel::workspace_bytes() const { return state().workspace_bytes; }
 
 std::string_view to_string(CacheSource source) {
     switch (source) {

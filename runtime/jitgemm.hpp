@@ -86,7 +86,10 @@ struct KernelInfo {
     std::vector<std::string> warnings;
 };
 
-/// A kernel ready to launch for one spec. A small handle: copy freely, launch from many threads at once.
+/// A kernel ready to launch for one spec. A small handle: copy freely, launch from many threads at once. All copies of
+/// one handle change together when tuning in the background finds a better kernel: a launch that has begun is not
+/// affected, the next one takes the better one (where the caller brings a workspace that is too small for it, the first
+/// one still). Whatever a handle refers to stays loaded as long as a copy of it lives.
 class GemmKernel {
 public:
     /// Enqueues D = alpha·A·B + beta·C. M or N of zero enqueues nothing. Throws SpecError before anything is enqueued when a
@@ -101,11 +104,14 @@ public:
     [[nodiscard]] std::size_t workspace_bytes() const;
 
     struct State;  // private: loaded functions and all a launch needs
-    explicit GemmKernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-    [[nodiscard]] const State& state() const { return *state_; }  // for the command-line tool and tests
+    struct Slot;   // private: the state in use, and those before it
+    explicit GemmKernel(std::shared_ptr<const State> state);
+    [[nodiscard]] const State& state() const;                // for the command-line tool and tests
+    void replace(std::shared_ptr<const State> state) const;  // for the context: in all copies of this handle
 
 private:
-    std::shared_ptr<const State> state_;
+    [[nodiscard]] const State& state_for(const GemmArguments& arguments) const;
+    std::shared_ptr<Slot> slot_;
 };
 
 /// Device memory owned by a context's device; freed with the object.

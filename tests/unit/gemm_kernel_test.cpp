@@ -166,3 +166,44 @@ TEST_CASE("many threads launch one kernel, entries of one launch in order", "[th
         alternating = alternating && device->launches[i].function == (i % 2 == 0 ? "gemm" : "reduce");
     CHECK(alternating);
 }
+
+TEST_CASE("a replaced kernel is launched from every copy of its handle", "[threads]") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmSpec spec{.m = 64, .n = 96, .k = 128};
+    const GemmKernel kernel(state_of(spec, device, {"first"}));
+    const GemmKernel copy = kernel;
+    const KernelInfo& info_before = kernel.info();
+
+    const auto better = state_of(spec, device, {"better"});
+    better->info.name = "the_better_kernel";
+    better->workspace_bytes = 4096;
+    kernel.replace(better);
+    copy.launch({.a = kA, .b = kB, .d = kD});
+    CHECK(device->launches.back().function == "better");
+    CHECK(copy.info().name == "the_better_kernel");
+    CHECK(copy.workspace_bytes() == 4096);
+    CHECK(info_before.name == "the_kernel");  // references stay good
+
+    constexpr std::uint64_t kWorkspace = 0x50000000;
+    copy.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = 256});
+    CHECK(device->launches.back().function == "first");
+    copy.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = 4096});
+    CHECK(device->launches.back().function == "better");
+}
+
+TEST_CASE("a kernel is replaced while threads launch it", "[threads]") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmSpec spec{.m = 64, .n = 96, .k = 128};
+    const GemmKernel kernel(state_of(spec, device, {"first"}));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 500; ++i) kernel.launch({.a = kA, .b = kB, .d = kD});
+        });
+    }
+    kernel.replace(state_of(spec, device, {"better"}));
+    for (std::thread& thread : threads) thread.join();
+    kernel.launch({.a = kA, .b = kB, .d = kD});
+    REQUIRE(device->launches.size() == 2001);
+    CHECK(device->launches.back().function == "better");
+}
