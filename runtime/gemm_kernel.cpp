@@ -52,8 +52,8 @@ const GemmKernel::State& GemmKernel::state() const { return *slot_->current.load
 
 void GemmKernel::replace(std::shared_ptr<const State> state) const {
     const std::lock_guard lock(slot_->mutex);
-    slot_->states.push_back(state);
-    slot_->current.store(state.get(), std::memory_order_release);
+    slot_->states.push_back(std::move(state));
+    slot_->current.store(slot_->states.back().get(), std::memory_order_release);
 }
 
 const GemmKernel::State& GemmKernel::state_for(const GemmArguments& arguments) const {

@@ -37,6 +37,32 @@ private:
     double& seconds_;
 };
 
+/// Tries what it was given, as far as the space has it.
+class GivenKernels final : public Strategy {
+public:
+    GivenKernels(const SearchSpace& space, const std::vector<std::string>& kernels) {
+        for (const std::string& kernel : kernels)
+            if (std::ranges::find(space.kernels, kernel) != space.kernels.end()) kernels_.push_back(kernel);
+    }
+    [[nodiscard]] std::vector<std::string> propose(const std::vector<Trial>& known) const override {
+        std::vector<std::string> untried;
+        for (const std::string& kernel : kernels_)
+            if (std::ranges::find(known, kernel, &Trial::kernel) == known.end()) untried.push_back(kernel);
+        return untried;
+    }
+
+private:
+    std::vector<std::string> kernels_;
+};
+
+std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOptions& options) {
+    if (options.only.empty()) return make_strategy(options.strategy, space, options.limits);
+    std::vector<std::string> kernels;
+    for (const auto& [spec, kernel] : options.only)
+        if (spec == space.spec) kernels.push_back(kernel);
+    return std::make_unique<GivenKernels>(space, kernels);
+}
+
 }  // namespace
 
 ClassSweep::ClassSweep(SharedSweep& shared, std::vector<Measuring*> devices)
@@ -140,7 +166,7 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
     Prepared result;
     try {
         result.space = search_space(problem.spec, devices_.front()->facts().model, options.selection);
-        result.strategy = make_strategy(options.strategy, result.space, options.limits);
+        result.strategy = strategy_for(result.space, options);
     } catch (const ConfigError& error) {
         result.failure = error.what();
     }
@@ -189,7 +215,8 @@ TunedProblem ClassSweep::tune(Measuring& device, std::size_t index) {
     result.device_class = device_class(device.facts());
     const std::shared_ptr<const Prepared> now = prepared(index);
     result.failure = now->failure;
-    if (result.failure.empty()) search(device, index, *now, result);
+    result.unserved = !now->failure.empty();
+    if (!result.unserved) search(device, index, *now, result);
     result.seconds = seconds_since(start);
     return result;
 }

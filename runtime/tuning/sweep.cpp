@@ -84,6 +84,7 @@ std::string sweep_request(const std::vector<TuneProblem>& problems, const SweepO
                                    options.timing.against_cublaslt, options.selection.family.value_or(""),
                                    options.selection.kernel.value_or(""));
     for (const auto& [name, value] : options.selection.parameters) text += fmt::format(" {}={}", name, value);
+    for (const auto& [spec, kernel] : options.only) text += fmt::format(" only={}", kernel);
     for (const TuneProblem& problem : problems)
         text += fmt::format("\n{} alpha={} beta={}", to_string(problem.spec), problem.alpha, problem.beta);
     return text;

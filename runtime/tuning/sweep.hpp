@@ -16,6 +16,8 @@ struct SweepOptions {
     SearchLimits limits;
     Selection selection;  ///< family, parameters
     TuneTiming timing;
+    /// Kernels to try for a spec in place of a strategy's: known winners that are to be measured again.
+    std::vector<std::pair<GemmSpec, std::string>> only;
     double budget_seconds = 0;     ///< for all problems together; 0: none
     bool resume_finished = false;  ///< a finished sweep that was asked the same is reported in place of a new one
     bool restart = false;          ///< an unfinished one is left alone
@@ -41,8 +43,9 @@ struct TunedProblem {
     ProblemRecord record;
     std::string device_class;
     Stop stop = Stop::none;
-    std::string failure;  ///< why there is no winner: nothing serves the problem, no candidate was right ...
-    int new_samples = 0;  ///< measured now, not taken over from an earlier session
+    bool unserved = false;  ///< no kernel serves the problem
+    std::string failure;    ///< why there is no winner: that, or that no candidate was right ...
+    int new_samples = 0;    ///< measured now, not taken over from an earlier session
     double seconds = 0;
 };
 

@@ -171,7 +171,8 @@ TEST_CASE("a replaced kernel is launched from every copy of its handle", "[threa
     const auto device = std::make_shared<FakeDevice>();
     const GemmSpec spec{.m = 64, .n = 96, .k = 128};
     const GemmKernel kernel(state_of(spec, device, {"first"}));
-    const GemmKernel copy = kernel;
+    const std::vector<GemmKernel> copies(1, kernel);
+    const GemmKernel& copy = copies.front();
     const KernelInfo& info_before = kernel.info();
 
     const auto better = state_of(spec, device, {"better"});

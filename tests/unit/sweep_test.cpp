@@ -1,0 +1,335 @@
+#include "runtime/tuning/sweep.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/support/scripted_services.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+using namespace jitgemm;
+using namespace jitgemm::tuning;
+using Catch::Matchers::ContainsSubstring;
+using jitgemm::testing::ScriptedCompiling;
+using jitgemm::testing::ScriptedMeasuring;
+using jitgemm::testing::TemporaryFolder;
+
+namespace {
+
+/// The predicted time, off by up to a third from kernel to kernel: a landscape with surprises.
+double bent_model(const GemmSpec& spec, const std::string& kernel) {
+    if (kernel == kCublasLt) return 0.9 * bent_model(spec, "");
+    const double surprise = 1 + static_cast<double>(std::hash<std::string>()(kernel) % 1000) / 3000;
+    if (kernel.empty()) return 100;
+    const KernelConfig config = parse_kernel_name(kernel).config;
+    return family_of(config).cost(with_row_major_d(spec), config, find_gpu("h200")).total_us * surprise;
+}
+
+TuneProblem problem(std::int64_t m, std::int64_t n = 1024, std::int64_t k = 1024) {
+    return {resolved({.m = m, .n = n, .k = k}), 1.0F, 0.0F};
+}
+
+/// A store and what a sweep needs besides.
+struct Bench {
+    TemporaryFolder folder;
+    TuningStore store{folder.path()};
+    ScriptedCompiling compiling;
+    std::vector<std::unique_ptr<Measuring>> devices;
+    std::vector<ScriptedMeasuring*> scripts;
+    std::function<bool()> interrupted = [] { return false; };
+    std::vector<TunedProblem> finished;
+
+    explicit Bench(int count = 1) {
+        for (int i = 0; i < count; ++i) {
+            auto device = std::make_unique<ScriptedMeasuring>(bent_model);
+            scripts.push_back(device.get());
+            devices.push_back(std::move(device));
+        }
+    }
+
+    SweepResult run(const std::vector<TuneProblem>& problems, const SweepOptions& options = {}) {
+        return Sweep(problems, options,
+                     {.compiling = compiling,
+                      .devices = devices,
+                      .store = store,
+                      .lock_directory = folder.path(),
+                      .interrupted = [this] { return interrupted(); },
+                      .on_progress = {},
+                      .on_problem = [this](const TunedProblem& one) { finished.push_back(one); }})
+            .run();
+    }
+
+    [[nodiscard]] std::vector<ScriptedMeasuring::Turn> turns() const {
+        std::vector<ScriptedMeasuring::Turn> all;
+        for (const ScriptedMeasuring* script : scripts)
+            all.insert(all.end(), script->turns.begin(), script->turns.end());
+        return all;
+    }
+};
+
+bool each_once(const std::vector<ScriptedMeasuring::Turn>& turns) {
+    return std::set<ScriptedMeasuring::Turn>(turns.begin(), turns.end()).size() == turns.size();
+}
+
+const Trial& trial_of(const ProblemRecord& record, const std::string& kernel) {
+    const auto found = std::ranges::find(record.trials, kernel, &Trial::kernel);
+    REQUIRE(found != record.trials.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep finds the fastest kernel, measures each round once and stores the winner") {
+    Bench bench;
+    SweepOptions options;
+    options.strategy = StrategyKind::exhaustive;
+    const TuneProblem asked = problem(1024);
+    const SweepResult result = bench.run({asked}, options);
+    REQUIRE(result.problems.size() == 1);
+    REQUIRE(result.problems[0].record.winner);
+    const Winner& winner = *result.problems[0].record.winner;
+
+    double best = 1e30;
+    for (const std::string& kernel : search_space(asked.spec, find_gpu("h200"), {}).kernels)
+        best = std::min(best, bent_model(asked.spec, kernel));
+    CHECK(winner.median_us <= 1.01 * best);
+    CHECK(winner.median_us >= best);
+    CHECK(winner.complete);
+    CHECK(winner.heuristic_us == Catch::Approx(bent_model(asked.spec, winner.heuristic_kernel)));
+    CHECK(winner.cublaslt_us == Catch::Approx(bent_model(asked.spec, std::string(kCublasLt))));
+    CHECK(each_once(bench.turns()));
+
+    const std::vector<Winner> stored = bench.store.winners();
+    REQUIRE(stored.size() == 1);
+    CHECK(stored[0].kernel == winner.kernel);
+    CHECK(stored[0].device_class == device_class(bench.scripts[0]->known));
+    CHECK(result.stop == Stop::none);
+}
+
+TEST_CASE("a candidate that fails is recorded and the sweep goes on without it") {
+    const TuneProblem asked = problem(512);
+    const SearchSpace space = search_space(asked.spec, find_gpu("h200"), {});
+    REQUIRE(space.kernels.size() > 8);
+    Bench bench;
+    CompileOutcome refused;
+    refused.verdict = Verdict::compile_failed;
+    refused.message = "ptxas says no";
+    bench.compiling.outcomes[space.kernels[0]] = refused;
+    bench.scripts[0]->faults = {
+        {space.kernels[1], Verdict::wrong}, {space.kernels[2], Verdict::crashed}, {space.kernels[3], Verdict::hung}};
+    bench.scripts[0]->late_faults = {{space.kernels[4], Verdict::crashed}};
+    SweepOptions options;
+    options.strategy = StrategyKind::exhaustive;
+    const SweepResult result = bench.run({asked}, options);
+    const ProblemRecord& record = result.problems.at(0).record;
+    CHECK(trial_of(record, space.kernels[0]).verdict() == Verdict::compile_failed);
+    CHECK(trial_of(record, space.kernels[0]).message() == "ptxas says no");
+    CHECK(trial_of(record, space.kernels[1]).verdict() == Verdict::wrong);
+    CHECK(trial_of(record, space.kernels[3]).verdict() == Verdict::hung);
+    CHECK(trial_of(record, space.kernels[4]).verdict() == Verdict::crashed);
+    for (int i = 0; i < 5; ++i) {
+        INFO(space.kernels[static_cast<std::size_t>(i)]);
+        CHECK(trial_of(record, space.kernels[static_cast<std::size_t>(i)]).samples.empty());
+    }
+    REQUIRE(record.winner);
+    CHECK(record.winner->heuristic_us == 0);  // it could not be compiled
+    CHECK(record.winner->complete);
+    CHECK(each_once(bench.turns()));
+}
+
+TEST_CASE("where no candidate is right there is no winner, and the failure says so") {
+    Bench bench;
+    const TuneProblem asked = problem(64, 64, 64);
+    for (const std::string& kernel : search_space(asked.spec, find_gpu("h200"), {}).kernels)
+        bench.scripts[0]->faults[kernel] = Verdict::wrong;
+    const SweepResult result = bench.run({asked});
+    CHECK_FALSE(result.problems.at(0).record.winner);
+    CHECK_THAT(result.problems.at(0).failure, ContainsSubstring("gave a right result"));
+    CHECK(bench.store.winners().empty());
+}
+
+TEST_CASE("identical machine code is measured once, and the heuristic's kernel may be its twin") {
+    const TuneProblem asked = problem(256);
+    const SearchSpace space = search_space(asked.spec, find_gpu("h200"), {});
+    Bench bench;
+    CompileOutcome same;
+    same.text_hash = "one and the same";
+    bench.compiling.outcomes[space.kernels[0]] = same;
+    bench.compiling.outcomes[space.kernels[1]] = same;
+    SweepOptions options;
+    options.strategy = StrategyKind::exhaustive;
+    const SweepResult result = bench.run({asked}, options);
+    const ProblemRecord& record = result.problems.at(0).record;
+    CHECK(trial_of(record, space.kernels[1]).same_as == space.kernels[0]);
+    CHECK(trial_of(record, space.kernels[1]).verdict() == Verdict::same_code);
+    CHECK(trial_of(record, space.kernels[1]).samples.empty());
+    CHECK(bench.scripts[0]->verified.count(space.kernels[1]) == 0);
+}
+
+TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing measured twice, the same winner") {
+    const std::vector<TuneProblem> asked{problem(1024), problem(2048, 512)};
+    Bench whole;
+    const SweepResult expected = whole.run(asked);
+    REQUIRE(expected.problems.size() == 2);
+    const auto turns_needed = whole.turns().size();
+
+    Bench bench;
+    std::size_t session = 0;
+    for (bool done = false; !done && session < 100; ++session) {
+        const std::size_t limit = bench.turns().size() + 37;  // this many more turns, then Ctrl-C
+        bench.interrupted = [&bench, limit] { return bench.turns().size() >= limit; };
+        const SweepResult result = bench.run(asked);
+        CHECK(result.resumed == (session > 0));
+        done = result.stop == Stop::none;
+        if (!done) continue;
+        REQUIRE(result.problems.size() == 2);
+        for (std::size_t i = 0; i < 2; ++i) {
+            REQUIRE(result.problems[i].record.winner);
+            CHECK(result.problems[i].record.winner->kernel == expected.problems[i].record.winner->kernel);
+        }
+    }
+    CHECK(session > 2);
+    CHECK(each_once(bench.turns()));
+    CHECK(bench.turns().size() == turns_needed);
+}
+
+TEST_CASE("a sweep that is cut off in the middle of a measurement loses that one alone") {
+    struct PowerLoss {};
+    const std::vector<TuneProblem> asked{problem(1024)};
+    Bench bench;
+    int left = 50;
+    bench.scripts[0]->before_turn = [&left] {
+        if (left-- == 0) throw std::runtime_error("the device fell off the bus");
+    };
+    CHECK_THROWS_WITH(bench.run(asked), ContainsSubstring("fell off the bus"));
+    CHECK(bench.turns().size() == 50);
+    bench.scripts[0]->before_turn = {};
+    const SweepResult result = bench.run(asked);
+    CHECK(result.resumed);
+    CHECK(each_once(bench.turns()));
+    CHECK(result.problems.at(0).new_samples == static_cast<int>(bench.turns().size()) - 50);
+}
+
+TEST_CASE("a budget that runs out stores the best so far as incomplete, and the next run completes it") {
+    Bench bench;
+    SweepOptions options;
+    options.budget_seconds = 0.02;
+    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    const std::vector<TuneProblem> asked{problem(4096)};
+    const SweepResult cut = bench.run(asked, options);
+    CHECK(cut.stop == Stop::budget);
+    REQUIRE(cut.problems.at(0).record.winner);
+    CHECK_FALSE(cut.problems[0].record.winner->complete);
+    CHECK_FALSE(bench.store.winners().at(0).complete);
+
+    bench.scripts[0]->before_turn = {};
+    const SweepResult whole = bench.run(asked);
+    CHECK(whole.resumed);
+    CHECK(bench.store.winners().at(0).complete);
+    CHECK(each_once(bench.turns()));
+}
+
+TEST_CASE("a budget is shared out: the last problem gets its part") {
+    Bench bench;
+    SweepOptions options;
+    options.budget_seconds = 0.4;
+    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    const SweepResult result = bench.run({problem(1024), problem(1088), problem(1152), problem(1216)}, options);
+    REQUIRE(result.problems.size() == 4);
+    for (const TunedProblem& one : result.problems) CHECK(one.record.winner.has_value());
+}
+
+TEST_CASE("a finished sweep is reported on request, and done again without") {
+    Bench bench;
+    const std::vector<TuneProblem> asked{problem(1024)};
+    const SweepResult first = bench.run(asked);
+    const std::size_t turns = bench.turns().size();
+
+    SweepOptions resume;
+    resume.resume_finished = true;
+    const SweepResult reported = bench.run(asked, resume);
+    CHECK(reported.was_finished);
+    CHECK(bench.turns().size() == turns);
+    REQUIRE(reported.problems.size() == 1);
+    CHECK(reported.problems[0].record.winner->kernel == first.problems[0].record.winner->kernel);
+    CHECK(reported.problems[0].record.trials.size() == first.problems[0].record.trials.size());
+
+    const SweepResult again = bench.run(asked);
+    CHECK_FALSE(again.resumed);
+    CHECK(bench.turns().size() == 2 * turns);
+}
+
+TEST_CASE("what was asked otherwise is another sweep") {
+    const std::vector<TuneProblem> asked{problem(1024)};
+    SweepOptions options;
+    const std::string text = sweep_request(asked, options);
+    options.strategy = StrategyKind::exhaustive;
+    CHECK(sweep_request(asked, options) != text);
+    options = {};
+    options.timing.hot = true;
+    CHECK(sweep_request(asked, options) != text);
+    options = {};
+    options.selection.parameters["stages"] = "4";
+    CHECK(sweep_request(asked, options) != text);
+    options = {};
+    options.budget_seconds = 60;  // how long is not what
+    CHECK(sweep_request(asked, options) == text);
+    CHECK(sweep_request({problem(1025)}, options) != text);
+}
+
+TEST_CASE("devices of one class share the problems, those of another do all of them", "[threads]") {
+    Bench bench(3);
+    bench.scripts[2]->known.model.sm_count = 78;
+    std::vector<TuneProblem> asked;
+    for (int i = 1; i <= 8; ++i) asked.push_back(problem(256 * i));
+    const SweepResult result = bench.run(asked);
+    CHECK(result.problems.size() == 16);
+    CHECK(bench.store.winners(device_class(bench.scripts[0]->known)).size() == 8);
+    CHECK(bench.store.winners(device_class(bench.scripts[2]->known)).size() == 8);
+    CHECK(bench.finished.size() == 16);
+    CHECK(result.stop == Stop::none);
+}
+
+TEST_CASE("a problem that nothing serves fails alone") {
+    Bench bench;
+    TuneProblem unserved = problem(128);
+    unserved.spec = resolved({.m = 128,
+                              .n = 128,
+                              .k = 128,
+                              .a = DataType::s8,
+                              .b = DataType::s8,
+                              .d = DataType::s32,
+                              .accumulator = DataType::s32});
+    const SweepResult result = bench.run({unserved, problem(128)});
+    REQUIRE(result.problems.size() == 2);
+    CHECK_THAT(result.problems[0].failure, ContainsSubstring("no kernel serves"));
+    CHECK(result.problems[1].record.winner.has_value());
+}
+
+TEST_CASE("two sweeps at once on one store each have their own") {
+    Bench bench;
+    TuningStore second(bench.folder.path());
+    const std::vector<TuneProblem> asked{problem(1024)};
+    bool begun = false;
+    bench.scripts[0]->before_turn = [&] {
+        if (std::exchange(begun, true)) return;
+        ScriptedCompiling compiling;
+        std::vector<std::unique_ptr<Measuring>> devices;
+        devices.push_back(std::make_unique<ScriptedMeasuring>(bent_model));
+        const SweepResult other = Sweep(asked, {},
+                                        {.compiling = compiling,
+                                         .devices = devices,
+                                         .store = second,
+                                         .lock_directory = bench.folder.path(),
+                                         .interrupted = [] { return false; },
+                                         .on_progress = {},
+                                         .on_problem = {}})
+                                      .run();
+        CHECK_FALSE(other.resumed);
+        CHECK(other.problems.at(0).record.winner.has_value());
+    };
+    const SweepResult result = bench.run(asked);
+    CHECK(result.problems.at(0).record.winner.has_value());
+    CHECK(result.stop == Stop::none);
+}
