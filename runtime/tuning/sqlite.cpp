@@ -48,7 +48,9 @@ bool SqliteError::is_damage() const {
 
 bool SqliteError::is_busy() const { return (code_ & kPrimaryCode) == SQLITE_BUSY; }
 
-bool SqliteError::is_cannot_open() const { return (code_ & kPrimaryCode) == SQLITE_CANTOPEN; }
+bool SqliteError::is_for_want_of_a_journal() const {
+    return (code_ & kPrimaryCode) == SQLITE_CANTOPEN || (code_ & kPrimaryCode) == SQLITE_READONLY;
+}
 
 // ---- Statement ------------------------------------------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ Database::Database(std::string path, Access access, std::chrono::milliseconds pa
         if (access == Access::read) execute("PRAGMA query_only = 1; SELECT count(*) FROM sqlite_schema");
     } catch (const SqliteError& error) {
         // In a folder that cannot be written a write-ahead log has no place; a file at rest can be read without.
-        if (access != Access::read || !error.is_cannot_open() || !is_whole(path_)) throw;
+        if (access != Access::read || !error.is_for_want_of_a_journal() || !is_whole(path_)) throw;
         open(uri_of(path_, "immutable=1"), SQLITE_OPEN_READONLY);
     }
 }
@@ -165,7 +167,7 @@ Attachment::Attachment(Database& database, const std::string& path, std::string 
     try {
         attach(uri_of(path, "mode=rw"));
     } catch (const SqliteError& error) {
-        if (!error.is_cannot_open() || !is_whole(path)) throw;
+        if (!error.is_for_want_of_a_journal() || !is_whole(path)) throw;
         attach(uri_of(path, "immutable=1"));
     }
 }

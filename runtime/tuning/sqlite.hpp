@@ -20,10 +20,10 @@ namespace jitgemm::tuning::sqlite {
 class SqliteError : public TuningStoreError {
 public:
     SqliteError(const std::string& message, int code) : TuningStoreError(message), code_(code) {}
-    [[nodiscard]] bool is_damage() const;             ///< SQLITE_CORRUPT or SQLITE_NOTADB
-    [[nodiscard]] bool is_busy() const;               ///< locked by someone else for longer than the patience
-    [[nodiscard]] bool is_cannot_open() const;        ///< SQLITE_CANTOPEN
-    [[nodiscard]] int code() const { return code_; }  ///< extended result code
+    [[nodiscard]] bool is_damage() const;                 ///< SQLITE_CORRUPT or SQLITE_NOTADB
+    [[nodiscard]] bool is_busy() const;                   ///< locked by someone else for longer than the patience
+    [[nodiscard]] bool is_for_want_of_a_journal() const;  ///< its folder does not take one
+    [[nodiscard]] int code() const { return code_; }      ///< extended result code
 
 private:
     int code_;

@@ -91,9 +91,7 @@ void merge_winner(Database& database, const Winner& theirs, TuningStore::MergeRe
     ++result.winners;
 }
 
-}  // namespace
-
-TuningStore::MergeResult merge_store_file(Database& database, const std::string& other) {
+TuningStore::MergeResult merge_tables(Database& database, const std::string& other) {
     const sqlite::Attachment attachment(database, other, "other");
     if (const std::string flaw = store_flaw(database, other, "other"); !flaw.empty()) throw TuningStoreError(flaw);
     sqlite::Transaction transaction(database);
@@ -102,6 +100,16 @@ TuningStore::MergeResult merge_store_file(Database& database, const std::string&
     for (const Winner& theirs : read_winners(database, {}, "other")) merge_winner(database, theirs, result);
     transaction.commit();
     return result;
+}
+
+}  // namespace
+
+TuningStore::MergeResult merge_store_file(Database& database, const std::string& other) {
+    try {
+        return merge_tables(database, other);
+    } catch (const sqlite::SqliteError& error) {  // which of the two files it is about, SQLite does not say
+        throw sqlite::SqliteError(fmt::format("merging {}: {}", other, error.what()), error.code());
+    }
 }
 
 }  // namespace jitgemm::tuning
