@@ -24,6 +24,12 @@ else()
     set(fmt_source "")
 endif()
 
+# SQLite::SQLite3, from libsqlite3.a where there is one, so that it stays no shared library either.
+set(library_suffixes ${CMAKE_FIND_LIBRARY_SUFFIXES})
+list(PREPEND CMAKE_FIND_LIBRARY_SUFFIXES ${CMAKE_STATIC_LIBRARY_SUFFIX})
+find_package(SQLite3 3.35 REQUIRED)     # RETURNING
+set(CMAKE_FIND_LIBRARY_SUFFIXES ${library_suffixes})
+
 # Headers alone: cuda.h (of the toolkit, or of the wheel nvidia-cuda-runtime) and nvrtc.h (nvidia-cuda-nvrtc).
 find_package(CUDAToolkit 12.4 QUIET)
 set(cuda_hints ${JITGEMM_CUDA_INCLUDE} ${CUDAToolkit_INCLUDE_DIRS})

@@ -13,7 +13,7 @@ fail() { printf '%s\n' "error: $*" >&2; exit 1; }
 
 # command or package → what apt calls it. Commands may come from elsewhere (a newer cmake, clang as c++).
 required_commands=(c++:g++ cmake:cmake ninja:ninja-build)
-required_packages=(libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev catch2)
+required_packages=(libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libsqlite3-dev catch2)
 
 is_installed() { [ "$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null)" = "install ok installed" ]; }
 
@@ -44,7 +44,7 @@ apt_install() {
 
 install_packages() {
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-        say "no apt-get here: a C++20 compiler, cmake, ninja, spdlog, fmt, CLI11, nlohmann-json, xxhash and Catch2 must be installed"
+        say "no apt-get here: a C++20 compiler, cmake, ninja, spdlog, fmt, CLI11, nlohmann-json, xxhash, SQLite and Catch2 must be installed"
         return
     fi
     local missing

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "runtime/tuning/records.hpp"
+#include "runtime/tuning/store_location.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +11,11 @@
 #include <vector>
 
 namespace jitgemm::tuning {
+
+class TuningStoreError : public Error {
+public:
+    using Error::Error;
+};
 
 /// What a sweep was asked: two with the same key continue each other.
 struct SweepKey {
@@ -32,17 +39,23 @@ struct ProblemRecord {
     std::optional<Winner> winner;  ///< as stored last, complete or not
 };
 
+struct StoreSettings {
+    std::chrono::milliseconds patience{30'000};  ///< how long a call waits for other processes' locks
+    std::optional<StoreLocation> location;       ///< unset: what the folder's file system asks for
+};
+
 /// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write at
 /// once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL) when
 /// the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB, Lustre,
-/// GPFS, FUSE ...) a rollback journal and one file a host, `tuning-HOST.sqlite`, all of which are read.
-/// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
+/// GPFS, FUSE ...) a rollback journal and one file a host, `tuning-HOST.sqlite`: winners are read from all of a folder's
+/// files and forgotten in all of them, sweeps belong to the host that makes them.
+/// Specs are kept resolved. Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
 /// a throw the database holds what it held before.
 class TuningStore {
 public:
     /// Creates folder (0700) and file as needed. A damaged database (quick_check, or SQLite says so, or another schema's
     /// higher version) is renamed to `tuning.sqlite.damaged-<time>` with a warning in the log, and a new one begun.
-    explicit TuningStore(const std::string& directory);
+    explicit TuningStore(const std::string& directory, const StoreSettings& settings = {});
     ~TuningStore();
     TuningStore(TuningStore&&) noexcept;
     TuningStore& operator=(TuningStore&&) noexcept;
@@ -66,9 +79,10 @@ public:
 
     /// All that a sweep recorded, problems in the order first recorded.
     [[nodiscard]] std::vector<ProblemRecord> read_sweep(std::int64_t sweep) const;
-    /// Winners of a device class, or of all (empty).
+    /// Winners of a device class, or of all (empty), sorted by class and spec.
     [[nodiscard]] std::vector<Winner> winners(const std::string& device_class = {}) const;
-    void add_winners(const std::vector<Winner>& winners);  ///< wisdom import: same rule as set_winner
+    /// Wisdom import: all or none of them, by the same rule as set_winner. Returns how many were taken.
+    int add_winners(const std::vector<Winner>& winners);
     /// Forgets winners of the class (empty: all) and, if given, of one spec. Returns how many.
     int forget(const std::string& device_class, const std::optional<GemmSpec>& spec);
 
@@ -77,7 +91,8 @@ public:
         int winners = 0;
         int conflicts = 0;  ///< both had a winner of one problem: the faster complete one was kept
     };
-    /// Takes over what another store's folder (or file) holds and this one lacks. Merging twice changes nothing.
+    /// Takes over what another store's folder (or file) holds and this one lacks, each file as a whole or not at all. Merging twice changes
+    /// nothing. Throws TuningStoreError when there is none, or it is damaged, of a higher schema, or this very store.
     MergeResult merge(const std::string& other);
 
 private:
@@ -85,9 +100,12 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-class TuningStoreError : public Error {
-public:
-    using Error::Error;
+/// The winners of a device class (empty: of all) in a store's folder, for those who only read: nothing is made, renamed
+/// or changed. No folder or no store: no winners.
+struct StoredWinners {
+    std::vector<Winner> winners;        ///< sorted by class and spec, one each
+    std::vector<std::string> problems;  ///< files that could not be read, and why
 };
+[[nodiscard]] StoredWinners stored_winners(const std::string& directory, const std::string& device_class = {});
 
 }  // namespace jitgemm::tuning

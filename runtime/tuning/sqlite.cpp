@@ -1,0 +1,212 @@
+#include "runtime/tuning/sqlite.hpp"
+
+#include "runtime/log.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
+namespace jitgemm::tuning::sqlite {
+namespace {
+
+constexpr int kPrimaryCode = 0xff;  // the rest of an extended code says which kind of it
+
+/// A path as SQLite's URI takes it: all but the plainest bytes as %XX.
+std::string uri_of(const std::string& path, std::string_view query) {
+    std::string uri = "file:";
+    for (const char letter : path) {
+        const auto byte = static_cast<unsigned char>(letter);
+        const bool plain = std::isalnum(byte) != 0 || std::string_view("/._-").find(letter) != std::string_view::npos;
+        uri += plain ? std::string(1, letter) : fmt::format("%{:02X}", byte);
+    }
+    return fmt::format("{}?{}", uri, query);
+}
+
+/// Nothing waits in a write-ahead log, so the file alone is the whole database.
+bool is_whole(const std::string& path) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path + "-wal", error);
+    return error || size == 0;
+}
+
+std::string advice(int code, std::chrono::milliseconds patience) {
+    switch (code & kPrimaryCode) {
+        case SQLITE_FULL: return "; what was stored before is untouched";
+        case SQLITE_BUSY: return fmt::format("; another process has held it for {} ms", patience.count());
+        default: return {};
+    }
+}
+
+}  // namespace
+
+bool SqliteError::is_damage() const {
+    return (code_ & kPrimaryCode) == SQLITE_CORRUPT || (code_ & kPrimaryCode) == SQLITE_NOTADB;
+}
+
+bool SqliteError::is_busy() const { return (code_ & kPrimaryCode) == SQLITE_BUSY; }
+
+bool SqliteError::is_for_want_of_a_journal() const {
+    return (code_ & kPrimaryCode) == SQLITE_CANTOPEN || (code_ & kPrimaryCode) == SQLITE_READONLY;
+}
+
+// ---- Statement ------------------------------------------------------------------------------------------------------
+
+void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+void Statement::check(int code) const { database_->check(code); }
+
+Statement& Statement::bind_integer(std::int64_t value) {
+    check(sqlite3_bind_int64(statement_.get(), ++bound_, value));
+    return *this;
+}
+
+Statement& Statement::bind_next(double value) {
+    check(sqlite3_bind_double(statement_.get(), ++bound_, value));
+    return *this;
+}
+
+Statement& Statement::bind_next(std::string_view value) {
+    const char* const text = value.empty() ? "" : value.data();  // a null pointer would be a NULL
+    check(sqlite3_bind_text64(statement_.get(), ++bound_, text, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+    return *this;
+}
+
+bool Statement::step() {
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) check(code);
+    return false;
+}
+
+void Statement::run() {
+    while (step()) {
+    }
+}
+
+void Statement::reset() {
+    sqlite3_reset(statement_.get());  // its code is the last step's, which was told already
+    bound_ = 0;
+}
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::string Statement::text(int column) const {
+    const unsigned char* const bytes = sqlite3_column_text(statement_.get(), column);
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+    return bytes == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(bytes), size);
+}
+
+// ---- Database -------------------------------------------------------------------------------------------------------
+
+void Database::Closer::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+
+Database::Database(std::string path, Access access, std::chrono::milliseconds patience)
+    : path_(std::move(path)), patience_(patience) {
+    // A file that is only read is opened for writing all the same: the last to close a write-ahead log removes it.
+    const int flags = SQLITE_OPEN_READWRITE | (access == Access::create ? SQLITE_OPEN_CREATE : 0);
+    try {
+        open(uri_of(path_, ""), flags);
+        if (access == Access::read) execute("PRAGMA query_only = 1; SELECT count(*) FROM sqlite_schema");
+    } catch (const SqliteError& error) {
+        // In a folder that cannot be written a write-ahead log has no place; a file at rest can be read without.
+        if (access != Access::read || !error.is_for_want_of_a_journal() || !is_whole(path_)) throw;
+        open(uri_of(path_, "immutable=1"), SQLITE_OPEN_READONLY);
+    }
+}
+
+void Database::open(const std::string& uri, int flags) {
+    sqlite3* connection = nullptr;
+    const int code = sqlite3_open_v2(uri.c_str(), &connection, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+    connection_.reset(connection);
+    check(code);
+    check(sqlite3_extended_result_codes(connection, 1));
+    check(sqlite3_busy_timeout(connection, static_cast<int>(patience_.count())));
+}
+
+void Database::check(int code) const {
+    if (code == SQLITE_OK) return;
+    const char* const words = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(code);
+    throw SqliteError(fmt::format("tuning store {}: {}{}", path_, words, advice(code, patience_)), code);
+}
+
+Statement Database::prepare(std::string_view sql) {
+    sqlite3_stmt* statement = nullptr;
+    check(sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr));
+    return {*this, statement};
+}
+
+void Database::execute(const std::string& sql) {
+    check(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+std::int64_t Database::integer(std::string_view sql) {
+    Statement statement = prepare(sql);
+    return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string Database::text(std::string_view sql) {
+    Statement statement = prepare(sql);
+    return statement.step() ? statement.text(0) : std::string();
+}
+
+std::int64_t Database::last_row() const { return sqlite3_last_insert_rowid(connection_.get()); }
+
+std::int64_t Database::total_changes() const { return sqlite3_total_changes64(connection_.get()); }
+
+// ---- Attachment -----------------------------------------------------------------------------------------------------
+
+Attachment::Attachment(Database& database, const std::string& path, std::string name)
+    : database_(database), name_(std::move(name)) {
+    try {
+        attach(uri_of(path, "mode=rw"));
+    } catch (const SqliteError& error) {
+        if (!error.is_for_want_of_a_journal() || !is_whole(path)) throw;
+        attach(uri_of(path, "immutable=1"));
+    }
+}
+
+/// Nothing stays attached when its first read fails.
+void Attachment::attach(const std::string& uri) {
+    database_.prepare("ATTACH ? AS " + name_).bind(uri).run();
+    try {
+        static_cast<void>(database_.integer(fmt::format("SELECT count(*) FROM {}.sqlite_schema", name_)));
+    } catch (const SqliteError&) {
+        database_.execute("DETACH " + name_);
+        throw;
+    }
+}
+
+Attachment::~Attachment() {
+    try {
+        database_.execute("DETACH " + name_);
+    } catch (const SqliteError& error) {
+        log().debug("{}", error.what());
+    }
+}
+
+// ---- Transaction ----------------------------------------------------------------------------------------------------
+
+Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+
+Transaction::~Transaction() {
+    if (!open_) return;
+    try {
+        database_.execute("ROLLBACK");
+    } catch (const SqliteError& error) {  // SQLite rolls back by itself on a full disk
+        log().debug("{}", error.what());
+    }
+}
+
+void Transaction::commit() {
+    database_.execute("COMMIT");
+    open_ = false;
+}
+
+}  // namespace jitgemm::tuning::sqlite

@@ -1,0 +1,199 @@
+#include "runtime/tuning/store.hpp"
+
+#include "runtime/file_system.hpp"
+#include "runtime/log.hpp"
+#include "runtime/tuning/sqlite.hpp"
+#include "runtime/tuning/store_file.hpp"
+#include "runtime/tuning/store_merge.hpp"
+#include "runtime/tuning/store_sweeps.hpp"
+#include "runtime/tuning/store_winners.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+using sqlite::Database;
+using sqlite::Transaction;
+
+void make_folder(const std::string& directory) {
+    try {
+        make_private_directories(directory);
+    } catch (const std::system_error& error) {
+        throw TuningStoreError(fmt::format("tuning store {}: {}", directory, error.what()));
+    }
+}
+
+StoreLocation location_in(const std::string& directory, const StoreSettings& settings) {
+    if (directory.empty()) throw TuningStoreError("no folder for the tuning store: set JITGEMM_TUNING_DIR");
+    make_folder(directory);
+    return settings.location ? *settings.location : store_location(directory);
+}
+
+std::vector<std::string> stores_at(const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) return {path};
+    std::vector<std::string> files = store_files(path);
+    if (files.empty()) throw TuningStoreError(fmt::format("no tuning store at {}", path));
+    return files;
+}
+
+bool is_same_file(const std::string& left, const std::string& right) {
+    std::error_code error;
+    return std::filesystem::equivalent(left, right, error);
+}
+
+}  // namespace
+
+struct TuningStore::Impl {
+    Impl(std::string folder, const StoreSettings& settings)
+        : directory(std::move(folder)),
+          location(location_in(directory, settings)),
+          patience(settings.patience),
+          database(open_store(location, patience)) {}
+
+    /// One transaction, on disk when this returns.
+    template <typename Work>
+    auto write(Work work) {
+        const std::lock_guard lock(mutex);
+        Transaction transaction(database);
+        auto result = work(database);
+        transaction.commit();
+        return result;
+    }
+    template <typename Work>
+    auto read(Work work) {
+        const std::lock_guard lock(mutex);
+        return work(database);
+    }
+    /// Writes what `put` says of a trial.
+    template <typename Put>
+    void write_trial(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, Put put) {
+        write([&](Database& open) {
+            put(open, trial_row(open, sweep, spec, kernel));
+            return 0;
+        });
+    }
+
+    std::string directory;
+    StoreLocation location;
+    std::chrono::milliseconds patience;
+    std::mutex mutex;  ///< guards the connection
+    Database database;
+};
+
+TuningStore::TuningStore(const std::string& directory, const StoreSettings& settings)
+    : impl_(std::make_unique<Impl>(directory, settings)) {}
+
+TuningStore::~TuningStore() = default;
+TuningStore::TuningStore(TuningStore&&) noexcept = default;
+TuningStore& TuningStore::operator=(TuningStore&&) noexcept = default;
+
+std::string TuningStore::path() const { return impl_->location.path; }
+
+// ---- sweeps ---------------------------------------------------------------------------------------------------------
+
+std::optional<SweepRow> TuningStore::find_sweep(const SweepKey& key) const {
+    return impl_->read([&](Database& database) { return tuning::find_sweep(database, key); });
+}
+
+std::int64_t TuningStore::begin_sweep(const SweepKey& key) {
+    return impl_->write([&](Database& database) { return insert_sweep(database, key, std::time(nullptr)); });
+}
+
+void TuningStore::finish_sweep(std::int64_t sweep) {
+    impl_->write([&](Database& database) {
+        database.prepare("UPDATE sweeps SET finished = ? WHERE id = ?").bind(std::time(nullptr), sweep).run();
+        return 0;
+    });
+}
+
+void TuningStore::add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
+                              const CompileOutcome& outcome) {
+    impl_->write_trial(sweep, spec, kernel, [&](Database& database, std::int64_t trial) {
+        database.prepare("UPDATE trials SET predicted_us = ? WHERE id = ?").bind(predicted_us, trial).run();
+        put_compile(database, trial, outcome);
+    });
+}
+
+void TuningStore::add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
+                                const std::string& same_as) {
+    impl_->write_trial(sweep, spec, kernel, [&](Database& database, std::int64_t trial) {
+        database.prepare("UPDATE trials SET same_as = ? WHERE id = ?").bind(same_as, trial).run();
+    });
+}
+
+void TuningStore::add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
+                               const VerifyOutcome& outcome) {
+    impl_->write_trial(sweep, spec, kernel,
+                       [&](Database& database, std::int64_t trial) { put_verified(database, trial, outcome); });
+}
+
+void TuningStore::add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
+                             const Sample& sample) {
+    impl_->write_trial(sweep, spec, kernel, [&](Database& database, std::int64_t trial) {
+        if (!insert_sample(database, trial, sample))
+            throw Error(fmt::format("{} has round {} already: nothing is measured twice", kernel, sample.round));
+    });
+}
+
+std::vector<ProblemRecord> TuningStore::read_sweep(std::int64_t sweep) const {
+    return impl_->read([&](Database& database) { return read_problems(database, sweep); });
+}
+
+// ---- winners --------------------------------------------------------------------------------------------------------
+
+void TuningStore::set_winner(std::int64_t sweep, const Winner& winner) {
+    impl_->write([&](Database& database) {
+        put_sweep_winner(database, problem_row(database, sweep, winner.spec), winner);
+        return offer_winner(database, winner);
+    });
+}
+
+std::vector<Winner> TuningStore::winners(const std::string& device_class) const {
+    StoredWinners stored = stored_winners(impl_->directory, device_class);
+    for (const std::string& problem : stored.problems) log().warn("{}", problem);
+    return std::move(stored.winners);
+}
+
+int TuningStore::add_winners(const std::vector<Winner>& winners) {
+    return impl_->write([&](Database& database) {
+        int taken = 0;
+        for (const Winner& winner : winners) taken += offer_winner(database, winner) ? 1 : 0;
+        return taken;
+    });
+}
+
+int TuningStore::forget(const std::string& device_class, const std::optional<GemmSpec>& spec) {
+    const auto forget_in = [&](Database& database) {
+        const std::vector<std::string> gone = forget_winners(database, device_class, spec);
+        return std::set<std::string>(gone.begin(), gone.end());
+    };
+    std::set<std::string> forgotten = impl_->write(forget_in);
+    for (const std::string& path : store_files(impl_->directory)) {
+        if (is_same_file(path, impl_->location.path)) continue;
+        Database other(path, sqlite::Access::write, impl_->patience);
+        forgotten.merge(forget_in(other));
+    }
+    return static_cast<int>(forgotten.size());
+}
+
+TuningStore::MergeResult TuningStore::merge(const std::string& other) {
+    const std::lock_guard lock(impl_->mutex);
+    MergeResult sum;
+    for (const std::string& file : stores_at(other)) {
+        if (is_same_file(file, impl_->location.path))
+            throw TuningStoreError(fmt::format("tuning store {} cannot be merged into itself", file));
+        const MergeResult result = merge_store_file(impl_->database, file);
+        sum = {sum.sweeps + result.sweeps, sum.winners + result.winners, sum.conflicts + result.conflicts};
+    }
+    return sum;
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "runtime/tuning/sqlite.hpp"
+
+#include <string>
+
+namespace jitgemm::tuning {
+
+/// Takes over what the store in file `other` holds and `database` lacks, in one transaction (TuningStore::merge).
+[[nodiscard]] TuningStore::MergeResult merge_store_file(sqlite::Database& database, const std::string& other);
+
+}  // namespace jitgemm::tuning

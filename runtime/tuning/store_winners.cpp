@@ -1,0 +1,118 @@
+#include "runtime/tuning/store_winners.hpp"
+
+#include "runtime/log.hpp"
+#include "runtime/tuning/sql_fields.hpp"
+#include "runtime/tuning/store_file.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <tuple>
+
+namespace jitgemm::tuning {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+/// Reading never waits for a write-ahead log's writer, and for a rollback journal's only as long as a commit takes.
+constexpr std::chrono::milliseconds kReadersPatience{2000};
+
+constexpr std::string_view kWhereClass = "WHERE (?1 = '' OR device_class = ?1)";
+
+void read_file(const std::string& path, const std::string& device_class, WinnerMap& winners) {
+    Database database(path, sqlite::Access::read, kReadersPatience);
+    if (const std::string flaw = schema_flaw(database, path); !flaw.empty()) throw TuningStoreError(flaw);
+    for (Winner& winner : read_winners(database, device_class)) winners.add(std::move(winner));
+}
+
+}  // namespace
+
+bool replaces(const Winner& found, const Winner& old) {
+    return found.complete || !old.complete || found.versions != old.versions;
+}
+
+bool is_better(const Winner& left, const Winner& right) {
+    const auto rank = [](const Winner& winner) {
+        return std::tuple(!winner.complete, winner.median_us, -winner.unix_time, winner.kernel);
+    };
+    return rank(left) < rank(right);
+}
+
+void WinnerMap::add(Winner winner) {
+    std::pair key(winner.device_class, to_string(winner.spec));
+    const auto [place, is_new] = winners_.try_emplace(std::move(key), winner);
+    if (!is_new && is_better(winner, place->second)) place->second = std::move(winner);
+}
+
+std::vector<Winner> WinnerMap::sorted() const {
+    std::vector<Winner> sorted;
+    sorted.reserve(winners_.size());
+    for (const auto& [key, winner] : winners_) sorted.push_back(winner);
+    return sorted;
+}
+
+std::vector<Winner> read_winners(Database& database, const std::string& device_class, const std::string& schema) {
+    Statement rows = database.prepare(fmt::format("SELECT {} FROM {}.winners {} ORDER BY device_class, spec",
+                                                  column_list<Winner>(), schema, kWhereClass));
+    rows.bind(device_class);
+    std::vector<Winner> winners;
+    while (rows.step()) {
+        try {
+            winners.push_back(read_record<Winner>(rows));
+        } catch (const sqlite::SqliteError&) {
+            throw;
+        } catch (const Error& error) {
+            log().warn("tuning store {}: passing over a winner: {}", database.path(), error.what());
+        }
+    }
+    return winners;
+}
+
+std::optional<Winner> find_winner(Database& database, const Winner& problem) {
+    Statement row = database.prepare(
+        fmt::format("SELECT {} FROM winners WHERE device_class = ? AND spec = ?", column_list<Winner>()));
+    row.bind(problem.device_class, to_string(problem.spec));
+    return row.step() ? std::optional(read_record<Winner>(row)) : std::nullopt;
+}
+
+void put_winner(Database& database, const Winner& winner) {
+    Statement insert = database.prepare(
+        fmt::format("INSERT OR REPLACE INTO winners ({}) VALUES ({})", column_list<Winner>(), placeholders<Winner>()));
+    bind_value(insert, winner);
+    insert.run();
+}
+
+bool offer_winner(Database& database, Winner winner) {
+    winner.spec = resolved(winner.spec);
+    const std::optional<Winner> old = find_winner(database, winner);
+    if (old && !replaces(winner, *old)) return false;
+    put_winner(database, winner);
+    return true;
+}
+
+std::vector<std::string> forget_winners(Database& database, const std::string& device_class,
+                                        const std::optional<GemmSpec>& spec) {
+    Statement gone = database.prepare(fmt::format(
+        "DELETE FROM winners {} AND (?2 = '' OR spec = ?2) RETURNING device_class || ' ' || spec", kWhereClass));
+    gone.bind(device_class, spec ? to_string(resolved(*spec)) : std::string());
+    std::vector<std::string> forgotten;
+    while (gone.step()) forgotten.push_back(gone.text(0));
+    return forgotten;
+}
+
+StoredWinners stored_winners(const std::string& directory, const std::string& device_class) {
+    WinnerMap winners;
+    StoredWinners stored;
+    for (const std::string& path : store_files(directory)) {
+        try {
+            read_file(path, device_class, winners);
+        } catch (const std::exception& error) {
+            stored.problems.emplace_back(error.what());
+        }
+    }
+    stored.winners = winners.sorted();
+    return stored;
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,323 @@
+// What disks, other processes and power do to a tuning store.
+
+#include "runtime/tuning/record_json.hpp"
+#include "runtime/tuning/store.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/captured_log.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/tuning_records.hpp"
+
+#include <sqlite3.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+using namespace jitgemm::tuning;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const GemmSpec kSpec = resolved({.m = 4096, .n = 512, .k = 1024});
+const SweepKey kKey{kH200Class, "request", {"0.1.0", "templates", 130, 130}};
+
+/// SQLite itself, to do to a file what the store would not.
+class RawDatabase {
+public:
+    explicit RawDatabase(const std::string& path) {
+        sqlite3* database = nullptr;
+        REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+        database_.reset(database);
+    }
+    void execute(const std::string& sql) {
+        REQUIRE(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+    }
+
+private:
+    struct Closer {
+        void operator()(sqlite3* database) const { sqlite3_close(database); }
+    };
+    std::unique_ptr<sqlite3, Closer> database_;
+};
+
+/// A child process that does the work and ends with its answer.
+pid_t start(const std::function<int()>& work) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    try {
+        ::_exit(work());
+    } catch (const std::exception&) {
+        ::_exit(99);
+    }
+}
+
+int answer_of(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void add_round(TuningStore& store, std::int64_t sweep, const std::string& kernel, int round) {
+    store.add_sample(sweep, kSpec, kernel, {round, 10.0 + round, {}, {}});
+}
+
+std::size_t samples_in(const TuningStore& store, std::int64_t sweep) {
+    std::size_t count = 0;
+    for (const ProblemRecord& problem : store.read_sweep(sweep))
+        for (const Trial& trial : problem.trials) count += trial.samples.size();
+    return count;
+}
+
+/// A store that fills several pages.
+void fill(const std::string& directory) {
+    TuningStore store(directory);
+    const std::int64_t sweep = store.begin_sweep(kKey);
+    for (int kernel = 0; kernel < 40; ++kernel) add_round(store, sweep, "kernel_" + std::to_string(kernel), 0);
+    REQUIRE(store.add_winners({winner_for(kSpec)}) == 1);
+}
+
+std::vector<std::string> set_aside(const std::string& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("tuning.sqlite.damaged-")) names.push_back(entry.path().string());
+    }
+    return names;
+}
+
+}  // namespace
+
+// ---- damage ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a damaged store is set aside with a warning, and a new one begun") {
+    const TemporaryFolder folder;
+    const std::string file = folder / "tuning.sqlite";
+    fill(folder.path());
+    std::string bytes = text_in(file);
+    REQUIRE(bytes.size() > 3 * 4096);
+    SECTION("garbage") { bytes = std::string(9000, 'x'); }
+    SECTION("truncated") { bytes.resize(bytes.size() / 2); }
+    SECTION("bytes flipped in the middle") {
+        for (std::size_t i = bytes.size() / 2; i < bytes.size() / 2 + 4096; ++i)
+            bytes[i] = static_cast<char>(~bytes[i]);
+    }
+    SECTION("bytes flipped in its header") {
+        for (std::size_t i = 0; i < 16; ++i) bytes[i] = static_cast<char>(~bytes[i]);
+    }
+    put_text(file, bytes);
+    CHECK(stored_winners(folder.path()).winners.size() <= 1);  // a reader takes it as it is, or says so
+    REQUIRE(set_aside(folder.path()).empty());
+
+    const CapturedLog captured;
+    TuningStore store(folder.path());
+    REQUIRE(captured.lines_with("set aside as " + file + ".damaged-") == 1);
+    REQUIRE(set_aside(folder.path()).size() == 1);
+    REQUIRE(text_in(set_aside(folder.path()).front()) == bytes);
+    REQUIRE(store.winners().empty());
+    REQUIRE(store.add_winners({winner_for(kSpec)}) == 1);
+    REQUIRE(TuningStore(folder.path()).winners().size() == 1);
+    REQUIRE(captured.lines_with("set aside") == 1);
+}
+
+TEST_CASE("a store of a higher schema is set aside, and only warned about by those who read") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 2");
+    const StoredWinners stored = stored_winners(folder.path());
+    REQUIRE(stored.winners.empty());
+    REQUIRE(stored.problems.size() == 1);
+    REQUIRE_THAT(stored.problems[0], ContainsSubstring("has schema 2, this version of jitgemm reads up to 1"));
+    REQUIRE(set_aside(folder.path()).empty());
+    const CapturedLog captured;
+    REQUIRE(TuningStore(folder.path()).winners().empty());
+    REQUIRE(captured.lines_with("has schema 2") == 1);
+    REQUIRE(set_aside(folder.path()).size() == 1);
+}
+
+TEST_CASE("another program's database is set aside, not written into") {
+    const TemporaryFolder folder;
+    RawDatabase(folder / "tuning.sqlite").execute("CREATE TABLE songs (title TEXT)");
+    const CapturedLog captured;
+    REQUIRE(TuningStore(folder.path()).add_winners({winner_for(kSpec)}) == 1);
+    REQUIRE(captured.lines_with("is a database of something else") == 1);
+    RawDatabase(set_aside(folder.path()).at(0)).execute("INSERT INTO songs VALUES ('still here')");
+}
+
+TEST_CASE("a damaged store is not merged") {
+    const TemporaryFolder folder;
+    fill(folder / "theirs");
+    std::string bytes = text_in(folder / "theirs/tuning.sqlite");
+    bytes.resize(bytes.size() / 2);
+    put_text(folder / "theirs/tuning.sqlite", bytes);
+    TuningStore ours(folder / "ours");
+    REQUIRE_THROWS_WITH(ours.merge(folder / "theirs"), ContainsSubstring("theirs/tuning.sqlite"));
+    REQUIRE(ours.winners().empty());
+    REQUIRE_FALSE(ours.find_sweep(kKey).has_value());
+}
+
+TEST_CASE("a winner this version cannot read is passed over, the others kept") {
+    const TemporaryFolder folder;
+    const GemmSpec other = resolved({.m = 64, .n = 64, .k = 64});
+    REQUIRE(TuningStore(folder.path()).add_winners({winner_for(kSpec), winner_for(other)}) == 2);
+    RawDatabase(folder / "tuning.sqlite").execute("UPDATE winners SET protocol = 'lukewarm' WHERE spec LIKE '%m=64 %'");
+    const CapturedLog captured;
+    REQUIRE(stored_winners(folder.path()).winners.size() == 1);
+    REQUIRE(captured.lines_with("unknown protocol 'lukewarm'") == 1);
+}
+
+// ---- a full disk, a lock --------------------------------------------------------------------------------------------
+
+TEST_CASE("on a full disk an add throws, and what was stored stays") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    const std::size_t limit = std::filesystem::file_size(folder / "tuning.sqlite") + 100'000;
+    const pid_t child = start([&] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        TuningStore store(folder.path());
+        const std::int64_t sweep = store.begin_sweep(kKey);
+        const rlimit smallest{limit, limit};
+        ::setrlimit(RLIMIT_FSIZE, &smallest);
+        for (int round = 0; round < 1000; ++round) {
+            try {
+                add_round(store, sweep, "kernel", round);
+            } catch (const TuningStoreError& error) {
+                const bool named = std::string(error.what()).find(folder / "tuning.sqlite") != std::string::npos;
+                const bool kept = samples_in(store, sweep) == static_cast<std::size_t>(round);
+                return named && kept && round > 0 ? 0 : 2;
+            }
+        }
+        return 1;  // never full
+    });
+    REQUIRE(answer_of(child) == 0);
+    const CapturedLog captured;
+    TuningStore store(folder.path());
+    REQUIRE(captured.text().empty());
+    REQUIRE(store.winners().size() == 1);
+    const std::int64_t sweep = store.find_sweep(kKey)->id;
+    const auto stored = static_cast<int>(samples_in(store, sweep));
+    REQUIRE(stored > 0);
+    add_round(store, sweep, "kernel", stored);  // and it goes on where there is room again
+}
+
+TEST_CASE("a store that is locked for longer than the patience says so") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    TuningStore store(folder.path(), {.patience = std::chrono::milliseconds(200), .location = {}});
+    const std::int64_t sweep = store.begin_sweep(kKey);
+    RawDatabase other(folder / "tuning.sqlite");
+    other.execute("BEGIN IMMEDIATE");
+    const auto before = std::chrono::steady_clock::now();
+    REQUIRE_THROWS_WITH(add_round(store, sweep, "kernel", 0),
+                        ContainsSubstring(folder / "tuning.sqlite") && ContainsSubstring("held it for 200 ms"));
+    REQUIRE(std::chrono::steady_clock::now() - before >= std::chrono::milliseconds(200));
+    REQUIRE(store.winners().size() == 1);  // reading does not wait
+    REQUIRE(stored_winners(folder.path()).problems.empty());
+    other.execute("COMMIT");
+    add_round(store, sweep, "kernel", 0);
+}
+
+TEST_CASE("a writer waits for another") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    TuningStore store(folder.path());
+    const std::int64_t sweep = store.begin_sweep(kKey);
+    RawDatabase other(folder / "tuning.sqlite");
+    other.execute("BEGIN IMMEDIATE");
+    std::thread holder([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        other.execute("COMMIT");
+    });
+    add_round(store, sweep, "kernel", 0);
+    holder.join();
+    REQUIRE(samples_in(store, sweep) == 1);
+}
+
+// ---- processes ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("several processes make one store and write it at once") {
+    constexpr int kWriters = 4;
+    constexpr int kRounds = 50;
+    const Journal journal = GENERATE(Journal::wal, Journal::rollback);
+    const TemporaryFolder folder;
+    const StoreSettings settings{.location = StoreLocation{folder / "tuning.sqlite", journal}};
+    std::vector<pid_t> children;
+    for (int writer = 0; writer < kWriters; ++writer) {
+        children.push_back(start([&] {
+            TuningStore store(folder.path(), settings);
+            SweepKey key = kKey;
+            key.request = "writer " + std::to_string(writer);
+            const std::int64_t sweep = store.begin_sweep(key);
+            for (int round = 0; round < kRounds; ++round) add_round(store, sweep, "kernel", round);
+            return 0;
+        }));
+    }
+    for (const pid_t child : children) CHECK(answer_of(child) == 0);
+    const TuningStore store(folder.path(), settings);
+    for (int writer = 0; writer < kWriters; ++writer) {
+        SweepKey key = kKey;
+        key.request = "writer " + std::to_string(writer);
+        REQUIRE(samples_in(store, store.find_sweep(key)->id) == kRounds);
+    }
+    REQUIRE(set_aside(folder.path()).empty());
+}
+
+TEST_CASE("several processes that find a damaged store set it aside once") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    put_text(folder / "tuning.sqlite", std::string(9000, 'x'));
+    std::vector<pid_t> children;
+    for (int writer = 0; writer < 4; ++writer) {
+        children.push_back(start([&] {
+            const CapturedLog captured("off");
+            return TuningStore(folder.path()).begin_sweep(kKey) > 0 ? 0 : 1;
+        }));
+    }
+    for (const pid_t child : children) CHECK(answer_of(child) == 0);
+    REQUIRE(set_aside(folder.path()).size() == 1);
+    REQUIRE(TuningStore(folder.path()).find_sweep(kKey)->id == 4);  // each wrote into the new one
+}
+
+TEST_CASE("what a killed writer was told is stored, is stored") {
+    const TemporaryFolder folder;
+    static_cast<void>(TuningStore(folder.path()));
+    std::minstd_rand random(7);
+    for (int run = 0; run < 20; ++run) {
+        SweepKey key = kKey;
+        key.request = "run " + std::to_string(run);
+        int told[2];
+        REQUIRE(::pipe(told) == 0);
+        const pid_t child = start([&] {
+            TuningStore store(folder.path());
+            const std::int64_t sweep = store.begin_sweep(key);
+            for (int round = 0;; ++round) {
+                add_round(store, sweep, "kernel", round);
+                if (::write(told[1], "x", 1) != 1) return 1;
+            }
+        });
+        ::close(told[1]);
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
+        ::kill(child, SIGKILL);
+        REQUIRE(answer_of(child) == -SIGKILL);
+        std::size_t acknowledged = 0;
+        for (char mark = 0; ::read(told[0], &mark, 1) == 1;) ++acknowledged;
+        ::close(told[0]);
+
+        const TuningStore store(folder.path());
+        const auto sweep = store.find_sweep(key);
+        const std::size_t stored = sweep ? samples_in(store, sweep->id) : 0;
+        INFO("run " << run << ": " << acknowledged << " told, " << stored << " stored");
+        REQUIRE((stored == acknowledged || stored == acknowledged + 1));  // the one in flight may have got there
+    }
+    REQUIRE(set_aside(folder.path()).empty());
+}
