@@ -4,6 +4,7 @@
 #include "runtime/cubin_text.hpp"
 #include "runtime/hash.hpp"
 #include "runtime/kernel_cache.hpp"
+#include "runtime/tuning/named_kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,8 +52,8 @@ public:
 
     [[nodiscard]] CompileOutcome compile(const CompileJob& job) override {
         try {
-            const KernelId id = parse_kernel_name(job.kernel);
-            const KernelSource source = generate(job.spec, id.config, find_arch(job.arch), templates_);
+            const KernelConfig config = config_of_kernel(job.spec, job.kernel);
+            const KernelSource source = generate(job.spec, config, find_arch(job.arch), templates_);
             const CompileRequest request = job.ptx ? ptx_request(source) : compile_request(source);
             const KernelCache::Result result = cache_.get_or_compile(request, *compiler_, dump(source, job.spec));
             return outcome_of(source, result.kernel);
