@@ -3,6 +3,7 @@
 #include "runtime/context.hpp"
 #include "runtime/verify.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ struct TimingOptions {
     int rounds = 15;
     double minimum_graph_us = 300;              ///< steady: a graph replay lasts at least this long
     std::int64_t rotating_bytes = 256LL << 20;  ///< steady: copies of all operands, at least (and at least 4 × L2)
+    bool hot = false;                           ///< steady: one copy instead, which stays in L2 where it fits
     std::uint64_t seed = 7;
     float alpha = 1.0F;
     float beta = 1.0F;  ///< with C in the spec; 0 without
@@ -47,6 +49,10 @@ struct Contender {
                                                   const std::vector<Contender>& contenders,
                                                   const TimingOptions& options);
 
+/// The order of the contenders in a round: every second one goes backwards, so that no contender always follows the
+/// same one.
+[[nodiscard]] std::vector<std::size_t> turns_of_round(int round, std::size_t contenders);
+
 /// A peer to be measured against.
 class Peer {
 public:
@@ -59,12 +65,5 @@ public:
 /// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what
 /// was looked for.
 [[nodiscard]] std::unique_ptr<Peer> open_peer(const std::string& name, Context::Impl& context);
-
-/// SM clock (MHz) and power (W) as NVML reads them; zeros where NVML is absent.
-struct DeviceState {
-    int sm_clock_mhz = 0;
-    double power_watts = 0;
-};
-[[nodiscard]] DeviceState read_device_state(int ordinal);
 
 }  // namespace jitgemm

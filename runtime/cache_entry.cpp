@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kMetaFile = "/meta.json";
 constexpr const char* kSourceFile = "/kernel.cu";
+constexpr mode_t kFileMode = 0600;
 constexpr std::size_t kKeyDigits = 32;
 constexpr std::size_t kMostNameLetters = 200;
 
@@ -122,12 +123,12 @@ std::optional<CompiledKernel> load_entry(const std::string& directory, const Key
 }
 
 void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key,
-                 const std::string& kernel_cu) {
+                 const std::string& kernel_cu, Durability durability) {
     if (::mkdir(directory.c_str(), 0700) != 0) throw_system_error("cannot make", directory);
-    write_new_file(directory + kSourceFile, kernel_cu);
-    write_new_file(directory + "/" + binary_file_name(kernel.arch), kernel.binary);
-    write_new_file(directory + kMetaFile, to_json(meta_of(kernel, key)));
-    sync_directory(directory);
+    write_new_file(directory + kSourceFile, kernel_cu, kFileMode, durability);
+    write_new_file(directory + "/" + binary_file_name(kernel.arch), kernel.binary, kFileMode, durability);
+    write_new_file(directory + kMetaFile, to_json(meta_of(kernel, key)), kFileMode, durability);
+    if (durability == Durability::synced) sync_directory(directory);
 }
 
 void verify_entry(const std::string& directory) {

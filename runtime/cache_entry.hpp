@@ -2,6 +2,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/cache_meta.hpp"
+#include "runtime/file_system.hpp"
 
 #include <optional>
 #include <string>
@@ -33,9 +34,9 @@ public:
 /// DamagedEntry.
 [[nodiscard]] std::optional<CompiledKernel> load_entry(const std::string& directory, const KeyFields& wanted);
 
-/// Makes the folder with all files of an entry, each synced. Throws std::system_error.
+/// Makes the folder with all files of an entry, each synced if so asked. Throws std::system_error.
 void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key,
-                 const std::string& kernel_cu);
+                 const std::string& kernel_cu, Durability durability = Durability::synced);
 
 /// Checks everything that can be checked without a request, kernel.cu too. Throws DamagedEntry.
 void verify_entry(const std::string& directory);

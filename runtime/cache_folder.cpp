@@ -106,7 +106,7 @@ void CacheFolder::publish(const std::string& temporary, const std::string& entry
         drop(entry);
         rename_or_throw(temporary, final_path);
     }
-    sync_directory(root_);
+    if (durability_ == Durability::synced) sync_directory(root_);
 }
 
 void CacheFolder::drop(const std::string& entry) const {

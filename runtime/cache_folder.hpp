@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/file_lock.hpp"
+#include "runtime/file_system.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -22,9 +23,11 @@ namespace jitgemm {
 class CacheFolder {
 public:
     /// An empty root is a folder that can neither be read nor written, and says nothing of it.
-    explicit CacheFolder(std::string root) : root_(std::move(root)) {}
+    explicit CacheFolder(std::string root, Durability durability = Durability::synced)
+        : root_(std::move(root)), durability_(durability) {}
 
     [[nodiscard]] const std::string& root() const { return root_; }
+    [[nodiscard]] Durability durability() const { return durability_; }
     [[nodiscard]] std::string path(const std::string& entry) const { return root_ + "/" + entry; }
 
     /// Whether what lies there is this user's own.
@@ -56,6 +59,7 @@ public:
 
 private:
     std::string root_;
+    Durability durability_;
     std::atomic<bool> reported_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/emulator_cost.hpp"
 
+#include "runtime/context.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +17,22 @@ constexpr double kL2BytesPerCycle = 64;  // of one SM
 double busiest_share(std::uint64_t blocks, int sms) {
     if (blocks == 0) return 0;
     return std::ceil(static_cast<double>(blocks) / sms) / static_cast<double>(blocks);
+}
+
+/// Bytes of all operands of a launch, each once.
+double footprint(const GemmSpec& spec, float alpha, float beta) {
+    const auto matrix = [](std::int64_t rows, std::int64_t columns, DataType type) {
+        return static_cast<double>(rows) * static_cast<double>(columns) * bytes(type);
+    };
+    double sum = matrix(spec.m, spec.n, spec.d);
+    if (alpha != 0.0F) sum += matrix(spec.m, spec.k, spec.a) + matrix(spec.k, spec.n, spec.b);
+    if (spec.c && beta != 0.0F) sum += matrix(spec.m, spec.n, *spec.c);
+    return sum;
+}
+
+int launch_count(const GemmKernel& kernel) {
+    return static_cast<int>(
+        std::ranges::count_if(kernel.state().entries, [](const LoadedEntry& entry) { return entry.shape.blocks > 0; }));
 }
 
 }  // namespace
@@ -34,6 +52,11 @@ EmulatedTime estimate_time(const emulator::Counters& counters, const GpuModel& g
     time.total_us =
         kLaunchUs * launches + std::max({time.issue_us, time.tensor_us, time.shared_us, time.l2_us, time.dram_us});
     return time;
+}
+
+EmulatedTime estimate_time(const emulator::Counters& counters, const GemmKernel& kernel, float alpha, float beta) {
+    return estimate_time(counters, kernel.state().device->model(), footprint(kernel.spec(), alpha, beta),
+                         launch_count(kernel));
 }
 
 }  // namespace jitgemm

@@ -2,6 +2,7 @@
 
 #include "generator/arch.hpp"
 #include "runtime/emulator/counters.hpp"
+#include "runtime/jitgemm.hpp"
 
 #include <cstdint>
 
@@ -31,5 +32,8 @@ struct EmulatedTime {
 /// `footprint_bytes`: of the operands, each once. `launches`: entries that were launched.
 [[nodiscard]] EmulatedTime estimate_time(const emulator::Counters& counters, const GpuModel& gpu,
                                          double footprint_bytes, int launches);
+/// Of one launch of this kernel that was counted, with these scalars, on the GPU that its device stands for.
+[[nodiscard]] EmulatedTime estimate_time(const emulator::Counters& counters, const GemmKernel& kernel, float alpha,
+                                         float beta);
 
 }  // namespace jitgemm

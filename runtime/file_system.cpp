@@ -25,8 +25,7 @@ void write_all(int file, std::string_view data, const std::string& path) {
     }
 }
 
-void write_and_sync(int file, std::string_view data, const std::string& path) {
-    write_all(file, data, path);
+void sync(int file, const std::string& path) {
     if (::fsync(file) != 0) throw_system_error("cannot sync", path);
 }
 
@@ -61,11 +60,12 @@ std::optional<std::string> read_file(const std::string& path) {
     return read_all(file.number(), static_cast<std::size_t>(status.st_size), path);
 }
 
-void write_new_file(const std::string& path, std::string_view data, mode_t mode) {
+void write_new_file(const std::string& path, std::string_view data, mode_t mode, Durability durability) {
     const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (!file) throw_system_error("cannot create", path);
     try {
-        write_and_sync(file.number(), data, path);
+        write_all(file.number(), data, path);
+        if (durability == Durability::synced) sync(file.number(), path);
     } catch (...) {
         ::unlink(path.c_str());
         throw;

@@ -13,9 +13,14 @@ namespace jitgemm {
 /// be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::string& path);
 
+/// Whether what was written is on disk before a call returns, or whenever the system sees fit: a scratch file that a
+/// power loss takes is no loss, and waiting for the disk costs more than small files do.
+enum class Durability : std::uint8_t { synced, scratch };
+
 /// Creates the file (it must not exist), writes and syncs it. Throws std::system_error naming the path; leaves nothing
 /// then.
-void write_new_file(const std::string& path, std::string_view data, mode_t mode = 0600);
+void write_new_file(const std::string& path, std::string_view data, mode_t mode = 0600,
+                    Durability durability = Durability::synced);
 
 /// Writes beside `path`, syncs and renames over it: readers see the old file or the new one, never a part.
 void write_file_atomically(const std::string& path, std::string_view data, mode_t mode = 0600);

@@ -171,7 +171,7 @@ std::string KernelCache::Impl::store(const CacheLookup& lookup, const CompiledKe
     const std::string entry = entry_name(lookup.request.name, fields);
     const std::string temporary = folder.temporary(key_in_entry_name(entry));
     try {
-        write_entry(temporary, kernel, fields, lookup.kernel_cu);
+        write_entry(temporary, kernel, fields, lookup.kernel_cu, folder.durability());
         folder.publish(temporary, entry);
         return folder.path(entry);
     } catch (const std::exception& error) {
@@ -181,8 +181,8 @@ std::string KernelCache::Impl::store(const CacheLookup& lookup, const CompiledKe
     }
 }
 
-KernelCache::KernelCache(std::string root, std::string readonly_root)
-    : impl_(std::make_unique<Impl>(std::move(root), std::move(readonly_root))) {}
+KernelCache::KernelCache(std::string root, std::string readonly_root, Durability durability)
+    : impl_(std::make_unique<Impl>(std::move(root), std::move(readonly_root), durability)) {}
 
 KernelCache::~KernelCache() = default;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/compiler.hpp"
+#include "runtime/file_system.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,8 @@ struct CacheEntry {
 class KernelCache {
 public:
     /// Either root may be empty. The writable root is made 0700 and must belong to the user.
-    KernelCache(std::string root, std::string readonly_root);
+    /// A scratch cache does not wait for the disk.
+    KernelCache(std::string root, std::string readonly_root, Durability durability = Durability::synced);
     ~KernelCache();
 
     struct Result {

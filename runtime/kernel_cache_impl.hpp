@@ -22,7 +22,8 @@ struct CacheLookup {
 };
 
 struct KernelCache::Impl {
-    Impl(std::string root, std::string readonly_root) : folder(std::move(root)), readonly(std::move(readonly_root)) {}
+    Impl(std::string root, std::string readonly_root, Durability durability)
+        : folder(std::move(root), durability), readonly(std::move(readonly_root)) {}
 
     /// From either layer; nothing when it must be compiled. A damaged entry counts as none.
     [[nodiscard]] std::optional<Result> find(const CacheLookup& lookup, int newest_major) const;

@@ -1,6 +1,6 @@
-#include "runtime/benchmark.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/dynamic_library.hpp"
+#include "runtime/tuning/device_reading.hpp"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,13 @@ struct Nvml {
     int (*find)(const char* pci_bus_id, Handle*) = nullptr;
     int (*clock)(Handle, int which, unsigned* megahertz) = nullptr;
     int (*power)(Handle, unsigned* milliwatts) = nullptr;
+    int (*temperature)(Handle, int sensor, unsigned* celsius) = nullptr;
+    int (*clocks_event_reasons)(Handle, unsigned long long* bits) = nullptr;  // may be missing
     bool usable = false;
 };
-constexpr int kSmClock = 1;  // NVML_CLOCK_SM
+constexpr int kSmClock = 1;         // NVML_CLOCK_SM
+constexpr int kMemoryClock = 2;     // NVML_CLOCK_MEM
+constexpr int kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
 constexpr int kSuccess = 0;
 
 template <typename Pointer>
@@ -35,7 +39,11 @@ Nvml load_nvml() {
     nvml.usable = find_symbol(library, "nvmlInit_v2", nvml.init) &&
                   find_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.find) &&
                   find_symbol(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
-                  find_symbol(library, "nvmlDeviceGetPowerUsage", nvml.power) && nvml.init() == kSuccess;
+                  find_symbol(library, "nvmlDeviceGetPowerUsage", nvml.power) &&
+                  find_symbol(library, "nvmlDeviceGetTemperature", nvml.temperature) && nvml.init() == kSuccess;
+    // Its name until drivers of 535; newer ones have both.
+    if (!find_symbol(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml.clocks_event_reasons))
+        find_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.clocks_event_reasons);
     return nvml;
 }
 
@@ -58,20 +66,37 @@ std::string pci_bus_id(int ordinal) {
                        attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
+/// The device as NVML knows it; null when it does not.
+Nvml::Handle find_device(int ordinal) {
+    std::string reason;
+    Nvml::Handle device = nullptr;
+    if (try_driver(reason) == nullptr || !loaded_nvml().usable) return nullptr;
+    return loaded_nvml().find(pci_bus_id(ordinal).c_str(), &device) == kSuccess ? device : nullptr;
+}
+
 }  // namespace
 
-DeviceState read_device_state(int ordinal) {
-    DeviceState state;
-    std::string reason;
-    if (try_driver(reason) == nullptr || !loaded_nvml().usable) return state;
+namespace tuning {
+
+DeviceReading read_device(int ordinal) {
+    DeviceReading reading;
+    const Nvml::Handle device = find_device(ordinal);
+    if (device == nullptr) return reading;
     const Nvml& nvml = loaded_nvml();
-    Nvml::Handle device = nullptr;
-    if (nvml.find(pci_bus_id(ordinal).c_str(), &device) != kSuccess) return state;
-    unsigned megahertz = 0;
-    unsigned milliwatts = 0;
-    if (nvml.clock(device, kSmClock, &megahertz) == kSuccess) state.sm_clock_mhz = static_cast<int>(megahertz);
-    if (nvml.power(device, &milliwatts) == kSuccess) state.power_watts = milliwatts / 1000.0;
-    return state;
+    const auto read = [device](auto query, auto... what) {
+        unsigned value = 0;
+        return query(device, what..., &value) == kSuccess ? value : 0U;
+    };
+    reading.sm_clock_mhz = static_cast<int>(read(nvml.clock, kSmClock));
+    reading.memory_clock_mhz = static_cast<int>(read(nvml.clock, kMemoryClock));
+    reading.power_watts = read(nvml.power) / 1000.0;
+    reading.temperature_c = static_cast<int>(read(nvml.temperature, kGpuTemperature));
+    unsigned long long reasons = 0;
+    if (nvml.clocks_event_reasons != nullptr && nvml.clocks_event_reasons(device, &reasons) == kSuccess)
+        reading.throttle = reasons;
+    return reading;
 }
+
+}  // namespace tuning
 
 }  // namespace jitgemm

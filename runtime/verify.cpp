@@ -86,6 +86,7 @@ struct Problem::Impl {
     [[nodiscard]] bool reads_ab() const { return alpha != 0.0F && spec.k != 0; }
     [[nodiscard]] bool reads_c() const { return spec.c.has_value() && beta != 0.0F; }
     [[nodiscard]] Check check_request() const;
+    [[nodiscard]] bool has_d_of(const Impl& right) const;
     void fill_operand(const GuardedMatrix& operand, bool is_read, const Fill& fill) const;
     void fill_operands(std::uint64_t seed) const;
     void add_first(Verification& verdict, std::int64_t row, std::int64_t column, double expected, double got) const;
@@ -156,6 +157,16 @@ Check Problem::Impl::check_request() const {
             .exact = exact};
 }
 
+/// Each element against 1 · the other's: the sum has no terms, the other D stands in for C.
+bool Problem::Impl::has_d_of(const Impl& right) const {
+    Check request = check_request();
+    request.c = right.d.matrix();
+    request.k = 0;
+    request.alpha = 0;
+    request.beta = 1;
+    return reference->check(request).wrong == 0;
+}
+
 void Problem::Impl::add_first(Verification& verdict, std::int64_t row, std::int64_t column, double expected,
                               double got) const {
     verdict.first = Mismatch{.row = row, .column = column, .expected = expected, .got = got, .owner = {}};
@@ -206,6 +217,18 @@ Verification Problem::check() const {
         const CheckResult element = impl_->reference->element(request, row, column);
         impl_->add_first(verdict, row, column, element.expected, element.got);
     }
+    describe(verdict, impl_->spec, impl_->exact);
+    return verdict;
+}
+
+bool Problem::is_exact() const { return impl_->exact; }
+
+Verification Problem::check_against(const Problem& right) const {
+    if (!is_exact() || !impl_->has_d_of(*right.impl_)) return check();
+    Verification verdict;
+    verdict.inputs = impl_->inputs;
+    verdict.guard_damage = impl_->reference->guard_damage(impl_->d.guarded_lines(), kGuardByte);
+    verdict.ok = verdict.guard_damage == 0;
     describe(verdict, impl_->spec, impl_->exact);
     return verdict;
 }

@@ -60,6 +60,11 @@ public:
     void poison_d();
     /// Compares D with the reference on the device.
     [[nodiscard]] Verification check() const;
+    /// Whether check() compares bit for bit.
+    [[nodiscard]] bool is_exact() const;
+    /// As check(), in m·n steps in place of m·n·k: D is compared with that of `right`, the same problem (is_exact())
+    /// whose D check() found right. Where they differ check() itself decides and describes.
+    [[nodiscard]] Verification check_against(const Problem& right) const;
     /// The same on the host with the CPU reference. Throws Error above kCpuReferenceLimit multiply-adds.
     [[nodiscard]] Verification check_on_cpu() const;
 

@@ -3,7 +3,6 @@
 #include "generator/generate.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/json_fields.hpp"
-#include "runtime/cpu_reference.hpp"
 
 #include <fmt/format.h>
 
@@ -12,22 +11,6 @@
 
 namespace jitgemm::cli {
 namespace {
-
-/// Bytes of all operands of a launch, each once.
-double footprint(const GemmSpec& spec, const ProblemRequest& request) {
-    const auto matrix = [](std::int64_t rows, std::int64_t columns, DataType type) {
-        return static_cast<double>(rows) * static_cast<double>(columns) * bytes(type);
-    };
-    double sum = matrix(spec.m, spec.n, spec.d);
-    if (request.alpha != 0.0F) sum += matrix(spec.m, spec.k, spec.a) + matrix(spec.k, spec.n, spec.b);
-    if (spec.c && request.beta != 0.0F) sum += matrix(spec.m, spec.n, *spec.c);
-    return sum;
-}
-
-int launch_count(const GemmKernel& kernel) {
-    return static_cast<int>(
-        std::ranges::count_if(kernel.state().entries, [](const LoadedEntry& entry) { return entry.shape.blocks > 0; }));
-}
 
 std::string line_of(const std::string& text, int wanted) {
     std::size_t begin = 0;
@@ -52,8 +35,7 @@ EmulatedRun run_emulated(Context::Impl& context, const GemmKernel& kernel, const
     run.measurement.estimated = true;
     run.counters = std::move(verified.counters);
     if (run.counters.blocks == 0) return run;
-    run.time =
-        estimate_time(run.counters, context.device->model(), footprint(kernel.spec(), request), launch_count(kernel));
+    run.time = estimate_time(run.counters, kernel, request.alpha, request.beta);
     run.measurement.timing.median_us = run.time.total_us;
     return run;
 }

@@ -160,7 +160,7 @@ Measurement measure(Context::Impl& context, const GemmKernel& kernel, const Peer
 
     const std::vector<Team> teams = gather(trial, peers);
     const std::vector<Timing> timings = time_all(trial, kernel, teams);
-    result.state = read_device_state(context.device->ordinal());
+    result.state = tuning::read_device(context.device->ordinal());
     result.timing = timings.front();
     for (std::size_t i = 0; i < teams.size(); ++i) {
         const auto own = std::span(timings).subspan(teams[i].begin, teams[i].contenders.size());

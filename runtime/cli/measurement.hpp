@@ -4,6 +4,7 @@
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/context.hpp"
+#include "runtime/tuning/device_reading.hpp"
 #include "runtime/verify.hpp"
 
 #include <CLI/CLI.hpp>
@@ -40,8 +41,8 @@ struct Measurement {
     Verification verification;
     Timing timing;  ///< all zero where nothing is launched (M or N of 0)
     std::vector<PeerMeasurement> peers;
-    DeviceState state;       ///< read right after timing
-    bool estimated = false;  ///< the times are an emulator's
+    tuning::DeviceReading state;  ///< read right after timing
+    bool estimated = false;       ///< the times are an emulator's
 };
 
 using Peers = std::vector<std::unique_ptr<Peer>>;

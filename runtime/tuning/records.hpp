@@ -3,6 +3,7 @@
 #include "generator/gemm_spec.hpp"
 #include "runtime/benchmark.hpp"
 #include "runtime/tuning/device_facts.hpp"
+#include "runtime/tuning/device_reading.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -44,16 +45,6 @@ struct CompileOutcome {
 struct VerifyOutcome {
     Verdict verdict = Verdict::fine;  ///< fine, wrong, crashed, hung or unfit
     std::string message;
-};
-
-/// Clocks, power and why the clock is held down, read through NVML. Zeros where NVML is absent.
-/// `throttle` is NVML's bit mask of clocks event reasons (nvml.h, nvmlClocksEventReason*).
-struct DeviceReading {
-    int sm_clock_mhz = 0;
-    int memory_clock_mhz = 0;
-    double power_watts = 0;
-    int temperature_c = 0;
-    std::uint64_t throttle = 0;
 };
 
 /// One round of one kernel: the time of a launch, and how the device was around it.

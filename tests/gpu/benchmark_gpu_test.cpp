@@ -1,4 +1,5 @@
 #include "runtime/benchmark.hpp"
+#include "runtime/tuning/device_reading.hpp"
 
 #include "runtime/cuda_timing.hpp"
 #include "runtime/reference_kernels.hpp"
@@ -193,9 +194,9 @@ TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment t
 
 TEST_CASE("clock and power are read where NVML is") {
     REQUIRE_GPU();
-    const DeviceState state = read_device_state(0);
+    const tuning::DeviceReading state = tuning::read_device(0);
     std::cout << "SM clock " << state.sm_clock_mhz << " MHz, power " << state.power_watts << " W\n";
     CHECK(state.sm_clock_mhz >= 0);
     CHECK(state.power_watts >= 0);
-    CHECK(read_device_state(9999).sm_clock_mhz == 0);
+    CHECK(tuning::read_device(9999).sm_clock_mhz == 0);
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "runtime/benchmark.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace jitgemm {
+
+/// One problem set up for timing on a GPU: operands in place, stream and events made, and for each contender what its
+/// protocol prepares (steady: a recorded graph). Kept between rounds, so that setting up is paid once.
+class PreparedTiming {
+public:
+    /// Throws Error when the context's device is no GPU, CudaError when the operands do not fit.
+    PreparedTiming(Context::Impl& context, const GemmSpec& resolved_spec, const TimingOptions& options);
+    ~PreparedTiming();
+    PreparedTiming(PreparedTiming&&) noexcept;
+    PreparedTiming& operator=(PreparedTiming&&) noexcept;
+
+    /// Launches the contender a few times and records it; returns its number. Throws what it throws.
+    [[nodiscard]] std::size_t add(const Contender& contender);
+    /// Frees what was prepared for it; its number is not used again.
+    void drop(std::size_t contender);
+    /// One round: microseconds a launch.
+    [[nodiscard]] double microseconds(std::size_t contender);
+
+    class Method;  // steady or cold
+
+private:
+    std::shared_ptr<Device> device_;
+    std::unique_ptr<Method> method_;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,229 @@
+#include "runtime/tuning/measure_work.hpp"
+
+#include "runtime/driver.hpp"
+#include "runtime/emulator_cost.hpp"
+#include "runtime/emulator_verify.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/log.hpp"
+#include "runtime/tuning/exact_verifier.hpp"
+#include "runtime/tuning/named_kernel.hpp"
+#include "runtime/tuning/round_policy.hpp"
+#include "runtime/tuning/timing_bench.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <thread>
+
+namespace jitgemm::tuning {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kCoolDown = 500ms;
+
+/// Results after which a context goes on working: what was asked for could not be done (cuda.h, CUresult).
+constexpr std::array<std::string_view, 7> kHarmlessResults{
+    "CUDA_ERROR_OUT_OF_MEMORY",          "CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU",      "CUDA_ERROR_INVALID_IMAGE", "CUDA_ERROR_NOT_SUPPORTED",
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"};
+
+// ---- on a GPU -------------------------------------------------------------------------------------------------------
+
+class GpuWork final : public MeasureWork {
+public:
+    explicit GpuWork(Context context)
+        : context_(std::move(context)), device_(context_.impl().device), facts_(device_facts(context_.impl())) {}
+
+    [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
+
+    [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
+        try {
+            turn_to(job.spec);
+            const GemmKernel kernel = context_.impl().build(job.spec, config_of_kernel(job.spec, job.kernel));
+            const Verification found = verifier(job).verify(kernel);
+            return found.ok ? VerifyOutcome{} : VerifyOutcome{Verdict::wrong, found.message};
+        } catch (const std::exception& error) {
+            return {verdict_of(error), error.what()};
+        }
+    }
+
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& observer) override {
+        std::size_t current = 0;
+        TimeOutcome outcome;
+        const auto take_turn = [&](std::size_t kernel) {
+            current = kernel;
+            observer.turn(kernel);
+        };
+        try {
+            turn_to(job.spec);
+            prepare(job, take_turn);
+            for (int i = 0; i < job.rounds; ++i) outcome.repeated_rounds += time_round(job, i, take_turn, observer);
+        } catch (const std::exception& error) {
+            outcome.verdict = verdict_of(error);
+            outcome.culprit = current;
+            outcome.message = error.what();
+        }
+        return outcome;
+    }
+
+private:
+    /// What earlier problems hold (operands, graphs, modules) is freed when another one comes.
+    void turn_to(const GemmSpec& spec) {
+        if (spec_ && *spec_ == spec) return;
+        verifier_.reset();
+        bench_.reset();
+        context_.impl().loaded.clear();
+        spec_ = spec;
+    }
+
+    /// Operands of verification and those of timing both stay on the device as long as half of it is free.
+    [[nodiscard]] bool is_crowded() const {
+        Device& device = *device_;
+        return device.free_memory() < device.total_memory() / 2;
+    }
+
+    ExactVerifier& verifier(const VerifyJob& job) {
+        if (is_crowded()) bench_.reset();
+        if (!verifier_ || job.alpha != verifier_alpha_ || job.beta != verifier_beta_)
+            verifier_.emplace(context_.impl(), job.spec, job.alpha, job.beta);
+        verifier_alpha_ = job.alpha;
+        verifier_beta_ = job.beta;
+        return *verifier_;
+    }
+
+    template <typename TakeTurn>
+    void prepare(const TimeJob& job, const TakeTurn& take_turn) {
+        if (is_crowded()) verifier_.reset();
+        if (!bench_ || !bench_->serves(job)) bench_.emplace(context_.impl(), job);
+        bench_->keep_only(job.kernels);
+        for (std::size_t i = 0; i < job.kernels.size(); ++i) {
+            take_turn(i);
+            bench_->add(job.kernels[i]);
+        }
+    }
+
+    /// Returns how often the round was thrown away.
+    template <typename TakeTurn>
+    int time_round(const TimeJob& job, int number, const TakeTurn& take_turn, TimingObserver& observer) {
+        const auto measure = [&] {
+            std::vector<double> us(job.kernels.size());
+            for (const std::size_t turn : turns_of_round(number, us.size())) {
+                take_turn(turn);
+                us[turn] = bench_->microseconds(job.kernels[turn]);
+            }
+            return us;
+        };
+        const Round round = unspoilt_round([this] { return read_device(facts_.ordinal); }, measure,
+                                           [] { std::this_thread::sleep_for(kCoolDown); });
+        for (std::size_t i = 0; i < round.us.size(); ++i)
+            observer.sample({i, {job.first_rounds.at(i) + number, round.us[i], round.before, round.after}});
+        return round.thrown_away;
+    }
+
+    Context context_;
+    std::shared_ptr<Device> device_;
+    DeviceFacts facts_;
+    std::optional<GemmSpec> spec_;
+    std::optional<ExactVerifier> verifier_;
+    float verifier_alpha_ = 0;
+    float verifier_beta_ = 0;
+    std::optional<TimingBench> bench_;
+};
+
+// ---- on the emulator ------------------------------------------------------------------------------------------------
+
+class EmulatorWork final : public MeasureWork {
+public:
+    explicit EmulatorWork(Context context) : context_(std::move(context)), facts_(device_facts(context_.impl())) {}
+
+    [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
+
+    [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
+        try {
+            const Verification found = run(job);
+            return found.ok ? VerifyOutcome{} : VerifyOutcome{Verdict::wrong, found.message};
+        } catch (const std::exception& error) {
+            return {Verdict::unfit, error.what()};
+        }
+    }
+
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& observer) override {
+        TimeOutcome outcome;
+        try {
+            for (int round = 0; round < job.rounds; ++round) {
+                for (std::size_t i = 0; i < job.kernels.size(); ++i) {
+                    outcome.culprit = i;
+                    observer.turn(i);
+                    observer.sample({i, {job.first_rounds.at(i) + round, estimated_us(job, i), {}, {}}});
+                }
+            }
+            outcome.culprit = 0;
+        } catch (const std::exception& error) {
+            outcome.verdict = Verdict::unfit;
+            outcome.message = error.what();
+        }
+        return outcome;
+    }
+
+private:
+    [[nodiscard]] static std::string key(const VerifyJob& job) { return job.kernel + ' ' + to_string(job.spec); }
+
+    /// Verifies, and remembers the time that the launch's counters give.
+    [[nodiscard]] Verification run(const VerifyJob& job) {
+        require_emulable(job.spec, as_emulator(*context_.impl().device)->gflop_limit());
+        const GemmKernel kernel = context_.impl().build(job.spec, config_of_kernel(job.spec, job.kernel));
+        const EmulatedVerification found =
+            verify_emulated(context_.impl(), kernel, {.alpha = job.alpha, .beta = job.beta});
+        if (found.verification.ok)
+            estimates_us_[key(job)] = estimate_time(found.counters, kernel, job.alpha, job.beta).total_us;
+        return found.verification;
+    }
+
+    [[nodiscard]] double estimated_us(const TimeJob& job, std::size_t kernel) {
+        const VerifyJob one{job.spec, job.kernels[kernel], job.alpha, job.beta};
+        if (!estimates_us_.contains(key(one))) {
+            const Verification found = run(one);  // the child that verified it was another
+            if (!found.ok) throw Error(found.message);
+        }
+        return estimates_us_.at(key(one));
+    }
+
+    Context context_;
+    DeviceFacts facts_;
+    std::map<std::string, double> estimates_us_;
+};
+
+}  // namespace
+
+DeviceFacts device_facts(Context::Impl& context) {
+    const Device& device = *context.device;
+    std::string templates;
+    for (const auto& [name, text] : context.templates.files()) templates += name + '\0' + text + '\0';
+    const bool emulator = device.kind() == DeviceKind::emulator;
+    return {.model = device.model(),
+            .ordinal = device.ordinal(),
+            .memory_bytes = device.total_memory(),
+            .emulator = emulator,
+            .versions = {.library = kVersion,
+                         .templates = hash_hex(templates),
+                         .nvrtc = context.compiler->nvrtc_version(),
+                         .driver = emulator ? 0 : driver().version}};
+}
+
+Verdict verdict_of(const std::exception& error) {
+    const auto* cuda = dynamic_cast<const CudaError*>(&error);
+    if (cuda == nullptr) return Verdict::unfit;
+    return std::ranges::find(kHarmlessResults, cuda->result_name()) != kHarmlessResults.end() ? Verdict::unfit
+                                                                                              : Verdict::crashed;
+}
+
+std::unique_ptr<MeasureWork> make_measure_work(const WorkerCommand& command) {
+    Context context(command.options);
+    if (context.impl().device->kind() == DeviceKind::emulator)
+        return std::make_unique<EmulatorWork>(std::move(context));
+    return std::make_unique<GpuWork>(std::move(context));
+}
+
+}  // namespace jitgemm::tuning
