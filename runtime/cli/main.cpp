@@ -17,6 +17,8 @@ constexpr std::array kVerbs{
     Verb{"list", "Candidate kernels for a problem with their predicted times", jitgemm::cli::declare_list},
     Verb{"explain", "Why this kernel for this problem: choice, runners-up, limits", jitgemm::cli::declare_explain},
     Verb{"bench", "Time kernels side by side with cuBLASLt or a peer library", jitgemm::cli::declare_bench},
+    Verb{"tune", "Search the fastest kernels on this GPU and keep them for later requests", jitgemm::cli::declare_tune,
+         jitgemm::cli::tune_verbs},
     Verb{"ladder", "Every kernel from a plain loop to the fastest, measured side by side",
          jitgemm::cli::declare_ladder},
     Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},

@@ -100,6 +100,13 @@ int run_verb(const Verb& verb, const std::string& path, std::span<const std::str
     return action(output);
 }
 
+/// Whether the words after a verb name one of its own verbs; always, where it can do nothing else.
+bool has_child(const Verb& verb, std::span<const std::string> words) {
+    if (verb.children == nullptr) return false;
+    if (verb.declare == nullptr) return true;
+    return !words.empty() && std::ranges::find(verb.children(), words.front(), &Verb::name) != verb.children().end();
+}
+
 int run_first_word(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments,
                    Output& output) {
     if (arguments.empty()) throw UsageError("no verb given\n" + help_of(verbs, path));
@@ -116,8 +123,7 @@ int run_first_word(std::span<const Verb> verbs, const std::string& path, std::sp
     if (is_help(word)) return dispatch(verbs, path, std::vector<std::string>{rest.front(), "--help"});
     const Verb& verb = find_verb(verbs, path, word);
     const std::string verb_path = fmt::format("{} {}", path, verb.name);
-    return verb.children != nullptr ? dispatch(verb.children(), verb_path, rest)
-                                    : run_verb(verb, verb_path, rest, output);
+    return has_child(verb, rest) ? dispatch(verb.children(), verb_path, rest) : run_verb(verb, verb_path, rest, output);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace jitgemm::cli {
 using Action = std::function<int(Output&)>;
 
 /// One verb of the tool. `declare` names its options on the parser and returns what runs with their values; a verb with
-/// verbs of its own (`cache`) has `children` instead.
+/// verbs of its own has `children` instead (`cache`) or as well (`tune`, `tune merge`).
 struct Verb {
     std::string_view name;
     std::string_view summary;
@@ -37,7 +37,9 @@ Action declare_export(CLI::App& app);
 Action declare_ladder(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);
+Action declare_tune(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();
 [[nodiscard]] std::span<const Verb> layout_verbs();
+[[nodiscard]] std::span<const Verb> tune_verbs();
 
 }  // namespace jitgemm::cli
