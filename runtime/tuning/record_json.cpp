@@ -1,0 +1,62 @@
+#include "runtime/tuning/record_json.hpp"
+
+#include "generator/nearest_name.hpp"
+#include "runtime/tuning/record_fields.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace jitgemm::tuning {
+namespace {
+
+constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
+
+}  // namespace
+
+template <TuningRecord T>
+void to_json(Json& json, const T& record) {
+    json = json_of(record);
+}
+
+template <TuningRecord T>
+void from_json(const Json& json, T& record) {
+    read_json(json, "", record);
+}
+
+template void to_json(Json&, const Versions&);
+template void to_json(Json&, const DeviceFacts&);
+template void to_json(Json&, const CompileOutcome&);
+template void to_json(Json&, const VerifyOutcome&);
+template void to_json(Json&, const DeviceReading&);
+template void to_json(Json&, const Sample&);
+template void to_json(Json&, const Trial&);
+template void to_json(Json&, const Winner&);
+template void from_json(const Json&, Versions&);
+template void from_json(const Json&, DeviceFacts&);
+template void from_json(const Json&, CompileOutcome&);
+template void from_json(const Json&, VerifyOutcome&);
+template void from_json(const Json&, DeviceReading&);
+template void from_json(const Json&, Sample&);
+template void from_json(const Json&, Trial&);
+template void from_json(const Json&, Winner&);
+
+std::string json_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json parse_json(std::string_view text) {
+    try {
+        return Json::parse(text);
+    } catch (const Json::exception& error) {
+        throw Error(error.what());
+    }
+}
+
+std::string_view to_string(Protocol protocol) { return kProtocols.at(static_cast<std::size_t>(protocol)); }
+
+Protocol parse_protocol(std::string_view text) {
+    const auto found = std::ranges::find(kProtocols, text);
+    if (found != kProtocols.end()) return static_cast<Protocol>(found - kProtocols.begin());
+    throw Error(fmt::format("unknown protocol '{}': expected one of {}{}", text, join_names(kProtocols),
+                            nearest_hint(text, kProtocols)));
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,50 @@
+#include "runtime/tuning/records.hpp"
+
+#include "generator/error.hpp"
+#include "generator/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace jitgemm::tuning {
+namespace {
+
+/// In the order of the enumeration.
+constexpr std::array<std::string_view, 8> kVerdicts{"fine",  "same_code", "compile_failed", "compile_timeout",
+                                                    "wrong", "crashed",   "hung",           "unfit"};
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) { return kVerdicts.at(static_cast<std::size_t>(verdict)); }
+
+Verdict parse_verdict(std::string_view text) {
+    const auto found = std::ranges::find(kVerdicts, text);
+    if (found != kVerdicts.end()) return static_cast<Verdict>(found - kVerdicts.begin());
+    throw Error(fmt::format("unknown verdict '{}': expected one of {}{}", text, join_names(kVerdicts),
+                            nearest_hint(text, kVerdicts)));
+}
+
+Verdict Trial::verdict() const {
+    if (compile && compile->verdict != Verdict::fine) return compile->verdict;
+    if (!same_as.empty()) return Verdict::same_code;
+    return verified ? verified->verdict : Verdict::fine;
+}
+
+std::string Trial::message() const {
+    if (compile && compile->verdict != Verdict::fine) return compile->message;
+    if (!same_as.empty()) return "the same machine code as " + same_as;
+    return verified ? verified->message : std::string();
+}
+
+std::vector<double> Trial::times_us() const {
+    std::vector<double> times;
+    times.reserve(samples.size());
+    for (const Sample& sample : samples) times.push_back(sample.us);
+    return times;
+}
+
+bool is_stale(const Winner& winner, const Versions& today) { return winner.versions != today; }
+
+}  // namespace jitgemm::tuning
