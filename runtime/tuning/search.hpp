@@ -25,20 +25,22 @@ enum class StrategyKind : std::uint8_t { exhaustive, model, evolve };
 struct SearchSpace {
     GemmSpec spec;  ///< resolved
     std::vector<Candidate> candidates;
-    std::string heuristic_kernel;  ///< of candidates.front()
+    std::string heuristic_kernel;      ///< of candidates.front()
+    std::vector<std::string> kernels;  ///< canonical names of the candidates, each once
 };
 /// Throws ConfigError with every reason when nothing is left.
 [[nodiscard]] SearchSpace search_space(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection);
 
 struct SearchLimits {
-    int max_candidates = 0;  ///< 0: the strategy's own
+    int max_candidates = 0;  ///< 0: the strategy's own (exhaustive: all, model: 64, evolve: 128)
 };
 
 /// Proposes kernels in batches, told all that is known so far.
 class Strategy {
 public:
     virtual ~Strategy() = default;
-    /// Kernels to try next, none tried before (`known` holds all that were proposed); empty: done. Deterministic.
+    /// Kernels to try next, none tried before (`known` holds all that were proposed, in any order); empty: done, unless
+    /// some of `known` are unfinished: then ask again when they are. Deterministic.
     [[nodiscard]] virtual std::vector<std::string> propose(const std::vector<Trial>& known) const = 0;
 };
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space,
@@ -55,7 +57,8 @@ struct Interval {
 [[nodiscard]] Interval median_interval(std::vector<double> values);
 
 /// Successive halving: rounds each kernel should have now. Screening 3 rounds for all; then the kernels that are no clear
-/// losers, at most half, get 7; then at most 4 finalists (and the heuristic's own) get 15 or more.
+/// losers, at most half, get 7; then at most 4 finalists get 15, and up to 31 while it is open which of them are equals.
+/// The heuristic's own stays to the end.
 struct RoundPlan {
     std::vector<std::string> kernels;  ///< to be timed together, interleaved
     int rounds = 0;                    ///< that each of them shall have in all
@@ -64,8 +67,9 @@ struct RoundPlan {
 [[nodiscard]] std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials,
                                                    const std::string& heuristic_kernel, bool screening_only);
 
-/// The best by median; among kernels whose intervals overlap the best's, and whose median is within 1 %, the one that
-/// comes first in canonical order (simplest first: fewer entries, then the name). Nothing when none was timed.
+/// The best by median of those timed in earnest (at least half as many rounds as any other); among kernels whose
+/// intervals overlap the best's, and whose median is within 0.5 % (1 % and the noise on top would be more), the one that comes first in canonical order (simplest
+/// first: fewer entries, then the name). Nothing when none was timed.
 [[nodiscard]] std::optional<std::string> pick_winner(const std::vector<Trial>& trials);
 
 }  // namespace jitgemm::tuning
