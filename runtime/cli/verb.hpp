@@ -39,5 +39,6 @@ Action declare_list(CLI::App& app);
 Action declare_run(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();
 [[nodiscard]] std::span<const Verb> layout_verbs();
+[[nodiscard]] std::span<const Verb> wisdom_verbs();
 
 }  // namespace jitgemm::cli
