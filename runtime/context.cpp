@@ -1,6 +1,7 @@
 #include "runtime/context.hpp"
 
 #include "runtime/log.hpp"
+#include "runtime/tuning/tuned_records.hpp"
 
 #include <fmt/format.h>
 
@@ -130,7 +131,8 @@ Context::Impl::SharedLoad Context::Impl::load_shared(const KernelSource& source,
     return {slot->kernel, false};
 }
 
-GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source) {
+GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
+                                   const tuning::TunedChoice& choice) {
     const SharedLoad shared = load_shared(source, spec);
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<GemmKernel::State>();
@@ -143,15 +145,22 @@ GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, con
     state->workspace_bytes =
         static_cast<std::size_t>(family_of(id.config).workspace_bytes(state->row_major, id.config));
     state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
+    state->info.choice = choice.source;
+    state->info.choice_reason = choice.reason;
     state->cache_directory = kernel.cache_directory;
     state->device = device;
     state->workspaces = workspaces;
     return GemmKernel(std::move(state));
 }
 
-GemmKernel Context::Impl::build(const GemmSpec& spec, const KernelConfig& config) {
+GemmKernel Context::Impl::build(const GemmSpec& spec, const tuning::TunedChoice& choice) {
     const GemmSpec asked = resolved(spec);
-    return assemble(asked, {signature(asked), config}, generate(asked, config, *device->model().arch, templates));
+    const KernelId id{signature(asked), choice.config};
+    return assemble(asked, id, generate(asked, choice.config, *device->model().arch, templates), choice);
+}
+
+GemmKernel Context::Impl::build(const GemmSpec& spec, const KernelConfig& config) {
+    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller", {}, 0});
 }
 
 GemmKernel Context::Impl::build(const ParsedDump& dump) {
@@ -159,7 +168,15 @@ GemmKernel Context::Impl::build(const ParsedDump& dump) {
     const GemmSpec asked = resolved(dump.spec);
     KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
     source.body = dump.body;
-    return assemble(asked, dump.id, source);
+    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump", {}, 0});
+}
+
+const tuning::TunedChoices& Context::Impl::tuned_choices() {
+    std::call_once(tuned_once, [&] {
+        tuned =
+            std::make_shared<const tuning::TunedChoices>(tuning::tuned_choices(options, *device, templates, *compiler));
+    });
+    return *tuned;
 }
 
 GemmKernel Context::Impl::kernel(const GemmSpec& spec) {
@@ -167,7 +184,7 @@ GemmKernel Context::Impl::kernel(const GemmSpec& spec) {
         const std::shared_lock lock(mutex);
         if (const auto known = kernels.find(spec); known != kernels.end()) return known->second;
     }
-    GemmKernel built = build(spec, choose_config(spec, device->model(), selection));
+    GemmKernel built = build(spec, tuned_choices().choose(spec, device->model(), selection));
     const std::unique_lock lock(mutex);
     return kernels.emplace(spec, std::move(built)).first->second;
 }

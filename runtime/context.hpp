@@ -18,6 +18,11 @@
 
 namespace jitgemm {
 
+namespace tuning {
+struct TunedChoice;  // runtime/tuning/lookup.hpp, which needs this header
+class TunedChoices;
+}  // namespace tuning
+
 /// A loaded entry of a kernel and the shape it is launched with for this spec.
 struct LoadedEntry {
     KernelEntry entry;
@@ -57,10 +62,13 @@ struct Context::Impl {
     [[nodiscard]] LoadedKernel load(const KernelSource& source, const std::string& kernel_cu);
     /// The kernel for a spec and a config already chosen; not remembered.
     [[nodiscard]] GemmKernel build(const GemmSpec& spec, const KernelConfig& config);
+    [[nodiscard]] GemmKernel build(const GemmSpec& spec, const tuning::TunedChoice& choice);
     /// The kernel of an edited dump: its body is compiled in place of the generated text, for this device's
     /// architecture.
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
+    /// What was tuned for this device, read from wisdom file and store when it is first asked for.
+    [[nodiscard]] const tuning::TunedChoices& tuned_choices();
 
     Options options;
     std::shared_ptr<Device> device;
@@ -81,7 +89,11 @@ struct Context::Impl {
     };
     /// As load, shared by all who ask for the same name and text.
     [[nodiscard]] SharedLoad load_shared(const KernelSource& source, const GemmSpec& spec);
-    [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source);
+    [[nodiscard]] GemmKernel assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
+                                      const tuning::TunedChoice& choice);
+
+    std::once_flag tuned_once;
+    std::shared_ptr<const tuning::TunedChoices> tuned;  ///< tuned_choices() fills it
 
     std::shared_mutex mutex;                           ///< guards the two maps
     std::unordered_map<GemmSpec, GemmKernel> kernels;  ///< by spec as asked

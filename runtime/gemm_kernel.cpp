@@ -94,4 +94,13 @@ std::string_view to_string(CacheSource source) {
     }
 }
 
+std::string_view to_string(ChoiceSource source) {
+    switch (source) {
+        case ChoiceSource::exact: return "exact";
+        case ChoiceSource::nearest: return "nearest";
+        case ChoiceSource::heuristic: return "heuristic";
+        default: return "forced";
+    }
+}
+
 }  // namespace jitgemm

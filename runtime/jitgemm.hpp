@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -47,10 +48,14 @@ struct Options {
     std::string wheel_directory;           ///< JITGEMM_WHEELS: folder with unpacked nvidia-cuda-nvrtc wheels
     std::string template_directory;     ///< JITGEMM_TEMPLATES: read templates from disk in place of the embedded ones
     std::string log_level = "warning";  ///< JITGEMM_LOG: trace, debug, info, warning, error, off
-    std::string kernel;                 ///< canonical kernel name to force; empty: the heuristic chooses
-    std::string family;                 ///< stay within this family; empty: any
-    std::string parameters;             ///< "name=value,..." to fix; empty: none
-    double emulator_gflop = 20;         ///< most work of one emulated launch, in 10^9 operations (2·m·n·k); 0: any
+    /// JITGEMM_TUNING_DIR, else tuning/ in JITGEMM_CACHE_DIR if that is set, else $XDG_DATA_HOME/jitgemm, else
+    /// ~/.local/share/jitgemm: what `jitgemm tune` found serves requests. Only read; empty: not looked at
+    std::string tuning_directory;
+    std::string wisdom;          ///< JITGEMM_WISDOM: a file of `jitgemm wisdom export`, which serves requests as well
+    std::string kernel;          ///< canonical kernel name to force; empty: tuned results, else the heuristic, choose
+    std::string family;          ///< stay within this family; empty: any
+    std::string parameters;      ///< "name=value,..." to fix; empty: none
+    double emulator_gflop = 20;  ///< most work of one emulated launch, in 10^9 operations (2·m·n·k); 0: any
 
     [[nodiscard]] static Options from_environment();
 };
@@ -71,6 +76,15 @@ struct GemmArguments {
 enum class CacheSource : std::uint8_t { memory, disk, compiled };
 [[nodiscard]] std::string_view to_string(CacheSource source);
 
+/// Why a kernel was taken for its problem.
+enum class ChoiceSource : std::uint8_t {
+    exact,      ///< it won when this very problem was tuned on this class of devices
+    nearest,    ///< it won on a near problem of the same types, layout and alignment
+    heuristic,  ///< the cost model's choice, unmeasured
+    forced,     ///< the caller named it
+};
+[[nodiscard]] std::string_view to_string(ChoiceSource source);
+
 /// What is known of a compiled kernel.
 struct KernelInfo {
     std::string name;  ///< canonical kernel name
@@ -83,6 +97,8 @@ struct KernelInfo {
     std::int64_t blocks = 0;
     double compile_ms = 0;  ///< of the compile that made the binary, whenever that was
     CacheSource cache = CacheSource::compiled;
+    ChoiceSource choice = ChoiceSource::forced;
+    std::string choice_reason;  ///< a sentence for people
     std::vector<std::string> warnings;
 };
 

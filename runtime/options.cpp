@@ -45,6 +45,18 @@ std::string cache_directory() {
     return home.empty() ? home : absolute_path(home + "/.cache/jitgemm");
 }
 
+/// Tuning results are no cache: they cost hours, and lie where data lies, but for a cache folder set by hand (XDG base
+/// directory specification).
+std::string tuning_directory() {
+    if (const std::string own = first_of({"JITGEMM_TUNING_DIR"}); !own.empty()) return absolute_path(own);
+    if (const std::string cache = first_of({"JITGEMM_CACHE_DIR"}); !cache.empty())
+        return absolute_path(cache + "/tuning");
+    const std::string xdg = first_of({"XDG_DATA_HOME"});
+    if (xdg.starts_with('/')) return xdg + "/jitgemm";
+    const std::string home = first_of({"HOME"});
+    return home.empty() ? home : absolute_path(home + "/.local/share/jitgemm");
+}
+
 /// JITGEMM_WHEELS, else the folder the build was told of (quickstart puts wheels there when no toolkit is installed).
 std::string wheel_directory() {
     const std::string own = first_of({"JITGEMM_WHEELS"});
@@ -90,6 +102,8 @@ Options Options::from_environment() {
     Options options;
     options.cache_directory = jitgemm::cache_directory();
     options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
+    options.tuning_directory = jitgemm::tuning_directory();
+    options.wisdom = absolute_path(first_of({"JITGEMM_WISDOM"}));
     options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
     options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
     options.wheel_directory = jitgemm::wheel_directory();

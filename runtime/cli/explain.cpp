@@ -55,11 +55,21 @@ void add_registers(ExplainReport& report, const ExplainOptions& options) {
     }
 }
 
+/// The heuristic's or the caller's choice, or the tuned kernel as if it had been named.
+void explain_choice(ExplainReport& report, const ProblemOptions& problem) {
+    Selection selection = problem.selection();
+    report.explanation = jitgemm::explain(report.spec, report.target.gpu, selection);
+    report.choice = choose_kernel(problem, report.spec, report.target);
+    if (report.choice.config == report.explanation.config) return;
+    selection.kernel = report.name_of(report.choice.config);
+    report.explanation = jitgemm::explain(report.spec, report.target.gpu, selection);
+}
+
 int explain(const ExplainOptions& options, Output& output) {
     ExplainReport report;
     report.spec = resolved(options.problem.problem().spec);
     report.target = choose_target(options.problem);
-    report.explanation = jitgemm::explain(report.spec, report.target.gpu, options.problem.selection());
+    explain_choice(report, options.problem);
     add_registers(report, options);
     output.text(to_text(report));
     output.document(to_json(report));

@@ -152,7 +152,8 @@ Json to_json(const ExplainReport& report) {
             {"accepted_count", e.accepted_count},
             {"rejected_count", e.rejected_count},
             {"rejections", rejections_json(report)},
-            {"unsupported", e.unsupported}};
+            {"unsupported", e.unsupported},
+            {"choice", to_json(report.choice)}};
 }
 
 }  // namespace jitgemm::cli

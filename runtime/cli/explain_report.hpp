@@ -13,6 +13,7 @@ struct ExplainReport {
     GemmSpec spec;  ///< resolved, as asked
     Target target;
     Explanation explanation;
+    tuning::TunedChoice choice;
     std::string no_registers;  ///< why there is no figure of ptxas; empty when there is one
 
     [[nodiscard]] std::string name_of(const KernelConfig& config) const;

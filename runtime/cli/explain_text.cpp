@@ -44,7 +44,12 @@ std::string problem_text(const ExplainReport& report) {
 std::string choice_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const std::string rate = fmt::format("{:.2f} us, {:.1f} TFLOP/s", e.cost.total_us, tflops(e.spec, e.cost.total_us));
-    if (e.forced) return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
+    if (report.choice.source == ChoiceSource::forced)
+        return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
+    if (report.choice.source != ChoiceSource::heuristic)
+        return fmt::format("  {}: {}.\n  Predicted to take {}.\n",
+                           report.choice.source == ChoiceSource::exact ? "Exact" : "Nearest", report.choice.reason,
+                           rate);
     return fmt::format("  Predicted to be the fastest of {}: {}.\n",
                        counted(static_cast<std::int64_t>(e.accepted_count), "candidate"), rate);
 }

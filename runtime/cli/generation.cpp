@@ -1,6 +1,5 @@
 #include "runtime/cli/generation.hpp"
 
-#include "generator/heuristics.hpp"
 #include "runtime/cli/target.hpp"
 #include "runtime/cli/toolbox.hpp"
 
@@ -13,7 +12,7 @@ GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output) {
     kernel.spec = resolved(problem.problem().spec);
     const Target target = choose_target(problem);
     if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
-    const KernelConfig config = choose_config(kernel.spec, target.gpu, problem.selection());
+    const KernelConfig config = choose_kernel(problem, kernel.spec, target).config;
     kernel.source = generate(kernel.spec, config, *target.gpu.arch, templates_of(problem.options()));
     return kernel;
 }

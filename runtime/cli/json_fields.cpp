@@ -64,6 +64,13 @@ Json to_json(const KernelEntry& entry) {
             {"arguments", arguments}};
 }
 
+Json to_json(const tuning::TunedChoice& choice) {
+    return {{"source", to_string(choice.source)},
+            {"reason", choice.reason},
+            {"tuned_spec", choice.tuned_spec ? to_json(*choice.tuned_spec) : Json()},
+            {"distance", choice.tuned_spec ? Json(choice.distance) : Json()}};
+}
+
 std::string type_name(const GemmSpec& spec) {
     if (spec.a == spec.b) return std::string(to_string(spec.a));
     return fmt::format("{}*{}", to_string(spec.a), to_string(spec.b));

@@ -4,6 +4,7 @@
 #include "generator/families/family.hpp"
 #include "generator/gemm_spec.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/tuning/lookup.hpp"
 
 #include <string>
 
@@ -14,6 +15,8 @@ namespace jitgemm::cli {
 [[nodiscard]] Json to_json(const GpuModel& gpu);
 [[nodiscard]] Json to_json(const CostEstimate& cost);
 [[nodiscard]] Json to_json(const KernelEntry& entry);
+/// Which of exact, nearest, heuristic, forced it was and why; for a near problem that one and how far it is.
+[[nodiscard]] Json to_json(const tuning::TunedChoice& choice);
 
 /// "bf16" where A and B have one type, else "e4m3*e5m2".
 [[nodiscard]] std::string type_name(const GemmSpec& spec);

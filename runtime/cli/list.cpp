@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace jitgemm::cli {
 namespace {
@@ -26,7 +27,8 @@ struct Listing {
     GemmSpec spec;  ///< resolved
     Target target;
     CandidateList candidates;
-    std::size_t shown = 0;  ///< of the accepted ones
+    std::size_t shown = 0;                      ///< of the accepted ones
+    std::optional<tuning::TunedChoice> choice;  ///< what would be taken; unset when nothing serves the problem
 
     [[nodiscard]] std::string name_of(const KernelConfig& config) const {
         return kernel_name({signature(spec), config});
@@ -39,6 +41,7 @@ Listing make_listing(const ListOptions& options) {
     listing.target = choose_target(options.problem);
     listing.candidates = list_candidates(listing.spec, listing.target.gpu, options.problem.selection());
     const std::size_t accepted = listing.candidates.accepted.size();
+    if (accepted != 0) listing.choice = choose_kernel(options.problem, listing.spec, listing.target);
     listing.shown = options.limit == 0 ? accepted : std::min(options.limit, accepted);
     return listing;
 }
@@ -52,6 +55,13 @@ Json candidate_json(const Listing& listing, const Candidate& candidate) {
             {"cost", to_json(candidate.cost)}};
 }
 
+Json choice_json(const Listing& listing) {
+    if (!listing.choice) return {};
+    Json json = to_json(*listing.choice);
+    json["kernel"] = listing.name_of(listing.choice->config);
+    return json;
+}
+
 Json document_of(const Listing& listing, bool why) {
     Json accepted = Json::array();
     for (std::size_t i = 0; i < listing.shown; ++i)
@@ -62,7 +72,8 @@ Json document_of(const Listing& listing, bool why) {
               {"accepted_count", listing.candidates.accepted.size()},
               {"rejected_count", listing.candidates.rejected.size()},
               {"candidates", accepted},
-              {"unsupported", listing.candidates.unsupported}};
+              {"unsupported", listing.candidates.unsupported},
+              {"choice", choice_json(listing)}};
     if (!why) return json;
     json["rejected"] = Json::array();
     for (const RejectedCandidate& rejected : listing.candidates.rejected) {
@@ -102,6 +113,9 @@ std::string to_text(const Listing& listing, bool why) {
     if (listing.shown < list.accepted.size()) {
         text += fmt::format("... and {} more (--limit 0 shows all)\n", list.accepted.size() - listing.shown);
     }
+    if (listing.choice)
+        text += fmt::format("chosen: {}\n  {}: {}\n", listing.name_of(listing.choice->config),
+                            to_string(listing.choice->source), listing.choice->reason);
     for (const std::string& reason : list.unsupported) text += fmt::format("unsupported: {}\n", reason);
     if (why && !list.rejected.empty()) text += rejected_text(listing);
     return text;

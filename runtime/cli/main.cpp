@@ -26,6 +26,8 @@ constexpr std::array kVerbs{
          jitgemm::cli::layout_verbs},
     Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, clear, why", nullptr,
          jitgemm::cli::cache_verbs},
+    Verb{"wisdom", "Tuning winners as a file an application ships: export, import, show, forget", nullptr,
+         jitgemm::cli::wisdom_verbs},
     Verb{"doctor", "What is installed, found and missing", jitgemm::cli::declare_doctor},
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kStatusNames{"ok", "wrong", "unsupported", "failed"};
 
 /// Every field a row has, in order.
-constexpr std::array<std::string_view, 36> kFields{
+constexpr std::array<std::string_view, 37> kFields{
     "kernel",
     "type",
     "layout",
@@ -52,6 +52,7 @@ constexpr std::array<std::string_view, 36> kFields{
     "sm_clock_mhz",
     "power_watts",
     "time_source",
+    "choice",
 };
 
 Json empty_row() {
@@ -70,6 +71,7 @@ void take(Json& row, const Json& from) {
 void add_kernel(Json& row, const KernelInfo& info) {
     row["kernel"] = info.name;
     row["cache"] = to_string(info.cache);
+    row["choice"] = to_string(info.choice);
     row["compile_ms"] = info.compile_ms;
     row["arch"] = info.arch;
     if (info.registers != 0) row["registers"] = info.registers;  // PTX has none yet

@@ -110,6 +110,7 @@ std::string to_text(const Context& context, const GemmKernel& kernel, const Meas
     text += line("device", measurement.estimated ? context.device_name()
                                                  : fmt::format("{} ({})", context.device_name(), context.arch()));
     text += line("kernel", kernel.info().name);
+    text += line("choice", fmt::format("{}: {}", to_string(kernel.info().choice), kernel.info().choice_reason));
     text += line("source", file.empty() ? "not stored: the cache cannot be used" : file);
     text += line("cache", cache_text(kernel.info()));
     text += line("verified",
@@ -134,6 +135,7 @@ Json document_of(const Context& context, const GemmKernel& kernel, const Measure
     json["source_file"] = file.empty() ? Json() : Json(file);
     json["verification"] = measurement.verification.message;
     json["warnings"] = kernel.info().warnings;
+    json["choice_reason"] = kernel.info().choice_reason;
     json["spec"] = to_json(kernel.spec());
     if (measurement.peers.size() > 1) json["peers"] = peers_json(kernel, measurement);
     return json;

@@ -1,8 +1,10 @@
 #include "runtime/cli/target.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/toolbox.hpp"
 #include "runtime/cuda_gpu_model.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/tuning/tuned_records.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +48,12 @@ Target choose_target(const ProblemOptions& problem) {
     if (const auto name = problem.text("gpu")) return named_gpu(*name, arch);
     if (arch) return {typical_gpu(find_arch(*arch)), "the typical GPU of --arch"};
     return machine_gpu();
+}
+
+tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const GemmSpec& spec, const Target& target) {
+    const Options options = problem.options();
+    return tuning::tuned_choices(options, target.gpu, templates_of(options))
+        .choose(spec, target.gpu, problem.selection());
 }
 
 std::string describe(const Target& target) {

@@ -2,6 +2,7 @@
 
 #include "generator/arch.hpp"
 #include "runtime/cli/problem_options.hpp"
+#include "runtime/tuning/lookup.hpp"
 
 #include <optional>
 #include <string>
@@ -21,6 +22,11 @@ struct Target {
 
 /// This machine's first GPU, asked of the driver alone: no context is made. Nothing, and why, when there is none.
 [[nodiscard]] std::optional<GpuModel> first_gpu(std::string& reason);
+
+/// The kernel that serves the problem there: a tuned one of the settings' store or wisdom file, else the heuristic's.
+/// Throws what choose_config throws.
+[[nodiscard]] tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const GemmSpec& spec,
+                                                const Target& target);
 
 /// "h200 (sm_90a, 132 SMs), this machine's GPU".
 [[nodiscard]] std::string describe(const Target& target);

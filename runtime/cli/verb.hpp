@@ -41,5 +41,6 @@ Action declare_tune(CLI::App& app);
 [[nodiscard]] std::span<const Verb> cache_verbs();
 [[nodiscard]] std::span<const Verb> layout_verbs();
 [[nodiscard]] std::span<const Verb> tune_verbs();
+[[nodiscard]] std::span<const Verb> wisdom_verbs();
 
 }  // namespace jitgemm::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace jitgemm::tuning {
@@ -15,16 +16,32 @@ constexpr int kClockStep = 50;      // MHz
 /// To the nearest multiple.
 long rounded_to(double value, int step) { return std::lround(value / step) * step; }
 
+/// A class's words before and after the memory.
+std::string before_memory(const GpuModel& gpu) {
+    return fmt::format("{}-{}sm-{}MB-", gpu.arch->name, gpu.sm_count,
+                       std::lround(static_cast<double>(gpu.l2_bytes) / kMebibyte));
+}
+
+std::string after_memory(const GpuModel& gpu) {
+    return fmt::format("GB-{}GBs-{}MHz", rounded_to(gpu.dram_bytes_per_second / 1e9, kBandwidthStep),
+                       rounded_to(gpu.clock_mhz, kClockStep));
+}
+
 }  // namespace
 
 std::string device_class(const DeviceFacts& facts) {
-    const GpuModel& gpu = facts.model;
-    if (facts.emulator) return fmt::format("emulator-{}", gpu.arch->name);
-    return fmt::format("{}-{}sm-{}MB-{}GB-{}GBs-{}MHz", gpu.arch->name, gpu.sm_count,
-                       std::lround(static_cast<double>(gpu.l2_bytes) / kMebibyte),
-                       std::lround(static_cast<double>(facts.memory_bytes) / kGibibyte),
-                       rounded_to(gpu.dram_bytes_per_second / 1e9, kBandwidthStep),
-                       rounded_to(gpu.clock_mhz, kClockStep));
+    if (facts.emulator) return fmt::format("emulator-{}", facts.model.arch->name);
+    const long memory = std::lround(static_cast<double>(facts.memory_bytes) / kGibibyte);
+    return fmt::format("{}{}{}", before_memory(facts.model), memory, after_memory(facts.model));
+}
+
+bool may_be_of_class(const GpuModel& gpu, std::string_view device_class) {
+    const std::string before = before_memory(gpu);
+    const std::string after = after_memory(gpu);
+    if (!device_class.starts_with(before)) return false;
+    const std::string_view rest = device_class.substr(before.size());
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    return digits > 0 && rest.substr(digits) == after;
 }
 
 }  // namespace jitgemm::tuning

@@ -45,6 +45,11 @@ std::vector<double> Trial::times_us() const {
     return times;
 }
 
-bool is_stale(const Winner& winner, const Versions& today) { return winner.versions != today; }
+bool is_stale(const Winner& winner, const Versions& today) {
+    Versions comparable = winner.versions;
+    if (today.nvrtc == 0) comparable.nvrtc = 0;
+    if (today.driver == 0) comparable.driver = 0;
+    return comparable != today;
+}
 
 }  // namespace jitgemm::tuning

@@ -89,7 +89,8 @@ struct Winner {
     std::int64_t unix_time = 0;  ///< seconds
 };
 
-/// Measured with other versions than today's: worth trying first, not worth trusting.
+/// Measured with other versions than today's: worth trying first, not worth trusting. A version that is 0 today (no
+/// driver, no NVRTC here) is not compared.
 [[nodiscard]] bool is_stale(const Winner& winner, const Versions& today);
 
 }  // namespace jitgemm::tuning

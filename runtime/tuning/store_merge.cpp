@@ -3,6 +3,7 @@
 #include "runtime/tuning/sql_fields.hpp"
 #include "runtime/tuning/store_file.hpp"
 #include "runtime/tuning/store_winners.hpp"
+#include "runtime/tuning/winner_map.hpp"
 
 #include <fmt/format.h>
 

@@ -2,10 +2,8 @@
 
 #include "runtime/tuning/sqlite.hpp"
 
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 /// \file The table of winners: which one stays when two are for one problem, and the statements.
@@ -15,20 +13,6 @@ namespace jitgemm::tuning {
 /// Whether a newly found winner takes an older one's place: always, except an incomplete one a complete one's of the
 /// same versions.
 [[nodiscard]] bool replaces(const Winner& found, const Winner& old);
-
-/// Of two that other hosts or stores found: the complete one, then the faster. A total order, so that it does not matter who is
-/// merged first.
-[[nodiscard]] bool is_better(const Winner& left, const Winner& right);
-
-/// Winners by class and spec, the better of each.
-class WinnerMap {
-public:
-    void add(Winner winner);
-    [[nodiscard]] std::vector<Winner> sorted() const;
-
-private:
-    std::map<std::pair<std::string, std::string>, Winner> winners_;
-};
 
 /// The rows of one database's table (`schema`: "main", or an attached one's name); an empty class means all. A row that
 /// this version cannot read is passed over with a warning.

@@ -1,0 +1,175 @@
+#include "runtime/tuning/lookup.hpp"
+
+#include "runtime/log.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(spec)); }
+
+/// What a kernel knows at compile time, and whether C is as aligned: all but the sizes.
+GemmSpec class_of(GemmSpec spec) {
+    spec.m = spec.n = spec.k = 0;
+    spec.lda = spec.ldb = spec.ldc = spec.ldd = 0;
+    return spec;
+}
+
+/// Infinite where an extent is 0.
+double distance_between(const GemmSpec& left, const GemmSpec& right) {
+    const auto octaves = [](std::int64_t a, std::int64_t b) {
+        if (a == b) return 0.0;
+        return std::log2(static_cast<double>(a) / static_cast<double>(b));
+    };
+    return std::hypot(octaves(left.m, right.m), octaves(left.n, right.n), octaves(left.k, right.k));
+}
+
+double predicted_us(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+    return family_of(config).cost(spec, config, gpu).total_us;
+}
+
+std::string sizes(const GemmSpec& spec) { return fmt::format("{}x{}x{}", spec.m, spec.n, spec.k); }
+
+/// Why the kernel cannot compute this problem on this device today.
+std::vector<std::string> misfits(const KernelId& id, const GemmSpec& spec, const Arch& arch) {
+    if (id.signature != signature(spec)) return {"it is for other types, another layout or alignment"};
+    const Family& family = family_of(id.config);
+    std::vector<std::string> reasons = family.unsupported(spec, arch);
+    const std::vector<std::string> violations = family.violations(spec, id.config, arch);
+    reasons.insert(reasons.end(), violations.begin(), violations.end());
+    return reasons;
+}
+
+/// The winner's config where it still passes all rules; else nothing, and a line in the log.
+std::optional<KernelConfig> sound_config(const Winner& winner, const GemmSpec& spec, const Arch& arch) {
+    std::vector<std::string> reasons;
+    try {
+        const KernelId id = parse_kernel_name(winner.kernel);
+        reasons = misfits(id, spec, arch);
+        if (reasons.empty()) return id.config;
+    } catch (const Error& error) {
+        reasons = {error.what()};
+    }
+    log().warn("passing over the tuned kernel {} for {}: {}", winner.kernel, sizes(spec), fmt::join(reasons, "; "));
+    return std::nullopt;
+}
+
+/// Whether the caller's wishes leave this config open.
+bool satisfies(const KernelConfig& config, const Selection& selection) {
+    if (selection.family && *selection.family != family_name(config)) return false;
+    if (selection.parameters.empty()) return true;
+    try {
+        return parameters_of(with_parameters(config, selection.parameters)) == parameters_of(config);
+    } catch (const ConfigError&) {  // the parameters of another family
+        return false;
+    }
+}
+
+/// Its own sweep measured the heuristic's kernel, and that was faster: a sweep kept to one family stores such winners.
+bool lost_to_heuristic(const Winner& winner) { return winner.heuristic_us > 0 && winner.low_us > winner.heuristic_us; }
+
+/// By how much the model thinks worse of the winner than of the heuristic's kernel on the problem where it won.
+double model_error(const Winner& winner, const KernelConfig& config, const GpuModel& gpu) {
+    try {
+        const KernelId heuristic = parse_kernel_name(winner.heuristic_kernel);
+        const double ratio = predicted_us(winner.spec, config, gpu) / predicted_us(winner.spec, heuristic.config, gpu);
+        return std::isfinite(ratio) ? std::max(1.0, ratio) : 1.0;
+    } catch (const Error&) {  // an older version's kernel
+        return 1.0;
+    }
+}
+
+std::string gain(const Winner& winner) {
+    if (winner.heuristic_us <= 0) return fmt::format("{:.2f} us measured", winner.median_us);
+    return fmt::format("{:.2f} us measured, the heuristic's kernel took {:.2f} us", winner.median_us,
+                       winner.heuristic_us);
+}
+
+}  // namespace
+
+TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today) : today_(std::move(today)) {
+    for (Winner winner : winners) {
+        winner.spec = normal_form(winner.spec);
+        classes_[class_of(winner.spec)].push_back(std::move(winner));
+    }
+}
+
+std::string TunedChoices::age(const Winner& winner) const {
+    std::string text = winner.complete ? "" : "; the search was not finished";
+    if (is_stale(winner, today_)) text += "; with other versions than today's, so a hint";
+    return text;
+}
+
+std::optional<TunedChoice> TunedChoices::exact(const GemmSpec& spec, const GpuModel& gpu,
+                                               const Selection& selection) const {
+    const auto group = classes_.find(class_of(spec));
+    if (group == classes_.end()) return std::nullopt;
+    for (const Winner& winner : group->second) {
+        if (winner.spec != spec || lost_to_heuristic(winner)) continue;
+        const std::optional<KernelConfig> config = sound_config(winner, spec, *gpu.arch);
+        if (!config || !satisfies(*config, selection)) continue;
+        return TunedChoice{
+            *config,
+            ChoiceSource::exact,
+            fmt::format("tuned for this problem on this class of devices ({}){}", gain(winner), age(winner)),
+            {},
+            0};
+    }
+    return std::nullopt;
+}
+
+std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const GemmSpec& spec) const {
+    std::vector<Neighbour> found;
+    const auto group = classes_.find(class_of(spec));
+    if (group == classes_.end()) return found;
+    for (const Winner& winner : group->second) {
+        const double distance = distance_between(spec, winner.spec);
+        if (distance <= kNearestLimit && !lost_to_heuristic(winner)) found.push_back({&winner, distance});
+    }
+    std::ranges::sort(found, [](const Neighbour& left, const Neighbour& right) {
+        const auto rank = [](const Neighbour& one) {
+            return std::tuple(one.distance, one.winner->spec.m, one.winner->spec.n, one.winner->kernel);
+        };
+        return rank(left) < rank(right);
+    });
+    return found;
+}
+
+std::optional<TunedChoice> TunedChoices::nearest(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection,
+                                                 const KernelConfig& heuristic) const {
+    const double heuristic_us = predicted_us(spec, heuristic, gpu);
+    for (const auto& [winner, distance] : neighbours(spec)) {
+        const std::optional<KernelConfig> config = sound_config(*winner, spec, *gpu.arch);
+        if (!config || !satisfies(*config, selection)) continue;
+        const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, gpu);
+        if (predicted_us(spec, *config, gpu) > allowed_us) continue;
+        return TunedChoice{*config, ChoiceSource::nearest,
+                           fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}",
+                                       sizes(winner->spec), distance, gain(*winner), age(*winner)),
+                           winner->spec, distance};
+    }
+    return std::nullopt;
+}
+
+TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) const {
+    if (selection.kernel)
+        return {choose_config(asked, gpu, selection), ChoiceSource::forced, "named by the caller", {}, 0};
+    const GemmSpec spec = normal_form(asked);
+    if (auto choice = exact(spec, gpu, selection)) return *std::move(choice);
+    const KernelConfig heuristic = choose_config(asked, gpu, selection);
+    if (auto choice = nearest(spec, gpu, selection, heuristic)) return *std::move(choice);
+    const char* const reason = empty() ? "the heuristic's choice: nothing is tuned for this class of devices"
+                                       : "the heuristic's choice: nothing tuned is near enough to this problem";
+    return {heuristic, ChoiceSource::heuristic, reason, {}, 0};
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,95 @@
+#include "runtime/tuning/tuned_records.hpp"
+
+#include "generator/renderer.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/driver.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/log.hpp"
+#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/winner_map.hpp"
+#include "runtime/tuning/wisdom.hpp"
+
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+std::string hash_of(const TemplateSet& templates) {
+    std::string all;
+    for (const auto& [name, text] : templates.files()) all += name + '\0' + text + '\0';
+    return hash_hex(all);
+}
+
+int driver_version() {
+    std::string reason;
+    const DriverApi* const api = try_driver(reason);
+    return api == nullptr ? 0 : api->version;
+}
+
+Wisdom wisdom_of(const Options& options) {
+    if (options.wisdom.empty()) return {};
+    try {
+        return read_wisdom(options.wisdom);
+    } catch (const WisdomError& error) {
+        return {{}, {error.what()}};
+    }
+}
+
+StoredWinners store_of(const Options& options) {
+    return options.tuning_directory.empty() ? StoredWinners{} : stored_winners(options.tuning_directory);
+}
+
+void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, WinnerMap& into) {
+    for (const Winner& winner : winners) {
+        if (serves(winner.device_class)) into.add(winner);
+    }
+}
+
+}  // namespace
+
+std::vector<Winner> tuned_winners(const Options& options, const ClassFilter& serves) {
+    const Wisdom wisdom = wisdom_of(options);
+    const StoredWinners stored = store_of(options);
+    for (const std::string& problem : wisdom.problems) log().warn("wisdom: {}", problem);
+    for (const std::string& problem : stored.problems) log().warn("{}", problem);
+    WinnerMap winners;
+    add_serving(wisdom.winners, serves, winners);
+    add_serving(stored.winners, serves, winners);
+    return winners.sorted();
+}
+
+DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler) {
+    const bool emulator = device.kind() == DeviceKind::emulator;
+    return {.model = device.model(),
+            .ordinal = device.ordinal(),
+            .memory_bytes = device.total_memory(),
+            .emulator = emulator,
+            .versions = {.library = kVersion,
+                         .templates = hash_of(templates),
+                         .nvrtc = compiler.nvrtc_version(),
+                         .driver = emulator ? 0 : driver_version()}};
+}
+
+TunedChoices tuned_choices(const Options& options, const Device& device, const TemplateSet& templates,
+                           Compiler& compiler) {
+    if (options.tuning_directory.empty() && options.wisdom.empty()) return {};
+    DeviceFacts facts{.model = device.model(),
+                      .ordinal = device.ordinal(),
+                      .memory_bytes = device.total_memory(),
+                      .emulator = device.kind() == DeviceKind::emulator,
+                      .versions = {}};
+    const std::string own = device_class(facts);
+    const std::vector<Winner> winners = tuned_winners(options, [&](std::string_view name) { return name == own; });
+    if (winners.empty()) return {};  // the versions cost a look at NVRTC
+    return {winners, device_facts(device, templates, compiler).versions};
+}
+
+TunedChoices tuned_choices(const Options& options, const GpuModel& gpu, const TemplateSet& templates) {
+    const auto serves = [&](std::string_view name) { return may_be_of_class(gpu, name); };
+    const std::vector<Winner> winners = tuned_winners(options, serves);
+    if (winners.empty()) return {};
+    return {winners, {.library = kVersion, .templates = hash_of(templates)}};
+}
+
+}  // namespace jitgemm::tuning
