@@ -25,6 +25,7 @@ constexpr std::array kVerbs{
     Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, clear, why", nullptr,
          jitgemm::cli::cache_verbs},
     Verb{"doctor", "What is installed, found and missing", jitgemm::cli::declare_doctor},
+    Verb{"worker", "What a sweep's child processes do: compile, measure", nullptr, jitgemm::cli::worker_verbs, true},
 };
 
 }  // namespace
