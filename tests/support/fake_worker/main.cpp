@@ -124,10 +124,8 @@ private:
         executed(script_, fmt::format("time {} {} round={}", name, to_string(job.spec), round));
         sleep_ms(script_.turn_ms);
         const std::string fault = script_.rule_for(name).time;
-        if (fault == "unfit")
-            outcome = {Verdict::unfit, kernel, "CUDA_ERROR_OUT_OF_MEMORY", 0};
-        else
-            commit_fault(fault, name);
+        if (fault == "unfit") throw Error("CUDA_ERROR_OUT_OF_MEMORY");
+        commit_fault(fault, name);
         return script_.noisy_time_us(job.spec, name, round);
     }
 
