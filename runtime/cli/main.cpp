@@ -29,6 +29,7 @@ constexpr std::array kVerbs{
     Verb{"wisdom", "Tuning winners as a file an application ships: export, import, show, forget", nullptr,
          jitgemm::cli::wisdom_verbs},
     Verb{"doctor", "What is installed, found and missing", jitgemm::cli::declare_doctor},
+    Verb{"worker", "What a sweep's child processes do: compile, measure", nullptr, jitgemm::cli::worker_verbs, true},
 };
 
 }  // namespace

@@ -26,13 +26,17 @@ bool is_help(const std::string& word) { return word == "--help" || word == "-h" 
 
 std::string help_of(std::span<const Verb> verbs, const std::string& path) {
     std::string help = fmt::format("Usage: {0} VERB [options]; {0} VERB --help for each\n\n", path);
-    for (const Verb& verb : verbs) help += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+    for (const Verb& verb : verbs) {
+        if (!verb.hidden) help += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+    }
     return help;
 }
 
 std::vector<std::string_view> names_of(std::span<const Verb> verbs) {
     std::vector<std::string_view> names;
-    for (const Verb& verb : verbs) names.push_back(verb.name);
+    for (const Verb& verb : verbs) {
+        if (!verb.hidden) names.push_back(verb.name);
+    }
     return names;
 }
 

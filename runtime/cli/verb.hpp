@@ -22,6 +22,7 @@ struct Verb {
     std::string_view summary;
     Action (*declare)(CLI::App&) = nullptr;
     std::span<const Verb> (*children)() = nullptr;
+    bool hidden = false;  ///< for programs, not for people: in no list of verbs
 };
 
 /// Runs the verb that the first argument names, or prints help or version; `path` is what was typed before ("jitgemm
@@ -42,5 +43,6 @@ Action declare_tune(CLI::App& app);
 [[nodiscard]] std::span<const Verb> layout_verbs();
 [[nodiscard]] std::span<const Verb> tune_verbs();
 [[nodiscard]] std::span<const Verb> wisdom_verbs();
+[[nodiscard]] std::span<const Verb> worker_verbs();
 
 }  // namespace jitgemm::cli

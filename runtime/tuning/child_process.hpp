@@ -26,8 +26,8 @@ struct Received {
 
 /// A child spoken to in lines over its stdin and stdout. Its stderr is drained, and the end of it kept.
 ///
-/// It is spawned (posix_spawn), never forked, so it may be made by a process with threads. It inherits no other open
-/// file, and SIGINT is blocked in it: Ctrl-C reaches the whole foreground group, and only the parent may decide
+/// It is spawned (posix_spawn), never forked, so it may be made by a process with threads. It inherits none of
+/// our descriptors, and SIGINT is blocked in it: Ctrl-C reaches the whole foreground group, and only the parent may decide
 /// what becomes of its children. Closing a child is closing its stdin; one that does not end by that is killed.
 /// Not thread-safe: one thread a child.
 class ChildProcess {

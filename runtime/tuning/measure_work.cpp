@@ -7,7 +7,7 @@
 #include "runtime/log.hpp"
 #include "runtime/tuning/exact_verifier.hpp"
 #include "runtime/tuning/named_kernel.hpp"
-#include "runtime/tuning/round_policy.hpp"
+#include "runtime/tuning/timed_round.hpp"
 #include "runtime/tuning/timing_bench.hpp"
 
 #include <algorithm>
@@ -29,6 +29,22 @@ constexpr std::array<std::string_view, 7> kHarmlessResults{
     "CUDA_ERROR_NO_BINARY_FOR_GPU",      "CUDA_ERROR_INVALID_IMAGE", "CUDA_ERROR_NOT_SUPPORTED",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"};
 
+/// Passes on what a timing does, and remembers whose turn it is.
+class CurrentTurn final : public TimingObserver {
+public:
+    explicit CurrentTurn(TimingObserver& listener) : listener_(listener) {}
+    void turn(std::size_t kernel) override {
+        current_ = kernel;
+        listener_.turn(kernel);
+    }
+    void sample(const TimedSample& sample) override { listener_.sample(sample); }
+    [[nodiscard]] std::size_t current() const { return current_; }
+
+private:
+    TimingObserver& listener_;
+    std::size_t current_ = 0;
+};
+
 // ---- on a GPU -------------------------------------------------------------------------------------------------------
 
 class GpuWork final : public MeasureWork {
@@ -49,20 +65,17 @@ public:
         }
     }
 
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& observer) override {
-        std::size_t current = 0;
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& listener) override {
+        CurrentTurn observer(listener);
         TimeOutcome outcome;
-        const auto take_turn = [&](std::size_t kernel) {
-            current = kernel;
-            observer.turn(kernel);
-        };
         try {
             turn_to(job.spec);
-            prepare(job, take_turn);
-            for (int i = 0; i < job.rounds; ++i) outcome.repeated_rounds += time_round(job, i, take_turn, observer);
+            prepare(job, observer);
+            for (int i = 0; i < job.rounds; ++i)
+                outcome.repeated_rounds += measure_round(job, i, round_device(job), observer);
         } catch (const std::exception& error) {
             outcome.verdict = verdict_of(error);
-            outcome.culprit = current;
+            outcome.culprit = observer.current();
             outcome.message = error.what();
         }
         return outcome;
@@ -93,33 +106,20 @@ private:
         return *verifier_;
     }
 
-    template <typename TakeTurn>
-    void prepare(const TimeJob& job, const TakeTurn& take_turn) {
+    void prepare(const TimeJob& job, TimingObserver& observer) {
         if (is_crowded()) verifier_.reset();
         if (!bench_ || !bench_->serves(job)) bench_.emplace(context_.impl(), job);
         bench_->keep_only(job.kernels);
         for (std::size_t i = 0; i < job.kernels.size(); ++i) {
-            take_turn(i);
+            observer.turn(i);
             bench_->add(job.kernels[i]);
         }
     }
 
-    /// Returns how often the round was thrown away.
-    template <typename TakeTurn>
-    int time_round(const TimeJob& job, int number, const TakeTurn& take_turn, TimingObserver& observer) {
-        const auto measure = [&] {
-            std::vector<double> us(job.kernels.size());
-            for (const std::size_t turn : turns_of_round(number, us.size())) {
-                take_turn(turn);
-                us[turn] = bench_->microseconds(job.kernels[turn]);
-            }
-            return us;
-        };
-        const Round round = unspoilt_round([this] { return read_device(facts_.ordinal); }, measure,
-                                           [] { std::this_thread::sleep_for(kCoolDown); });
-        for (std::size_t i = 0; i < round.us.size(); ++i)
-            observer.sample({i, {job.first_rounds.at(i) + number, round.us[i], round.before, round.after}});
-        return round.thrown_away;
+    [[nodiscard]] RoundDevice round_device(const TimeJob& job) {
+        return {[this] { return read_device(facts_.ordinal); },
+                [this, &job](std::size_t i) { return bench_->microseconds(job.kernels[i]); },
+                [] { std::this_thread::sleep_for(kCoolDown); }};
     }
 
     Context context_;
@@ -149,20 +149,15 @@ public:
         }
     }
 
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& observer) override {
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& listener) override {
+        CurrentTurn observer(listener);
         TimeOutcome outcome;
+        const RoundDevice device{[] { return DeviceReading{}; }, [&](std::size_t i) { return estimated_us(job, i); },
+                                 [] {}};
         try {
-            for (int round = 0; round < job.rounds; ++round) {
-                for (std::size_t i = 0; i < job.kernels.size(); ++i) {
-                    outcome.culprit = i;
-                    observer.turn(i);
-                    observer.sample({i, {job.first_rounds.at(i) + round, estimated_us(job, i), {}, {}}});
-                }
-            }
-            outcome.culprit = 0;
+            for (int i = 0; i < job.rounds; ++i) measure_round(job, i, device, observer);
         } catch (const std::exception& error) {
-            outcome.verdict = Verdict::unfit;
-            outcome.message = error.what();
+            outcome = {Verdict::unfit, observer.current(), error.what(), 0};
         }
         return outcome;
     }

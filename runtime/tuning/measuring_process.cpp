@@ -10,6 +10,9 @@ namespace {
 
 using Clock = WorkerProcess::Clock;
 using Answer = std::variant<WorkerReply, WorkerEnd>;
+using Sink = std::function<void(const TimedSample&)>;
+
+constexpr const char* kNonsense = "the process answered something else";
 
 constexpr double kSlowestGpu = 1e11;  // flop/s
 constexpr double kSlowestEmulator = 2e6;
@@ -33,19 +36,22 @@ struct MeasuringProcess::Impl {
     explicit Impl(const MeasuringOptions& given) : options(given) { start(); }
 
     void start();
-    WorkerProcess& living_child();
+    WorkerProcess& ask(const WorkerRequest& request);
     [[nodiscard]] Clock::time_point deadline(const GemmSpec& spec, double launches) const {
         return Clock::now() + watchdog(options.patience, spec, launches, facts.emulator);
     }
-    /// The child is not used further.
-    void bury(const std::string& what, const std::string& message);
+    /// The answer is complete; after `crashed` or `hung` the child is not used further.
+    void conclude(Verdict verdict, const std::string& message);
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job);
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink);
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, const Sink& sink);
+    [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job, const Sink& sink,
+                                                         std::size_t& turn);
 
     MeasuringOptions options;
     std::unique_ptr<WorkerProcess> child;
     DeviceFacts facts;
     int children = 0;
+    bool answering = false;
 };
 
 void MeasuringProcess::Impl::start() {
@@ -55,56 +61,58 @@ void MeasuringProcess::Impl::start() {
     facts = *child->hello().facts;
 }
 
-WorkerProcess& MeasuringProcess::Impl::living_child() {
+/// A child in the midst of an answer is one whose listener threw: what else it says belongs to nobody.
+WorkerProcess& MeasuringProcess::Impl::ask(const WorkerRequest& request) {
+    if (answering) child.reset();
     if (child == nullptr) start();
+    answering = true;
+    child->send(request);
     return *child;
 }
 
-void MeasuringProcess::Impl::bury(const std::string& what, const std::string& message) {
-    log().info("measuring worker: {}: {}", what, message);
+void MeasuringProcess::Impl::conclude(Verdict verdict, const std::string& message) {
+    answering = false;
+    if (verdict != Verdict::crashed && verdict != Verdict::hung) return;
+    log().info("measuring worker: {}", message);
     child.reset();
 }
 
 VerifyOutcome MeasuringProcess::Impl::verify(const VerifyJob& job) {
-    WorkerProcess& worker = living_child();
-    worker.send(job);
-    const Answer answer = worker.receive(deadline(job.spec, kVerifyLaunches));
-    VerifyOutcome outcome{Verdict::crashed, "the process answered something else"};
+    const Answer answer = ask(job).receive(deadline(job.spec, kVerifyLaunches));
+    VerifyOutcome outcome{Verdict::crashed, kNonsense};
     if (const auto* end = std::get_if<WorkerEnd>(&answer))
         outcome = {verdict_of(*end), end->message};
     else if (const auto* said = std::get_if<VerifyOutcome>(&std::get<WorkerReply>(answer)))
         outcome = *said;
-    if (outcome.verdict == Verdict::crashed || outcome.verdict == Verdict::hung) bury(job.kernel, outcome.message);
+    conclude(outcome.verdict, outcome.message);
     return outcome;
 }
 
-TimeOutcome MeasuringProcess::Impl::time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) {
-    WorkerProcess& worker = living_child();
-    worker.send(job);
-    TimeOutcome outcome;
-    std::size_t turn = 0;
-    while (true) {
-        const Answer answer = worker.receive(deadline(job.spec, kTurnLaunches));
-        if (const auto* end = std::get_if<WorkerEnd>(&answer)) {
-            outcome = {verdict_of(*end), turn, end->message, 0};
-            break;
-        }
-        const WorkerReply& reply = std::get<WorkerReply>(answer);
-        if (const auto* next = std::get_if<WorkerTurn>(&reply)) {
-            turn = next->kernel;
-        } else if (const auto* sample = std::get_if<TimedSample>(&reply)) {
-            sink(*sample);
-        } else if (const auto* done = std::get_if<TimeOutcome>(&reply)) {
-            outcome = *done;
-            break;
-        } else {
-            outcome = {Verdict::crashed, turn, "the process answered something else", 0};
-            break;
-        }
+/// The end of a timing that this answer is, if it is one; samples go to the sink, turns are noted.
+std::optional<TimeOutcome> MeasuringProcess::Impl::take(const Answer& answer, const TimeJob& job, const Sink& sink,
+                                                        std::size_t& turn) {
+    if (const auto* end = std::get_if<WorkerEnd>(&answer)) return TimeOutcome{verdict_of(*end), turn, end->message, 0};
+    const WorkerReply& reply = std::get<WorkerReply>(answer);
+    if (const auto* done = std::get_if<TimeOutcome>(&reply)) return *done;
+    const auto* next = std::get_if<WorkerTurn>(&reply);
+    const auto* sample = std::get_if<TimedSample>(&reply);
+    if (next != nullptr && next->kernel < job.kernels.size()) {
+        turn = next->kernel;
+    } else if (sample != nullptr && sample->kernel < job.kernels.size()) {
+        sink(*sample);
+    } else {
+        return TimeOutcome{Verdict::crashed, turn, kNonsense, 0};
     }
-    if (outcome.verdict == Verdict::crashed || outcome.verdict == Verdict::hung)
-        bury(job.kernels.at(outcome.culprit), outcome.message);
-    return outcome;
+    return std::nullopt;
+}
+
+TimeOutcome MeasuringProcess::Impl::time(const TimeJob& job, const Sink& sink) {
+    WorkerProcess& worker = ask(job);
+    std::size_t turn = 0;
+    std::optional<TimeOutcome> outcome;
+    while (!outcome) outcome = take(worker.receive(deadline(job.spec, kTurnLaunches)), job, sink, turn);
+    conclude(outcome->verdict, outcome->message);
+    return *outcome;
 }
 
 MeasuringProcess::MeasuringProcess(const MeasuringOptions& options) : impl_(std::make_unique<Impl>(options)) {}

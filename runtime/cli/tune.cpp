@@ -1,0 +1,188 @@
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/tune_options.hpp"
+#include "runtime/cli/tune_output.hpp"
+#include "runtime/cli/verb.hpp"
+#include "runtime/launch_rank.hpp"
+#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/sweep.hpp"
+#include "runtime/tuning/workshop.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+
+namespace jitgemm::cli {
+namespace {
+
+using namespace tuning;
+
+std::vector<GemmSpec> specs_of(const std::vector<TuneProblem>& problems) {
+    std::vector<GemmSpec> specs;
+    for (const TuneProblem& problem : problems) specs.push_back(problem.spec);
+    return specs;
+}
+
+WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<std::string>& devices) {
+    return {.program = options.worker_program(),
+            .options = options.problem.options(),
+            .devices = devices,
+            .workers = options.workers,
+            .compile_timeout = std::chrono::seconds(options.compile_timeout)};
+}
+
+/// Each part of a sweep that is split writes a store of its own; `tune merge` joins them.
+std::string store_directory(const TuneOptions& options) {
+    const std::string root = options.problem.options().tuning_directory;
+    if (root.empty())
+        throw Error("no place for tuning records: set JITGEMM_TUNING_DIR, XDG_DATA_HOME or HOME to a folder");
+    const std::optional<Shard> shard = options.which_shard();
+    return shard ? fmt::format("{}/shard-{}-of-{}", root, shard->index, shard->count) : root;
+}
+
+/// Before minutes of measuring, not after.
+void check_output_file(std::string_view option, const std::string& file) {
+    if (file.empty()) return;
+    const std::filesystem::path path = file;
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    if (std::filesystem::is_directory(path) || !std::filesystem::is_directory(folder))
+        throw UsageError(
+            fmt::format("--{} is '{}': expected the name of a file in a folder that exists", option, file));
+}
+
+/// Winners that other versions measured: each is measured again beside the heuristic's kernel of today.
+std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFacts& facts, SweepOptions& asked) {
+    std::vector<TuneProblem> problems;
+    for (const Winner& winner : store.winners(device_class(facts))) {
+        if (!is_stale(winner, facts.versions)) continue;
+        problems.push_back({winner.spec, 1.0F, winner.spec.c ? 1.0F : 0.0F});
+        asked.only.emplace_back(winner.spec, winner.kernel);
+    }
+    return problems;
+}
+
+int exit_code(const SweepResult& result) {
+    if (result.stop == Stop::interrupted) return kExitInterrupted;
+    const bool failed = std::ranges::any_of(
+        result.problems, [](const TunedProblem& problem) { return !problem.record.winner && !problem.unserved; });
+    return failed ? kExitFailed : kExitFine;
+}
+
+/// Where nothing serves any of the problems, that is what was asked, not what was found.
+void refuse_empty_space(const SweepResult& result) {
+    const auto unserved = [](const TunedProblem& problem) { return problem.unserved; };
+    if (!result.problems.empty() && std::ranges::all_of(result.problems, unserved))
+        throw UsageError(result.problems.front().failure);
+}
+
+int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, const SweepOptions& asked,
+          Workshop& workshop, TuningStore& store, Output& output) {
+    TuneWatcher watcher(output, specs_of(problems), options.quiet);
+    const SweepResult result = Sweep(problems, asked,
+                                     {.compiling = workshop.compiling(),
+                                      .devices = workshop.devices(),
+                                      .store = store,
+                                      .lock_directory = std::filesystem::path(store.path()).parent_path().string(),
+                                      .interrupted = interrupted,
+                                      .on_progress = [&](const SweepProgress& now) { watcher.progress(now); },
+                                      .on_problem = [&](const TunedProblem& one) { watcher.problem(one); }})
+                                   .run();
+    refuse_empty_space(result);
+    if (result.was_finished)
+        for (const TunedProblem& problem : result.problems) output.text(tune_line(problem));
+    output.text(tune_summary(result, workshop.devices().size()));
+    output.document(tune_document(result, store.path(), workshop.devices().size()));
+    return exit_code(result);
+}
+
+int run_refresh(const TuneOptions& options, SweepOptions asked, const std::string& directory, Output& output) {
+    Workshop workshop(workshop_options(options, options.device_names(0)));
+    TuningStore store(directory);
+    const std::vector<TuneProblem> problems = stale_problems(store, workshop.facts(), asked);
+    if (!problems.empty()) return sweep(options, problems, asked, workshop, store, output);
+    output.text("every winner for this device was measured with today's versions\n");
+    output.document(tune_document({}, store.path(), 1));
+    return kExitFine;
+}
+
+int run_tune(const TuneOptions& options, Output& output) {
+    const SweepOptions asked = options.sweep();
+    const std::string directory = store_directory(options);
+    check_output_file("report", options.report);
+    check_output_file("csv", options.csv);
+    if (options.refresh) return run_refresh(options, asked, directory, output);
+
+    const std::vector<TuneProblem> problems = options.problems();
+    if (problems.empty()) {
+        output.note("jitgemm: no problem falls to this part");
+        output.document(tune_document({}, directory, 0));
+        return kExitFine;
+    }
+    const std::optional<LaunchRank> rank = launch_rank_from_environment();
+    Workshop workshop(workshop_options(options, options.device_names(rank ? rank->local_rank : 0)));
+    TuningStore store(directory);
+    return sweep(options, problems, asked, workshop, store, output);
+}
+
+// ---- merge ----------------------------------------------------------------------------------------------------------
+
+/// The stores that parts of a split sweep left in the tuning folder.
+std::vector<std::string> shard_directories(const std::string& root) {
+    std::vector<std::string> found;
+    std::error_code ignored;  // a folder that is not there holds none
+    for (const auto& entry : std::filesystem::directory_iterator(root, ignored))
+        if (entry.is_directory() && entry.path().filename().string().starts_with("shard-"))
+            found.push_back(entry.path().string());
+    std::ranges::sort(found);
+    return found;
+}
+
+int run_merge(const std::vector<std::string>& given, Output& output) {
+    const std::string root = tool_options().tuning_directory;
+    const std::vector<std::string> sources = given.empty() ? shard_directories(root) : given;
+    if (sources.empty()) throw UsageError(fmt::format("nothing to merge: {} holds no shard-I-of-N folder", root));
+    for (const std::string& source : sources)
+        if (!std::filesystem::exists(source)) throw UsageError(fmt::format("'{}' is not there", source));
+    TuningStore store(root);
+    Json merged = Json::array();
+    for (const std::string& source : sources) {
+        const TuningStore::MergeResult result = store.merge(source);
+        output.text(fmt::format("{}: {} sweeps, {} winners, {} conflicts\n", source, result.sweeps, result.winners,
+                                result.conflicts));
+        merged.push_back({{"source", source},
+                          {"sweeps", result.sweeps},
+                          {"winners", result.winners},
+                          {"conflicts", result.conflicts}});
+    }
+    output.document({{"store", store.path()}, {"merged", merged}});
+    return kExitFine;
+}
+
+Action declare_merge(CLI::App& app) {
+    auto sources = std::make_shared<std::vector<std::string>>();
+    app.add_option("store", *sources, "Folders of other stores (default: the parts of a split sweep, shard-I-of-N)")
+        ->type_name("");
+    return [sources](Output& output) { return run_merge(*sources, output); };
+}
+
+constexpr std::array kTuneVerbs{
+    Verb{"merge", "Take over what other stores hold: parts of a split sweep, other machines' results", declare_merge}};
+
+}  // namespace
+
+Action declare_tune(CLI::App& app) {
+    auto options = std::make_shared<TuneOptions>();
+    options->declare(app);
+    return [options](Output& output) { return run_tune(*options, output); };
+}
+
+std::span<const Verb> tune_verbs() { return kTuneVerbs; }
+
+}  // namespace jitgemm::cli

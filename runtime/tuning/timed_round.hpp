@@ -1,0 +1,21 @@
+#pragma once
+
+#include "runtime/tuning/device_reading.hpp"
+#include "runtime/tuning/worker_loop.hpp"
+
+#include <functional>
+
+namespace jitgemm::tuning {
+
+/// What a round needs of the device.
+struct RoundDevice {
+    std::function<DeviceReading()> read;
+    std::function<double(std::size_t)> microseconds;  ///< one launch of TimeJob::kernels[i], measured now
+    std::function<void()> rest;                       ///< lets the device cool
+};
+
+/// Round `number` (0 ... TimeJob::rounds - 1) of a job: every kernel once, each turn announced, the whole round again
+/// while a slowdown spoils it; then its samples. Returns how often it was thrown away.
+int measure_round(const TimeJob& job, int number, const RoundDevice& device, TimingObserver& observer);
+
+}  // namespace jitgemm::tuning
