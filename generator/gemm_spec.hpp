@@ -80,6 +80,11 @@ struct OperandExtents {
 /// defaults. Throws SpecError naming the offending word.
 [[nodiscard]] GemmSpec parse_shape_line(std::string_view line);
 
+/// The shape line of a spec, "bf16 tn 4096 4096 4096"; two types of A and B as "e4m3*e5m2". What else a spec may say is left out.
+[[nodiscard]] std::string shape_line(const GemmSpec& spec);
+/// Its first word.
+[[nodiscard]] std::string operand_types(const GemmSpec& spec);
+
 /// The spec for A and B of one type, with that type's default accumulator and D.
 [[nodiscard]] GemmSpec gemm_spec_of_type(DataType type);
 

@@ -215,4 +215,13 @@ GemmSpec parse_shape_line(std::string_view line) {
     }
 }
 
+std::string operand_types(const GemmSpec& spec) {
+    if (spec.a == spec.b) return std::string(to_string(spec.a));
+    return fmt::format("{}*{}", to_string(spec.a), to_string(spec.b));
+}
+
+std::string shape_line(const GemmSpec& spec) {
+    return fmt::format("{} {} {} {} {}", operand_types(spec), to_string(spec.layout), spec.m, spec.n, spec.k);
+}
+
 }  // namespace jitgemm

@@ -39,6 +39,11 @@ table{border-collapse:collapse;font-size:14px}
 th,td{padding:5px 14px 5px 0;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th{color:var(--muted);font-weight:400}
 th:nth-child(-n+3),td:nth-child(-n+3){text-align:left}
+polyline.g{fill:none;stroke:var(--line);stroke-width:1;pointer-events:none}
+.d path{stroke:var(--ink)}
+details{margin:8px 0}
+summary{cursor:pointer}
+td.why{white-space:normal;text-align:left}
 #hint{position:fixed;z-index:9;pointer-events:none;display:none;max-width:min(28em,92vw);padding:5px 9px;border-radius:6px;
 background:var(--ink);color:var(--paper);font-size:13px;white-space:pre-line;box-shadow:0 2px 10px #0005}
 )css";

@@ -82,33 +82,10 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Fitted to 1,900 timings of 25 problems on an H200 (docs/performance.md says how, and how far off they are). Cycles are of the
-// SM clock; bytes a cycle are of one SM.
-constexpr double kLaunchUs = 0.98;
-constexpr double kReduceUs = 3.25;        // second entry of a split-K kernel
-constexpr double kSlabShare = 0.5;        // of the partial sums' bytes that reach DRAM
-constexpr double kPackUs = 0.56;          // an entry of its own, on top of its bytes
-constexpr double kPrologueCycles = 2190;  // of a block: first k-block from DRAM, ramp-up and drain
-constexpr double kF16Accumulator = 0.9;   // time of an mma with f16 sums against f32 sums
-constexpr double kLoneWarp = 0.2;         // mma time lost with one warp a scheduler, half with two ...
-constexpr double kSharedBytesPerCycle = 169;
-constexpr double kL2BytesPerCycle = 53;
-constexpr double kSyncCycles = 36;            // barrier and wait of a k-block
-constexpr double kBlockLatencyCycles = 73;    // the same, where nothing hides it
-constexpr double kStepLatencyCycles = 26;     // ldmatrix and mma of one k-step, dependent
-constexpr double kLoadLatencyCycles = 1610;   // of a k-block from L2 or DRAM, shared by the stages on their way
-constexpr double kStageJitter = 0.042;        // lost to uneven arrival with one stage on its way, less with more
-constexpr double kManyStages = 0.036;         // lost a stage beyond four: L1 shrinks as shared memory grows
-constexpr double kTightRegisters = 0.019;     // lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
-constexpr double kNarrowCopyCycles = 1.6;     // a cp.async of one warp below 16 bytes
-constexpr double kRealignCycles = 20;         // a 16-byte vector of one warp shifted in registers
-constexpr double kStoreBytesPerCycle = 15.5;  // epilogue
-constexpr double kDramShare = 0.78;           // of the datasheet's bandwidth
-
-double copy_overhead_cycles(const OperandGeometry& operand) {
+double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstants& constants) {
     const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;  // a warp each
-    if (!operand.async) return vectors * kRealignCycles;
-    return operand.vector_bytes < 16 ? vectors * kNarrowCopyCycles : 0;
+    if (!operand.async) return vectors * constants.realign_cycles;
+    return operand.vector_bytes < 16 ? vectors * constants.narrow_copy_cycles : 0;
 }
 
 /// Of one k-block of one block, the cycles that each unit of an SM is busy.
@@ -119,47 +96,51 @@ struct UnitCycles {
     double l2;
 };
 
-UnitCycles unit_cycles(const GemmSignature& signature, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
-                       const Arch& arch) {
-    const double sums = signature.accumulator == DataType::f16 ? kF16Accumulator : 1.0;
+UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostConstants& constants) {
+    const MmaMultistageConfig& c = in.config;
+    const MmaMultistageGeometry& g = in.geometry;
+    const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
-    const double conflicts = mma_multistage_conflict_slowdown(signature, c);
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock * sums,
-            .copies = copy_overhead_cycles(g.a) + copy_overhead_cycles(g.b),
-            .shared = (reads + fill) * conflicts / kSharedBytesPerCycle,
-            .l2 = fill / kL2BytesPerCycle};
+            .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
+            .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
+            .l2 = fill / constants.l2_bytes_per_cycle};
 }
 
 /// What a k-block takes longer for reasons that no unit's rate explains.
-double friction(const GemmSpec& spec, const MmaMultistageConfig& c) {
+double friction(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaCostConstants& constants) {
     const bool tight = c.block.k >= 64 && spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
-    return (1 + kManyStages * std::max(0, c.stages - 4)) * (1 + kStageJitter / (c.stages - 1)) *
-           (tight ? 1 + kTightRegisters : 1);
+    return (1 + constants.many_stages * std::max(0, c.stages - 4)) * (1 + constants.stage_jitter / (c.stages - 1)) *
+           (tight ? 1 + constants.tight_registers : 1);
 }
 
 /// Cycles of one k-block when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
 /// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
-double k_block_cycles(const UnitCycles& unit, double friction, const MmaMultistageConfig& c,
-                      const MmaMultistageGeometry& g, int resident) {
+double k_block_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
+                      const MmaCostConstants& constants) {
+    const MmaMultistageConfig& c = in.config;
+    const MmaMultistageGeometry& g = in.geometry;
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
-    const double math = unit.tensor * (1 + kLoneWarp / warps_per_scheduler) + unit.copies;
+    const double math = unit.tensor * (1 + constants.lone_warp / warps_per_scheduler) + unit.copies;
     const double units =
         std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
-    const double throughput = resident * (units + kSyncCycles) * friction;
-    const double chain = kBlockLatencyCycles + g.k_steps * kStepLatencyCycles;
-    const double loads = (kLoadLatencyCycles + resident * unit.l2) / (c.stages - 1);
+    const double throughput = resident * (units + constants.sync_cycles) * friction;
+    const double chain = constants.block_latency_cycles + g.k_steps * constants.step_latency_cycles;
+    const double loads = (constants.load_latency_cycles + resident * unit.l2) / (c.stages - 1);
     return std::max({throughput, chain, loads});
 }
 
 /// Reading and writing an operand once more.
-double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu) {
+double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
     const auto bytes_of = [](std::int64_t rows, std::int64_t columns) {
         return 2.0 * 2.0 * static_cast<double>(rows) * static_cast<double>(columns);
     };
     double us = 0;
-    if (packs_a(pack)) us += kPackUs + bytes_of(spec.m, spec.k) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    if (packs_b(pack)) us += kPackUs + bytes_of(spec.n, spec.k) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    if (packs_a(pack))
+        us += constants.pack_us + bytes_of(spec.m, spec.k) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
+    if (packs_b(pack))
+        us += constants.pack_us + bytes_of(spec.n, spec.k) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
     return us;
 }
 
@@ -182,19 +163,31 @@ CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& confi
 
 CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
                                const GpuModel& gpu) {
+    if (resident_blocks(g, *gpu.arch) == 0) return {};
+    return mma_pipeline_cost(mma_cost_inputs(spec, c, g), gpu, mma_cost_constants(gpu));
+}
+
+MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
+                              const MmaMultistageGeometry& geometry) {
     const GemmSignature problem = signature(spec);
+    return {spec, problem, config, geometry, mma_multistage_conflict_slowdown(problem, config)};
+}
+
+CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, const MmaCostConstants& constants) {
+    const GemmSpec& spec = in.spec;
+    const MmaMultistageConfig& c = in.config;
     CostEstimate cost;
-    cost.blocks_per_sm = resident_blocks(g, *gpu.arch);
+    cost.blocks_per_sm = resident_blocks(in.geometry, *gpu.arch);
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    const UnitCycles unit = unit_cycles(problem, c, g, *gpu.arch);
+    const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
     const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_blocks * k_block_cycles(unit, friction(spec, c), c, g, resident) + kPrologueCycles +
-               resident * store_bytes / kStoreBytesPerCycle;
+        return k_blocks * k_block_cycles(unit, friction(spec, c, constants), in, resident, constants) +
+               constants.prologue_cycles + resident * store_bytes / constants.store_bytes_per_cycle;
     };
     add_waves(cost, blocks, gpu, wave_cycles);
 
@@ -206,8 +199,10 @@ CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& 
     cost.l2_us = k_blocks_per_sm * unit.l2 * us_per_cycle;
     const double slab_bytes =
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0) + pack_us(spec, c.pack, gpu);
+    cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /
+                   (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us =
+        constants.launch_us + (c.split_k > 1 ? constants.reduce_us : 0) + pack_us(spec, c.pack, gpu, constants);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

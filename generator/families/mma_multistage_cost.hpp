@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/family.hpp"
+#include "generator/families/mma_cost_constants.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 
 namespace jitgemm {
@@ -14,5 +15,20 @@ namespace jitgemm {
 /// The same of any kernel that has this geometry and works as such a config says: pipeline, tiles, splits.
 [[nodiscard]] CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& config,
                                              const MmaMultistageGeometry& geometry, const GpuModel& gpu);
+
+/// What the cost of such a kernel follows from, GPU and constants aside. `spec` is resolved.
+struct MmaCostInputs {
+    GemmSpec spec;
+    GemmSignature signature;
+    MmaMultistageConfig config;
+    MmaMultistageGeometry geometry;
+    double conflicts = 1;  ///< slowdown of shared memory
+};
+[[nodiscard]] MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
+                                            const MmaMultistageGeometry& geometry);
+
+/// The cost with other constants than the table's, for who fits them.
+[[nodiscard]] CostEstimate mma_pipeline_cost(const MmaCostInputs& inputs, const GpuModel& gpu,
+                                             const MmaCostConstants& constants);
 
 }  // namespace jitgemm

@@ -71,14 +71,9 @@ Json to_json(const tuning::TunedChoice& choice) {
             {"distance", choice.tuned_spec ? Json(choice.distance) : Json()}};
 }
 
-std::string type_name(const GemmSpec& spec) {
-    if (spec.a == spec.b) return std::string(to_string(spec.a));
-    return fmt::format("{}*{}", to_string(spec.a), to_string(spec.b));
-}
+std::string type_name(const GemmSpec& spec) { return operand_types(spec); }
 
-std::string shape_text(const GemmSpec& spec) {
-    return fmt::format("{} {} {} {} {}", type_name(spec), to_string(spec.layout), spec.m, spec.n, spec.k);
-}
+std::string shape_text(const GemmSpec& spec) { return shape_line(spec); }
 
 double tflops(const GemmSpec& spec, double microseconds) {
     return microseconds > 0 ? flops(spec) / microseconds / kFlopsPerTflopMicrosecond : 0;

@@ -1,6 +1,7 @@
 #include "runtime/cli/ladder_charts.hpp"
 
 #include "generator/draw/palette.hpp"
+#include "generator/draw/scales.hpp"
 #include "generator/draw/svg.hpp"
 #include "runtime/cli/json_fields.hpp"
 
@@ -12,82 +13,11 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr int kWidth = 560;
-
-/// Powers of ten that hold a chart's values between them, laid over pixels.
-class LogScale {
-public:
-    LogScale(double least, double most, double first_pixel, double last_pixel)
-        : low_(std::floor(std::log10(least))),
-          high_(std::max(low_ + 1, std::ceil(std::log10(most)))),
-          first_pixel_(first_pixel),
-          last_pixel_(last_pixel) {}
-
-    [[nodiscard]] int pixel(double value) const {
-        const double part = (std::log10(value) - low_) / (high_ - low_);
-        return static_cast<int>(std::lround(first_pixel_ + part * (last_pixel_ - first_pixel_)));
-    }
-    [[nodiscard]] std::vector<double> powers() const {
-        std::vector<double> all;
-        const int steps = static_cast<int>(high_ - low_);
-        for (int step = 0; step <= steps; ++step) all.push_back(std::pow(10.0, low_ + step));
-        return all;
-    }
-    [[nodiscard]] double least() const { return std::pow(10.0, low_); }
-    [[nodiscard]] double most() const { return std::pow(10.0, high_); }
-
-private:
-    double low_;
-    double high_;
-    double first_pixel_;
-    double last_pixel_;
-};
-
-std::string line(int x1, int y1, int x2, int y2) { return fmt::format("{},{} {},{}", x1, y1, x2, y2); }
-
-std::string power_text(double power) { return power < 1e6 ? fmt::format("{:g}", power) : fmt::format("{:.0e}", power); }
-
-// ---- bars -----------------------------------------------------------------------------------------------------------
-
-constexpr int kBarLeft = 190;
-constexpr int kBarRight = kWidth - 74;  // room for the figure behind the longest bar
-constexpr int kBarTop = 44;
-constexpr int kBarHeight = 17;
-constexpr int kBarStep = 23;
-
-std::optional<LogScale> scale_of(const std::vector<Bar>& bars, const std::optional<Bar>& mark) {
-    std::vector<double> values;
-    for (const Bar& bar : bars)
-        if (bar.value) values.push_back(*bar.value);
-    if (mark && mark->value) values.push_back(*mark->value);
-    if (values.empty()) return std::nullopt;
-    const auto [least, most] = std::ranges::minmax(values);
-    return LogScale(least / 1.5, most, kBarLeft, kBarRight);  // the shortest bar is a bar, too
-}
-
-void draw_bar(Svg& svg, const Bar& bar, const LogScale& scale, int y) {
-    svg.text(kBarLeft - 8, y + 13, bar.name, "e");
-    int end = kBarLeft;
-    if (bar.value) {
-        end = std::max(kBarLeft + 1, scale.pixel(*bar.value));
-        svg.box({kBarLeft, y, end - kBarLeft, kBarHeight}, color_class(bar.color), {bar.hint, bar.name});
-    }
-    svg.text(end + 6, y + 13, bar.text, bar.value ? "" : "q");
-}
-
-void draw_powers(Svg& svg, const LogScale& scale, int bottom) {
-    for (const double power : scale.powers()) {
-        const int x = scale.pixel(power);
-        svg.path(line(x, kBarTop - 6, x, bottom), "g");
-        svg.text(x, kBarTop - 10, power_text(power), "q m");
-    }
-}
-
 // ---- roofline -------------------------------------------------------------------------------------------------------
 
 constexpr int kRoofHeight = 400;
 constexpr int kRoofLeft = 46;
-constexpr int kRoofRight = kWidth - 24;
+constexpr int kRoofRight = kChartWidth - 24;
 constexpr int kRoofTop = 32;
 constexpr int kRoofBottom = kRoofHeight - 40;
 constexpr int kDot = 9;
@@ -129,12 +59,12 @@ Axes axes_of(const LadderReport& report, const std::vector<Point>& points) {
 void draw_grid(Svg& svg, const Axes& axes) {
     for (const double power : axes.x.powers()) {
         const int x = axes.x.pixel(power);
-        svg.path(line(x, kRoofTop, x, kRoofBottom), "g");
+        svg.path(segment(x, kRoofTop, x, kRoofBottom), "g");
         svg.text(x, kRoofBottom + 15, power_text(power), "q m");
     }
     for (const double power : axes.y.powers()) {
         const int y = axes.y.pixel(power);
-        svg.path(line(kRoofLeft, y, kRoofRight, y), "g");
+        svg.path(segment(kRoofLeft, y, kRoofRight, y), "g");
         svg.text(kRoofLeft - 6, y + 4, power_text(power), "q e");
     }
     svg.text((kRoofLeft + kRoofRight) / 2, kRoofBottom + 32, "flop a byte asked of global memory", "q m");
@@ -148,21 +78,21 @@ void draw_memory_roof(Svg& svg, const Axes& axes, double terabytes, double peak,
     if (first >= last) return;
     const int x = axes.x.pixel(first);
     const int y = axes.y.pixel(first * terabytes);
-    svg.path(line(x, y, axes.x.pixel(last), axes.y.pixel(last * terabytes)), "w");
+    svg.path(segment(x, y, axes.x.pixel(last), axes.y.pixel(last * terabytes)), "w");
     svg.text(x + 26, y - 14, name, "q");
 }
 
 void draw_peak(Svg& svg, const Axes& axes, const LadderReport& report, MathUnit unit) {
     const double peak = report.roofline_of(unit).peak_flops / 1e12;
     const int y = axes.y.pixel(peak);
-    svg.path(line(kRoofLeft, y, kRoofRight, y), "w");
+    svg.path(segment(kRoofLeft, y, kRoofRight, y), "w");
     svg.text(kRoofRight - 4, y - 4, fmt::format("{} {:.0f}", to_string(unit), peak), "q e");
 }
 
 /// Where a kernel would stand that asked for every byte just once.
 void draw_problem(Svg& svg, const Axes& axes, const LadderReport& report) {
     const int x = axes.x.pixel(report.roofline_of(MathUnit::fp32_cores).intensity);
-    svg.path(line(x, kRoofTop, x, kRoofBottom), "w");
+    svg.path(segment(x, kRoofTop, x, kRoofBottom), "w");
     svg.text(x - 5, kRoofBottom - 8, "each byte once", "q e");
 }
 
@@ -252,23 +182,6 @@ int color_of(const RungReport& rung) {
     return rung.kernel->unit == MathUnit::tensor_cores ? kTensor : kFp32;
 }
 
-std::string bar_chart(std::string_view title, const std::vector<Bar>& bars, const std::optional<Bar>& mark) {
-    const int bottom = kBarTop + static_cast<int>(bars.size()) * kBarStep;
-    Svg svg(kWidth, bottom + 18);
-    svg.text(0, 14, title, "h");
-    const std::optional<LogScale> scale = scale_of(bars, mark);
-    if (!scale) return {};
-    draw_powers(svg, *scale, bottom);
-    for (std::size_t i = 0; i < bars.size(); ++i)
-        draw_bar(svg, bars[i], *scale, kBarTop + static_cast<int>(i) * kBarStep);
-    if (mark && mark->value) {
-        const int x = scale->pixel(*mark->value);
-        svg.path(line(x, kBarTop - 6, x, bottom), "w");
-        svg.text(x, bottom + 13, fmt::format("{} {}", mark->name, mark->text), "q m");
-    }
-    return svg.figure("", true);
-}
-
 std::string ladder_bars(const LadderReport& report) {
     if (!report.emulated) return speed_bars(report);
     return count_bars(report, "instructions, by warps", &RungCounts::instructions) +
@@ -288,7 +201,7 @@ std::string ladder_roofline(const LadderReport& report) {
     const MathUnit highest = tensor ? MathUnit::tensor_cores : MathUnit::fp32_cores;
     const double peak = report.roofline_of(highest).peak_flops / 1e12;
 
-    Svg svg(kWidth, kRoofHeight);
+    Svg svg(kChartWidth, kRoofHeight);
     draw_grid(svg, axes);
     draw_memory_roof(svg, axes, fp32.dram_bytes / 1e12, peak, fmt::format("DRAM {:.1f} TB/s", fp32.dram_bytes / 1e12));
     draw_memory_roof(svg, axes, l1, peak, fmt::format("L1 {:.1f} TB/s", l1));

@@ -17,10 +17,6 @@ constexpr std::size_t kContext = 3;  // lines around a change
 constexpr std::string_view kNone = "–";
 
 constexpr std::string_view kLadderCss = R"css(
-polyline.g{fill:none;stroke:var(--line);stroke-width:1;pointer-events:none}
-.d path{stroke:var(--ink)}
-details{margin:8px 0}
-summary{cursor:pointer}
 pre{margin:8px 0;padding:10px 12px;overflow-x:auto;background:var(--panel);border-radius:8px;line-height:1.4;font-size:13px}
 pre span{display:block;min-width:max-content}
 .add{background:var(--c2);color:var(--ink)}
@@ -28,7 +24,6 @@ pre span{display:block;min-width:max-content}
 .cut{color:var(--muted)}
 .rung{border-top:1px solid var(--line)}
 .rung h2{margin-top:28px}
-td.why{white-space:normal;text-align:left}
 )css";
 
 std::string cell(const std::string& text) { return fmt::format("<td>{}</td>", escape_markup(text)); }

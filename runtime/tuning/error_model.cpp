@@ -1,5 +1,6 @@
 #include "runtime/tuning/error_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -18,12 +18,11 @@ namespace jitgemm::tuning {
 struct Progress {
     std::vector<bool> tried;                  ///< proposed before, finished or not
     std::vector<std::optional<double>> time;  ///< median; of the twin where the machine code is another's
+    std::vector<bool> finished;               ///< with a time or without
     std::size_t tries = 0;
     [[nodiscard]] bool failed(std::size_t candidate) const;  ///< finished, without a time
     /// Those with a time, fastest first; equals in the space's order.
     [[nodiscard]] std::vector<std::size_t> fastest_first() const;
-
-    std::vector<bool> finished;
 };
 
 /// A space as strategies see it: candidates by index, fastest predicted first.

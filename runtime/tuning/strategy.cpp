@@ -71,8 +71,8 @@ IndexedSpace::IndexedSpace(const SearchSpace& space) : kernels_(space.kernels), 
 Progress IndexedSpace::progress(const std::vector<Trial>& known) const {
     Progress progress{.tried = std::vector<bool>(size()),
                       .time = std::vector<std::optional<double>>(size()),
-                      .tries = 0,
-                      .finished = std::vector<bool>(size())};
+                      .finished = std::vector<bool>(size()),
+                      .tries = 0};
     for (const Trial& trial : known) {
         const auto found = index_.find(trial.kernel);
         if (found == index_.end()) continue;

@@ -5,10 +5,12 @@
 #include "generator/heuristics.hpp"
 #include "runtime/cli/ladder_page.hpp"
 #include "runtime/file_system.hpp"
+#include "runtime/tuning/tune_report.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/ladder_reports.hpp"
 #include "tests/support/markup_check.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/tune_reports.hpp"
 
 #include <fmt/format.h>
 
@@ -70,7 +72,8 @@ addEventListener('unhandledrejection', function (e) { faults.push('rejected ' + 
 console.error = console.warn = function (text) { faults.push('console ' + text); };
 addEventListener('load', function () {
   document.querySelectorAll('details').forEach(function (e) { e.open = true; });
-  var cell = document.querySelector('[data-k="T5"]') || document.querySelector('[data-k="naive"]');
+  var cell = document.querySelector('[data-k="T5"]') || document.querySelector('[data-k="naive"]') ||
+             document.querySelector('[data-k]');
   cell.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50}));
   var root = document.documentElement, hint = document.getElementById('hint');
   root.dataset.shown = getComputedStyle(hint).display + ': ' + hint.textContent;
@@ -132,6 +135,15 @@ TEST_CASE("a ladder's page in a browser: no fault, nothing loaded, hints of its 
     for (const int width : {1200, 500}) check_page(folder, html, "1 naive\n5.00 TFLOP/s at 1.00 flop a byte", 1, width);
     put_text(folder / "ladder.html", html);
     for (const bool dark : {false, true}) check_screenshot(folder, "ladder.html", dark);
+}
+
+TEST_CASE("a sweep's page in a browser: no fault, nothing loaded, hints of its bars") {
+    if (browser().empty()) SKIP_TEST("no chromium here");
+    const TemporaryFolder folder;
+    const std::string html = tuning::tune_page(made_up_sweep());
+    for (const int width : {1200, 500}) check_page(folder, html, "1.25 times the heuristic's speed", 1, width);
+    put_text(folder / "tuned.html", html);
+    for (const bool dark : {false, true}) check_screenshot(folder, "tuned.html", dark);
 }
 
 TEST_CASE("a picture in a browser, as a page and as SVG") {

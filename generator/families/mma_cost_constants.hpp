@@ -1,0 +1,57 @@
+#pragma once
+
+#include "generator/arch.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace jitgemm {
+
+/// What the cost model of pipelines on mma.sync takes from measurements. Cycles are of the SM clock; bytes a cycle are of
+/// one SM.
+struct MmaCostConstants {
+    double launch_us;
+    double reduce_us;               ///< second entry of a split-K kernel
+    double slab_share;              ///< of the partial sums' bytes that reach DRAM
+    double pack_us;                 ///< an entry of its own, on top of its bytes
+    double prologue_cycles;         ///< of a block: first k-block from DRAM, ramp-up and drain
+    double f16_accumulator;         ///< time of an mma with f16 sums against f32 sums
+    double lone_warp;               ///< mma time lost with one warp a scheduler, half with two ...
+    double shared_bytes_per_cycle;  ///< of shared memory
+    double l2_bytes_per_cycle;
+    double sync_cycles;            ///< barrier and wait of a k-block
+    double block_latency_cycles;   ///< the same, where nothing hides it
+    double step_latency_cycles;    ///< ldmatrix and mma of one k-step, dependent
+    double load_latency_cycles;    ///< of a k-block from L2 or DRAM, shared by the stages on their way
+    double stage_jitter;           ///< lost to uneven arrival with one stage on its way, less with more
+    double many_stages;            ///< lost a stage beyond four: L1 shrinks as shared memory grows
+    double tight_registers;        ///< lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
+    double narrow_copy_cycles;     ///< a cp.async of one warp below 16 bytes
+    double realign_cycles;         ///< a 16-byte vector of one warp shifted in registers
+    double store_bytes_per_cycle;  ///< epilogue
+    double dram_share;             ///< of the datasheet's bandwidth
+    friend bool operator==(const MmaCostConstants&, const MmaCostConstants&) = default;
+};
+
+/// A constant by its name, for who fits and prints them.
+struct MmaCostField {
+    std::string_view name;
+    double MmaCostConstants::*member;
+};
+[[nodiscard]] std::span<const MmaCostField> mma_cost_fields();
+
+/// A GPU whose constants were fitted.
+struct MmaCostRow {
+    std::string_view gpu;   ///< "h200"
+    std::string_view arch;  ///< with what follows, what makes another GPU like it
+    int sm_count;
+    double dram_bytes_per_second;
+    MmaCostConstants constants;
+};
+[[nodiscard]] std::span<const MmaCostRow> mma_cost_table();
+
+/// The constants of the most similar GPU in the table: of its architecture if there is one, and of the nearest size and
+/// bandwidth among those.
+[[nodiscard]] const MmaCostConstants& mma_cost_constants(const GpuModel& gpu);
+
+}  // namespace jitgemm

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "runtime/tuning/tune_figures.hpp"
+
+#include <string>
+#include <vector>
+
+/// \file The report's charts, each an SVG figure; empty where there is nothing to draw.
+
+namespace jitgemm::tuning {
+
+/// Two bars a problem: the winner's speed over the heuristic's kernel and over cuBLASLt, a line where they are equal.
+[[nodiscard]] std::string speedup_chart(const std::vector<ProblemFigures>& problems);
+
+/// A row a problem, a mark a candidate: how far behind the best it is, up to three times its time.
+[[nodiscard]] std::string distribution_chart(const std::vector<ProblemFigures>& problems);
+
+/// Predicted against measured time of every candidate, both logarithmic, with the line where they are equal.
+[[nodiscard]] std::string prediction_chart(const std::vector<ProblemFigures>& problems);
+
+/// The values of a parameter below each other, each with the best and the median time relative to the problem's best.
+[[nodiscard]] std::string effect_chart(const ParameterEffect& effect);
+
+/// SM clock, power and temperature from the first round to the last, below each other.
+[[nodiscard]] std::string readings_chart(const std::vector<DeviceReading>& readings);
+
+}  // namespace jitgemm::tuning

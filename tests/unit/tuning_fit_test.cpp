@@ -1,0 +1,185 @@
+#include "runtime/tuning/fit.hpp"
+
+#include "generator/error.hpp"
+#include "generator/families/mma_multistage_cost.hpp"
+#include "generator/heuristics.hpp"
+#include "runtime/tuning/least_squares.hpp"
+#include "tests/catch.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+
+using namespace jitgemm;
+using namespace jitgemm::tuning;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr const char* kShapes[] = {"bf16 tn 4096 4096 4096", "bf16 tn 512 512 512",   "bf16 tn 16 6144 4096",
+                                   "bf16 tn 4095 4097 4099", "f16 tn 2048 2048 2048", "bf16 tn 128 128 65536",
+                                   "bf16 tn 1000 1000 1000", "bf16 nt 64 7168 2048",  "bf16 tn 16384 16384 64",
+                                   "bf16 tn 128 4096 14336", "bf16 nn 8192 64 8192",  "f16 tt 3000 5000 777"};
+
+/// Constants that are not the table's: each off by some 25 %.
+MmaCostConstants other_constants(const GpuModel& gpu, std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    std::lognormal_distribution<> factor(0, 0.25);
+    MmaCostConstants constants = mma_cost_constants(gpu);
+    for (const MmaCostField& field : mma_cost_fields()) constants.*field.member *= factor(engine);
+    return constants;
+}
+
+/// Times of the first candidates of each problem and of some of the rest, as if the constants were these.
+std::vector<FitPoint> made_up_points(const GpuModel& gpu, const MmaCostConstants& constants, double noise) {
+    std::mt19937_64 engine(11);
+    std::normal_distribution<> error(0, 1);
+    std::vector<FitPoint> points;
+    for (const char* shape : kShapes) {
+        const GemmSpec spec = resolved(parse_shape_line(shape));
+        const GemmSignature problem = signature(spec);
+        std::size_t rank = 0;
+        for (const Candidate& candidate : list_candidates(spec, gpu).accepted) {
+            if (++rank > 40 && rank % 12 != 0) continue;
+            const auto& config = std::get<MmaMultistageConfig>(candidate.config.family);
+            const MmaCostInputs inputs = mma_cost_inputs(spec, config, geometry(problem, config));
+            const double us = mma_pipeline_cost(inputs, gpu, constants).total_us * std::exp(noise * error(engine));
+            points.push_back({spec, kernel_name({problem, candidate.config}), us});
+        }
+    }
+    return points;
+}
+
+}  // namespace
+
+TEST_CASE("cost constants: every field has a name, and the H200's are what they were fitted to be") {
+    const MmaCostConstants& h200 = mma_cost_constants(find_gpu("h200"));
+    REQUIRE(mma_cost_fields().size() == 20);
+    REQUIRE(h200.launch_us == 0.98);
+    REQUIRE(h200.load_latency_cycles == 1610);
+    REQUIRE(h200.dram_share == 0.78);
+    for (const GpuModel& gpu : gpu_table()) REQUIRE(mma_cost_constants(gpu).launch_us > 0);  // every GPU has a row
+}
+
+TEST_CASE("cost constants: predictions are those of the constants in the code before there was a table") {
+    struct Expected {
+        const char* gpu;
+        const char* shape;
+        double best;
+        double sum;  ///< over all accepted candidates of mma_multistage
+    };
+    constexpr Expected kExpected[] = {
+        {"h200", "bf16 tn 4096 4096 4096", 307.06494271828626, 254951.13363262985},
+        {"h200", "bf16 nn 512 512 512", 4.0576162707020895, 6037.6291476777697},
+        {"h200", "bf16 tn 16 6144 4096", 15.454749650160483, 69794.902804973084},
+        {"h200", "bf16 tn 4095 4097 4099", 346.33695695591786, 668124.13639516674},
+        {"h200", "bf16 nt 128 128 65536", 14.771184862401347, 699590.99217535148},
+        {"a100", "bf16 tn 4096 4096 4096", 613.56920357750801, 405937.16291838262},
+        {"a100", "f16 tt 1000 1000 1000", 20.068331750826463, 19770.607262079036},
+        {"rtx4090", "bf16 tn 16 6144 4096", 65.412397232397225, 89271.097747532054},
+    };
+    for (const Expected& expected : kExpected) {
+        const CandidateList list = list_candidates(parse_shape_line(expected.shape), find_gpu(expected.gpu));
+        double sum = 0;
+        for (const Candidate& candidate : list.accepted) sum += candidate.cost.total_us;
+        INFO(expected.gpu << " " << expected.shape);
+        CHECK(list.accepted.front().cost.total_us == Approx(expected.best).epsilon(1e-13));
+        CHECK(sum == Approx(expected.sum).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("least squares: a line, Rosenbrock's valley, and a bound") {
+    const auto line = [](const std::vector<double>& p) {
+        std::vector<double> values;
+        for (int x = 0; x < 5; ++x) values.push_back(p[0] + p[1] * x - (0.5 + 0.25 * x));
+        return values;
+    };
+    const std::vector<double> fitted = least_squares(line, {0, 0}, {});
+    REQUIRE(fitted[0] == Approx(0.5).epsilon(1e-6));
+    REQUIRE(fitted[1] == Approx(0.25).epsilon(1e-6));
+    const auto valley = [](const std::vector<double>& p) {
+        return std::vector<double>{10 * (p[1] - p[0] * p[0]), 1 - p[0]};
+    };
+    LeastSquaresOptions patient;
+    patient.iterations = 200;
+    patient.gain = 0;
+    patient.step = 1e-7;
+    const std::vector<double> bottom = least_squares(valley, {-1.2, 1}, patient);
+    REQUIRE(bottom[0] == Approx(1).epsilon(1e-3));
+    REQUIRE(bottom[1] == Approx(1).epsilon(1e-3));
+    LeastSquaresOptions narrow;
+    narrow.bound = 0.2;
+    REQUIRE(least_squares(line, {0, 0}, narrow)[1] <= 0.2);
+}
+
+TEST_CASE("fit: other constants are found again by what they predict") {
+    const GpuModel& gpu = find_gpu("h200");
+    const FitResult fit = fit_mma_constants(made_up_points(gpu, other_constants(gpu, 1), 0), gpu);
+    INFO(fit_text(fit, gpu));
+    REQUIRE(fit.points > 800);
+    REQUIRE(fit.left_out == 0);
+    CHECK(fit.before.rms_log > 0.1);
+    CHECK(fit.after.rms_log < 0.01);
+    CHECK(std::abs(fit.after.ratio - 1) < 0.01);
+    CHECK(fit.after.regret < 1.005);
+    REQUIRE(fit.held_out);
+    CHECK(fit.held_out->rms_log < 0.05);
+    CHECK(fit.held_out->rms_log >= fit.after.rms_log);
+}
+
+TEST_CASE("fit: with noise of 3 % an error of 3 % is left, and the noise is not learnt by heart") {
+    const GpuModel& gpu = find_gpu("h200");
+    const MmaCostConstants truth = other_constants(gpu, 2);
+    const FitResult fit = fit_mma_constants(made_up_points(gpu, truth, 0.03), gpu);
+    INFO(fit_text(fit, gpu));
+    CHECK(fit.after.rms_log > 0.025);
+    CHECK(fit.after.rms_log < 0.035);
+    CHECK(fit.held_out->rms_log < 0.06);
+    CHECK(fit.after.regret < fit.before.regret);
+    const std::vector<FitPoint> without = made_up_points(gpu, truth, 0);
+    double worst = 0;
+    for (const FitPoint& point : without) {
+        const auto& config = std::get<MmaMultistageConfig>(parse_kernel_name(point.kernel).config.family);
+        const MmaCostInputs inputs = mma_cost_inputs(point.spec, config, geometry(signature(point.spec), config));
+        worst = std::max(worst, std::abs(std::log(mma_pipeline_cost(inputs, gpu, fit.constants).total_us / point.us)));
+    }
+    CHECK(worst < 0.06);
+}
+
+TEST_CASE("fit: measurements that agree with the table leave it as it is") {
+    const GpuModel& gpu = find_gpu("a100");
+    const FitResult fit = fit_mma_constants(made_up_points(gpu, mma_cost_constants(gpu), 0), gpu);
+    REQUIRE(fit.before.rms_log < 1e-12);
+    REQUIRE(fit.before.hits == fit.before.problems);
+    for (const MmaCostField& field : mma_cost_fields())
+        REQUIRE(fit.constants.*field.member == Approx(fit.start.*field.member).epsilon(1e-6));
+}
+
+TEST_CASE(
+    "fit: what is no mma_multistage time is left out; nothing left is an error; one problem has no held-out check") {
+    const GpuModel& gpu = find_gpu("h200");
+    std::vector<FitPoint> points{{parse_shape_line("bf16 tn 64 64 64"), "another_versions_kernel", 5},
+                                 {parse_shape_line("bf16 tn 64 64 64"), "cublaslt", 5}};
+    REQUIRE_THROWS_WITH(fit_mma_constants(points, gpu), ContainsSubstring("none of 2 measurements"));
+    REQUIRE_THROWS_AS(fit_mma_constants({}, gpu), Error);
+    const std::vector<FitPoint> all = made_up_points(gpu, other_constants(gpu, 3), 0);
+    points.insert(points.end(), all.begin(), all.begin() + 30);
+    points.push_back({parse_shape_line("f32 tn 64 64 64"), all.front().kernel, 5});  // of another problem
+    points.push_back({all.front().spec, all.front().kernel, 0});                     // no time
+    const FitResult fit = fit_mma_constants(points, gpu);
+    REQUIRE(fit.points == 30);
+    REQUIRE(fit.left_out == 4);
+    REQUIRE_FALSE(fit.held_out);
+    REQUIRE(fit.after.rms_log < fit.before.rms_log);
+}
+
+TEST_CASE("fit: a row for the table names every constant and its error") {
+    const GpuModel& gpu = find_gpu("h100");
+    const FitResult fit = fit_mma_constants(made_up_points(gpu, mma_cost_constants(gpu), 0), gpu);
+    const std::string row = fitted_row(fit, gpu);
+    for (const MmaCostField& field : mma_cost_fields())
+        REQUIRE_THAT(row, ContainsSubstring(fmt::format(".{} = ", field.name)));
+    REQUIRE_THAT(row, ContainsSubstring(".gpu = \"h100\"") && ContainsSubstring(".dram_bytes_per_second = 3350e9"));
+    REQUIRE_THAT(row, ContainsSubstring("rms error 0.0 %") && ContainsSubstring(".launch_us = 0.98"));
+}
