@@ -167,8 +167,8 @@ TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, con
     if (auto choice = exact(spec, gpu, selection)) return *std::move(choice);
     const KernelConfig heuristic = choose_config(asked, gpu, selection);
     if (auto choice = nearest(spec, gpu, selection, heuristic)) return *std::move(choice);
-    const char* const reason = empty() ? "the heuristic's choice: nothing is tuned for this class of devices"
-                                       : "the heuristic's choice: nothing tuned is near enough to this problem";
+    const char* const reason =
+        empty() ? "nothing is tuned for this class of devices" : "nothing tuned is near enough to this problem";
     return {heuristic, ChoiceSource::heuristic, reason, {}, 0};
 }
 

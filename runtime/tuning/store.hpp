@@ -46,10 +46,10 @@ struct StoreSettings {
 
 /// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write at
 /// once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL) when
-/// the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB, Lustre,
-/// GPFS, FUSE ...) a rollback journal and one file a host, `tuning-HOST.sqlite`: winners are read from all of a folder's
-/// files and forgotten in all of them, sweeps belong to the host that makes them.
-/// Specs are kept resolved. Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
+/// the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB,
+/// Lustre, GPFS, FUSE ...) a rollback journal and one file a host, `tuning-HOST.sqlite`: winners are read from all of a
+/// folder's files and forgotten in all of them, sweeps belong to the host that makes them. Specs are kept resolved.
+/// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
 /// a throw the database holds what it held before.
 class TuningStore {
 public:
@@ -91,8 +91,9 @@ public:
         int winners = 0;
         int conflicts = 0;  ///< both had a winner of one problem: the faster complete one was kept
     };
-    /// Takes over what another store's folder (or file) holds and this one lacks, each file as a whole or not at all. Merging twice changes
-    /// nothing. Throws TuningStoreError when there is none, or it is damaged, of a higher schema, or this very store.
+    /// Takes over what another store's folder (or file) holds and this one lacks, each file as a whole or not at all.
+    /// Merging twice changes nothing. Throws TuningStoreError when there is none, or it is damaged, of a higher schema,
+    /// or this very store.
     MergeResult merge(const std::string& other);
 
 private:

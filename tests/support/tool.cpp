@@ -12,7 +12,8 @@ namespace jitgemm::testing {
 namespace {
 
 constexpr const char* kOutsideSettings =
-    "env -u JITGEMM_CACHE_READONLY -u JITGEMM_NVRTC -u JITGEMM_TEMPLATES -u JITGEMM_LOG";
+    "env -u JITGEMM_CACHE_READONLY -u JITGEMM_NVRTC -u JITGEMM_TEMPLATES -u JITGEMM_LOG -u JITGEMM_TUNING_DIR "
+    "-u JITGEMM_WISDOM";
 
 }  // namespace
 

@@ -37,6 +37,7 @@ TEST_CASE("the tool: explain answers with the documented fields") {
     CHECK(keys(document) == Names{"accepted_count",
                                   "bank_conflicts",
                                   "bound_by",
+                                  "choice",
                                   "cost",
                                   "family",
                                   "free_choice",

@@ -17,7 +17,7 @@ const std::string kDocumented =
     "microseconds,"
     "speedup,status,reason,peer_algorithm,peer_reason,low_microseconds,high_microseconds,c_type,d_type,acc_type,d_"
     "layout,"
-    "lda,ldb,ldc,ldd,arch,registers,spill_bytes,shared_bytes,sm_clock_mhz,power_watts,time_source\n";
+    "lda,ldb,ldc,ldd,arch,registers,spill_bytes,shared_bytes,sm_clock_mhz,power_watts,time_source,choice\n";
 
 }  // namespace
 

@@ -14,9 +14,9 @@ namespace {
 class Environment {
 public:
     Environment() {
-        for (const char* name :
-             {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_NVRTC", "JITGEMM_WHEELS", "JITGEMM_TEMPLATES",
-              "JITGEMM_LOG", "XDG_CACHE_HOME", "HOME", "CUDA_PATH", "CUDA_HOME"}) {
+        for (const char* name : {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_NVRTC", "JITGEMM_WHEELS",
+                                 "JITGEMM_TEMPLATES", "JITGEMM_LOG", "JITGEMM_TUNING_DIR", "JITGEMM_WISDOM",
+                                 "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME", "CUDA_PATH", "CUDA_HOME"}) {
             const char* value = std::getenv(name);
             if (value != nullptr)
                 saved_[name] = value;
@@ -69,6 +69,23 @@ TEST_CASE("a relative cache folder does not move with the working directory") {
     CHECK(Options::from_environment().cache_directory == (std::filesystem::current_path() / "some/cache").string());
 }
 
+TEST_CASE("tuning results lie in JITGEMM_TUNING_DIR, else beside a cache set by hand, else where data lies") {
+    const Environment environment;
+    CHECK(Options::from_environment().tuning_directory.empty());
+    environment.set("HOME", "/home/ada");
+    CHECK(Options::from_environment().tuning_directory == "/home/ada/.local/share/jitgemm");
+    environment.set("XDG_DATA_HOME", "relative/is/ignored");
+    CHECK(Options::from_environment().tuning_directory == "/home/ada/.local/share/jitgemm");
+    environment.set("XDG_DATA_HOME", "/var/data");
+    CHECK(Options::from_environment().tuning_directory == "/var/data/jitgemm");
+    environment.set("JITGEMM_CACHE_DIR", "");  // no cache is no reason to forget what was tuned
+    CHECK(Options::from_environment().tuning_directory == "/var/data/jitgemm");
+    environment.set("JITGEMM_CACHE_DIR", "/var/own");
+    CHECK(Options::from_environment().tuning_directory == "/var/own/tuning");
+    environment.set("JITGEMM_TUNING_DIR", "tuned");
+    CHECK(Options::from_environment().tuning_directory == (std::filesystem::current_path() / "tuned").string());
+}
+
 TEST_CASE("the other settings") {
     const Environment environment;
     CHECK(Options::from_environment().log_level == "warning");
@@ -78,6 +95,7 @@ TEST_CASE("the other settings") {
     environment.set("JITGEMM_WHEELS", "/opt/wheels");
     environment.set("JITGEMM_TEMPLATES", "/opt/templates");
     environment.set("JITGEMM_LOG", "debug");
+    environment.set("JITGEMM_WISDOM", "/opt/wisdom.jsonl");
     environment.set("CUDA_HOME", "/opt/cuda-home");
     Options options = Options::from_environment();
     CHECK(options.readonly_cache_directory == "/opt/cache");
@@ -85,6 +103,7 @@ TEST_CASE("the other settings") {
     CHECK(options.wheel_directory == "/opt/wheels");
     CHECK(options.template_directory == "/opt/templates");
     CHECK(options.log_level == "debug");
+    CHECK(options.wisdom == "/opt/wisdom.jsonl");
     CHECK(options.cuda_path == "/opt/cuda-home");
     environment.set("CUDA_PATH", "/opt/cuda-path");
     CHECK(Options::from_environment().cuda_path == "/opt/cuda-path");

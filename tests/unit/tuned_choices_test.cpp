@@ -1,0 +1,293 @@
+#include "runtime/tuning/lookup.hpp"
+
+#include "runtime/context.hpp"
+#include "runtime/emulator_device.hpp"
+#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/tuned_records.hpp"
+#include "runtime/tuning/wisdom.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/captured_log.hpp"
+#include "tests/support/fake_compiler.hpp"
+#include "tests/support/fake_device.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/tuning_records.hpp"
+
+#include <filesystem>
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+using namespace jitgemm::tuning;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const GpuModel& kH200 = find_gpu("h200");
+const Versions kToday = h200_facts().versions;
+
+GemmSpec spec_of(std::int64_t m, std::int64_t n, std::int64_t k) { return {.m = m, .n = n, .k = k}; }
+
+TunedChoices choices(const std::vector<Winner>& winners) { return {winners, kToday}; }
+
+std::string name_of(const GemmSpec& spec, const TunedChoice& choice) {
+    return kernel_name({signature(spec), choice.config});
+}
+
+/// What FakeDevice is, to a tuner.
+const std::string kFakeClass = "sm_90a-132sm-60MB-1GB-4800GBs-1750MHz";
+
+Winner for_fake(Winner winner) {
+    winner.device_class = kFakeClass;
+    return winner;
+}
+
+GemmKernel kernel_of(const Options& options, const GemmSpec& spec, std::shared_ptr<Device> device) {
+    Context::Impl context(options, std::move(device), std::make_shared<FakeCompiler>());
+    return context.kernel(spec);
+}
+
+}  // namespace
+
+TEST_CASE("a tuned problem gets its winner") {
+    const GemmSpec spec = spec_of(4096, 512, 1024);
+    const Winner winner = winner_for(spec, 3);
+    const TunedChoice choice = choices({winner_for(spec_of(4096, 512, 1000), 2), winner}).choose(spec, kH200);
+    REQUIRE(choice.source == ChoiceSource::exact);
+    REQUIRE(name_of(spec, choice) == winner.kernel);
+    REQUIRE(winner.kernel != winner.heuristic_kernel);
+    REQUIRE_THAT(choice.reason, ContainsSubstring("10.00 us measured, the heuristic's kernel took 12.00 us"));
+    REQUIRE(choice.reason.find("hint") == std::string::npos);
+    REQUIRE_FALSE(choice.tuned_spec.has_value());
+}
+
+TEST_CASE("a column-major D is the row-major problem that it is computed as") {
+    const GemmSpec spec{.m = 4096, .n = 512, .k = 1024, .d_order = Order::column};
+    const Winner winner = winner_for(spec, 3);
+    REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::exact);
+    const GemmSpec transposed = with_row_major_d(resolved(spec));
+    REQUIRE(choices({winner}).choose(transposed, kH200).source == ChoiceSource::exact);
+    REQUIRE(choices({winner}).choose(spec_of(4096, 512, 1024), kH200).source != ChoiceSource::exact);
+}
+
+TEST_CASE("a near problem gets its neighbour's winner, the nearest one's first") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    const TunedChoices tuned =
+        choices({winner_for(spec_of(4096, 4096, 2048), 1), winner_for(spec_of(4096, 4096, 4000), 1)});
+    const TunedChoice choice = tuned.choose(spec, kH200);
+    REQUIRE(choice.source == ChoiceSource::nearest);
+    REQUIRE(choice.tuned_spec->k == 4000);
+    REQUIRE(choice.distance == Approx(std::log2(4096.0 / 4000)));
+    REQUIRE_THAT(choice.reason, ContainsSubstring("tuned for the near 4096x4096x4000"));
+    REQUIRE_THAT(choice.reason, ContainsSubstring("distance 0.03"));
+}
+
+TEST_CASE("distance counts octaves of m, n and k together") {
+    const TunedChoices tuned = choices({winner_for(spec_of(4096, 4096, 4096))});
+    const auto choice = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+        return tuned.choose(spec_of(m, n, k), kH200);
+    };
+    REQUIRE(choice(8192, 8192, 4096).distance == Approx(std::sqrt(2.0)));
+    REQUIRE(choice(4096, 4096, 16384).source == ChoiceSource::heuristic);  // two octaves
+    REQUIRE(choice(8192, 8192, 8192).source == ChoiceSource::heuristic);   // 1.73
+    REQUIRE_THAT(choice(8192, 8192, 8192).reason, ContainsSubstring("nothing tuned is near enough"));
+}
+
+TEST_CASE("a neighbour is of the same types, layout, order of D, C and alignments") {
+    const TunedChoices tuned = choices({winner_for(spec_of(4096, 4096, 4096))});
+    GemmSpec spec = spec_of(4096, 4096, 4160);
+    REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::nearest);
+    SECTION("types") { spec.a = spec.b = spec.d = DataType::f16; }
+    SECTION("layout") { spec.layout = GemmLayout::nn; }
+    SECTION("D's type") { spec.d = DataType::f32; }
+    SECTION("C") { spec.c = DataType::bf16; }
+    SECTION("alignment") { spec.align_a = 8; }
+    REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::heuristic);
+}
+
+TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken") {
+    // Tiles of 16 rows hold m = 16 in one; m = 40 takes three, and as many times B is read.
+    const GemmSpec tuned_spec = spec_of(16, 4096, 4096);
+    const GemmSpec asked = spec_of(40, 4096, 4096);
+    const Winner skinny = winner_for(tuned_spec);
+    const double heuristic_us = list_candidates(asked, kH200).accepted.front().cost.total_us;
+    bool taken = false;
+    bool refused = false;
+    // Every kernel that the model holds for as good as its own choice at m = 16, asked for at m = 40.
+    for (const Candidate& candidate : list_candidates(tuned_spec, kH200).accepted) {
+        Winner winner = skinny;
+        winner.kernel = kernel_name({signature(tuned_spec), candidate.config});
+        winner.heuristic_kernel = winner.kernel;  // no error of the model to allow for
+        const TunedChoice choice = choices({winner}).choose(asked, kH200);
+        const double here_us = family_of(candidate.config).cost(resolved(asked), candidate.config, kH200).total_us;
+        const bool suits = here_us <= kNearestSlack * heuristic_us;
+        INFO(winner.kernel << " takes " << here_us << " us, the heuristic's " << heuristic_us);
+        REQUIRE((choice.source == ChoiceSource::nearest) == suits);
+        (suits ? taken : refused) = true;
+    }
+    REQUIRE(taken);
+    REQUIRE(refused);
+}
+
+TEST_CASE("what the model was wrong by on the neighbour is allowed for") {
+    const GemmSpec tuned_spec = spec_of(4096, 4096, 4096);
+    const GemmSpec asked = spec_of(4096, 4096, 4160);
+    const CandidateList list = list_candidates(tuned_spec, kH200);
+    const double best_us = list.accepted.front().cost.total_us;
+    std::size_t rank = 0;  // a kernel that the model thinks little of, and that won all the same
+    while (list.accepted.at(rank).cost.total_us < 1.3 * best_us) ++rank;
+    const Winner winner = winner_for(tuned_spec, rank);
+    REQUIRE(choices({winner}).choose(asked, kH200).source == ChoiceSource::nearest);
+    Winner unknown = winner;
+    unknown.heuristic_kernel.clear();
+    REQUIRE(choices({unknown}).choose(asked, kH200).source == ChoiceSource::heuristic);
+}
+
+TEST_CASE("nothing tuned is the heuristic's business") {
+    const GemmSpec spec = spec_of(1000, 777, 555);
+    const TunedChoice choice = TunedChoices().choose(spec, kH200);
+    REQUIRE(choice.source == ChoiceSource::heuristic);
+    REQUIRE(choice.config == choose_config(spec, kH200));
+    REQUIRE(choices({winner_for(spec_of(4096, 4096, 4096))}).choose(spec_of(0, 8, 8), kH200).source ==
+            ChoiceSource::heuristic);
+}
+
+TEST_CASE("a winner that no longer passes its constraints is passed over with a line in the log") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner broken = winner_for(spec, 1);
+    SECTION("too much shared memory for this device") {
+        const KernelId id = parse_kernel_name(broken.kernel);
+        const KernelConfig deep = with_parameters(id.config, {{"stages", "12"}, {"block", "256x128x64"}});
+        broken.kernel = kernel_name({id.signature, deep});
+    }
+    SECTION("a name that is none any more") { broken.kernel = "mma_multistage_of_old"; }
+    SECTION("for another problem") {
+        broken.kernel = winner_for({.m = 64, .n = 64, .k = 64, .layout = GemmLayout::nn}).kernel;
+    }
+    const CapturedLog captured;
+    const TunedChoice next = choices({broken, winner_for(spec_of(4096, 4096, 4000))}).choose(spec, kH200);
+    REQUIRE(next.source == ChoiceSource::nearest);
+    REQUIRE(captured.lines_with("passing over the tuned kernel " + broken.kernel + " for 4096x4096x4096: ") >= 1);
+    REQUIRE(choices({broken}).choose(spec, kH200).source == ChoiceSource::heuristic);
+}
+
+TEST_CASE("a tuned choice is taken only where it is what the caller wishes") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    const Winner winner = winner_for(spec, 2);
+    const KernelConfig config = parse_kernel_name(winner.kernel).config;
+    const ParameterMap parameters = parameters_of(config);
+    const TunedChoices tuned = choices({winner});
+    const auto source = [&](const Selection& selection) { return tuned.choose(spec, kH200, selection).source; };
+    REQUIRE(source({{}, std::string(family_name(config)), {}}) == ChoiceSource::exact);
+    REQUIRE(source({{}, {}, {{"stages", parameters.at("stages")}}}) == ChoiceSource::exact);
+    const std::string other_stages = parameters.at("stages") == "3" ? "4" : "3";
+    const TunedChoice other = tuned.choose(spec, kH200, {{}, {}, {{"stages", other_stages}}});
+    REQUIRE(other.source == ChoiceSource::heuristic);
+    REQUIRE(parameters_of(other.config).at("stages") == other_stages);
+    REQUIRE(source({{}, "simt_naive", {}}) == ChoiceSource::heuristic);
+    REQUIRE(source({winner.heuristic_kernel, {}, {}}) == ChoiceSource::forced);
+    REQUIRE_THROWS_AS(source({{}, "simt_nave", {}}), ConfigError);
+    REQUIRE_THROWS_AS(source({{}, {}, {{"stagez", "3"}}}), ConfigError);
+}
+
+TEST_CASE("a stale or unfinished winner is used, and said to be a hint") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner winner = winner_for(spec, 1);
+    winner.versions.templates = "older";
+    winner.complete = false;
+    const TunedChoice choice = choices({winner}).choose(spec, kH200);
+    REQUIRE(choice.source == ChoiceSource::exact);
+    REQUIRE_THAT(choice.reason, ContainsSubstring("so a hint") && ContainsSubstring("not finished"));
+    Versions unknown = kToday;
+    unknown.driver = unknown.nvrtc = 0;  // a machine without either
+    REQUIRE(TunedChoices({winner_for(spec, 1)}, unknown).choose(spec, kH200).reason.find("hint") == std::string::npos);
+}
+
+TEST_CASE("a winner that lost to the heuristic's kernel in its own sweep does not serve") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner winner = winner_for(spec, 5, 30);  // kept to one family, say
+    winner.heuristic_us = 12;
+    REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::heuristic);
+}
+
+// ---- from disk ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a context is served from store and wisdom file, and says so") {
+    const TemporaryFolder folder;
+    Options options;
+    options.tuning_directory = folder / "tuning";
+    options.wisdom = folder / "wisdom";
+    const GemmSpec stored = spec_of(4096, 4096, 4096);
+    const GemmSpec shipped = spec_of(64, 4096, 1024);
+    REQUIRE(TuningStore(options.tuning_directory).add_winners({for_fake(winner_for(stored, 3))}) == 1);
+    write_wisdom(options.wisdom, {for_fake(winner_for(shipped, 2))});
+    const auto info = [&](const GemmSpec& spec) {
+        return kernel_of(options, spec, std::make_shared<FakeDevice>()).info();
+    };
+    REQUIRE(info(stored).name == winner_for(stored, 3).kernel);
+    REQUIRE(info(stored).choice == ChoiceSource::exact);
+    REQUIRE(info(shipped).name == winner_for(shipped, 2).kernel);
+    REQUIRE(info(shipped).choice == ChoiceSource::exact);
+    REQUIRE(info(spec_of(4096, 4096, 4000)).choice == ChoiceSource::nearest);
+    REQUIRE_FALSE(info(stored).choice_reason.empty());
+    options.kernel = winner_for(stored, 1).kernel;
+    REQUIRE(info(stored).choice == ChoiceSource::forced);
+}
+
+TEST_CASE("winners of another class, the emulator's among them, do not serve a device") {
+    const TemporaryFolder folder;
+    Options options;
+    options.tuning_directory = folder.path();
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner emulated = winner_for(spec, 3);
+    emulated.device_class = "emulator-sm_90a";
+    REQUIRE(TuningStore(folder.path()).add_winners({emulated, winner_for(spec, 2)}) == 2);  // that one has more memory
+    REQUIRE(kernel_of(options, spec, std::make_shared<FakeDevice>()).info().choice == ChoiceSource::heuristic);
+    REQUIRE(tuned_choices(options, find_gpu("h100"), TemplateSet::embedded()).empty());
+    const GemmSpec small = spec_of(64, 64, 64);
+    Winner for_emulator = winner_for(small, 3);
+    for_emulator.device_class = "emulator-sm_90a";
+    REQUIRE(TuningStore(folder.path()).add_winners({for_emulator}) == 1);
+    FakeCompiler compiler;
+    const EmulatorDevice emulator(find_arch("sm_90a"), 0);
+    const TunedChoices own = tuned_choices(options, emulator, TemplateSet::embedded(), compiler);
+    REQUIRE(own.choose(small, emulator.model()).source == ChoiceSource::exact);
+    const EmulatorDevice other(find_arch("sm_80"), 0);
+    REQUIRE(tuned_choices(options, other, TemplateSet::embedded(), compiler).empty());
+}
+
+TEST_CASE("a GPU that is only named is served by any class that it may be") {
+    const TemporaryFolder folder;
+    Options options;
+    options.tuning_directory = folder.path();
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner emulated = winner_for(spec, 3);
+    emulated.device_class = "emulator-sm_90a";
+    REQUIRE(TuningStore(folder.path()).add_winners({emulated, winner_for(spec, 2)}) == 2);
+    const TunedChoice choice = tuned_choices(options, kH200, TemplateSet::embedded()).choose(spec, kH200);
+    REQUIRE(choice.source == ChoiceSource::exact);
+    REQUIRE(name_of(spec, choice) == winner_for(spec, 2).kernel);
+    REQUIRE(may_be_of_class(kH200, kH200Class));
+    REQUIRE_FALSE(may_be_of_class(kH200, "sm_90a-132sm-60MB-GB-4800GBs-1750MHz"));
+    REQUIRE_FALSE(may_be_of_class(kH200, "sm_90a-132sm-60MB-140GB-4800GBs-1700MHz"));
+    REQUIRE_FALSE(may_be_of_class(kH200, "emulator-sm_90a"));
+}
+
+TEST_CASE("what cannot be read is a warning and nothing else") {
+    const TemporaryFolder folder;
+    Options options;
+    options.tuning_directory = folder / "tuning";
+    options.wisdom = folder / "missing";
+    const GemmSpec spec = spec_of(512, 512, 512);
+    {
+        const CapturedLog captured;
+        REQUIRE(kernel_of(options, spec, std::make_shared<FakeDevice>()).info().choice == ChoiceSource::heuristic);
+        REQUIRE(captured.lines_with("no such file: " + options.wisdom) == 1);
+        REQUIRE_FALSE(std::filesystem::exists(options.tuning_directory));  // reading makes no store
+    }
+    std::filesystem::create_directory(options.tuning_directory);
+    put_text(options.tuning_directory + "/tuning.sqlite", std::string(9000, 'x'));
+    options.wisdom.clear();
+    const CapturedLog captured;
+    REQUIRE(kernel_of(options, spec, std::make_shared<FakeDevice>()).info().choice == ChoiceSource::heuristic);
+    REQUIRE(captured.lines_with(options.tuning_directory + "/tuning.sqlite") == 1);
+    REQUIRE(text_in(options.tuning_directory + "/tuning.sqlite") == std::string(9000, 'x'));
+}

@@ -1,0 +1,105 @@
+#include "runtime/tuning/wisdom.hpp"
+
+#include "runtime/tuning/record_json.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/tuning_records.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <iterator>
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+using namespace jitgemm::tuning;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const GemmSpec kSpec = resolved({.m = 4096, .n = 512, .k = 1024});
+const GemmSpec kOther = resolved({.m = 17, .n = 4096, .k = 4096, .c = DataType::bf16});
+
+std::string lines(const std::vector<Winner>& winners) {
+    std::string text;
+    for (const Winner& winner : winners) text += json_line(winner) + "\n";
+    return text;
+}
+
+/// A line whose field says something else.
+template <typename Value>
+std::string line_with(const char* field, const Value& value) {
+    Json json = winner_for(kSpec);
+    json[field] = value;
+    return json_line(json) + "\n";
+}
+
+const std::string kHeader = "{\"jitgemm wisdom\":1}\n";
+
+}  // namespace
+
+TEST_CASE("wisdom holds what it was given, the same text whatever the order") {
+    const std::vector<Winner> winners{winner_for(kSpec, 3, 1.0 / 3), winner_for(kOther)};
+    const std::string text = to_wisdom(winners);
+    REQUIRE(text.starts_with(kHeader));
+    REQUIRE(to_wisdom({winners[1], winners[0]}) == text);
+    const Wisdom wisdom = parse_wisdom(text, "file");
+    REQUIRE(wisdom.problems.empty());
+    REQUIRE(to_wisdom(wisdom.winners) == text);
+    REQUIRE(wisdom.winners.size() == 2);
+    REQUIRE(wisdom.winners[1].median_us == 1.0 / 3);
+}
+
+TEST_CASE("a wisdom file is written as a whole") {
+    const TemporaryFolder folder;
+    write_wisdom(folder / "wisdom", {winner_for(kSpec)});
+    write_wisdom(folder / "wisdom", {winner_for(kSpec), winner_for(kOther)});
+    REQUIRE(read_wisdom(folder / "wisdom").winners.size() == 2);
+    REQUIRE(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+    REQUIRE_THROWS_AS(write_wisdom(folder / "nowhere/wisdom", {}), WisdomError);
+    REQUIRE_THROWS_WITH(read_wisdom(folder / "missing"), ContainsSubstring(folder / "missing"));
+    REQUIRE_THROWS_AS(read_wisdom(folder.path()), WisdomError);
+}
+
+TEST_CASE("each malformed line is named, the rest kept") {
+    const std::string good = json_line(winner_for(kOther)) + "\n";
+    const auto problem_of = [&](const std::string& bad) {
+        const Wisdom wisdom = parse_wisdom(kHeader + good + bad, "w.jsonl");
+        REQUIRE(lines(wisdom.winners) == good);
+        REQUIRE(wisdom.problems.size() == 1);
+        REQUIRE_THAT(wisdom.problems[0], ContainsSubstring("w.jsonl:3: "));
+        REQUIRE(wisdom.problems[0].find('\n') == std::string::npos);
+        return wisdom.problems[0];
+    };
+    REQUIRE_THAT(problem_of("{\"half\": "), ContainsSubstring("parse error"));
+    REQUIRE_THAT(problem_of("some words"), ContainsSubstring("parse error"));
+    REQUIRE_THAT(problem_of("{}"), ContainsSubstring("device_class is missing"));
+    REQUIRE_THAT(problem_of("[1, 2]"), ContainsSubstring("expected an object"));
+    REQUIRE_THAT(problem_of(line_with("median_us", "fast")), ContainsSubstring("median_us is \"fast\""));
+    REQUIRE_THAT(problem_of(line_with("median_us", 0)), ContainsSubstring("median_us is 0"));
+    REQUIRE_THAT(problem_of(line_with("spec", "gemm-v1 m=-3 n=4 k=5")), ContainsSubstring("m is -3"));
+    REQUIRE_THAT(problem_of(line_with("device_class", "")), ContainsSubstring("device_class is empty"));
+    REQUIRE_THAT(problem_of(line_with("kernel", "mma_onestage_tn")), ContainsSubstring("mma_onestage"));
+    REQUIRE_THAT(problem_of(line_with("kernel", winner_for(kOther).kernel)), ContainsSubstring("another problem"));
+    REQUIRE_THAT(problem_of(json_line(winner_for(kSpec)).substr(0, 200)), ContainsSubstring("parse error"));  // cut off
+}
+
+TEST_CASE("a file that is no wisdom is refused") {
+    REQUIRE_THROWS_WITH(parse_wisdom("", "w"), ContainsSubstring("w is no wisdom"));
+    REQUIRE_THROWS_WITH(parse_wisdom("[]\n", "w"), ContainsSubstring("w is no wisdom"));
+    REQUIRE_THROWS_WITH(parse_wisdom("\x7f"
+                                     "ELF\n",
+                                     "w"),
+                        ContainsSubstring("w is no wisdom"));
+    REQUIRE_THROWS_WITH(parse_wisdom(json_line(winner_for(kSpec)), "w"), ContainsSubstring("w is no wisdom"));
+    REQUIRE_THROWS_WITH(parse_wisdom("{\"jitgemm wisdom\":2}\n", "w"), ContainsSubstring("format 2"));
+}
+
+TEST_CASE("lines may end as elsewhere, be empty, or say the same problem twice") {
+    const std::string text = "{\"jitgemm wisdom\": 1}\r\n\r\n" + json_line(winner_for(kSpec, 1, 9)) + "\r\n\n" +
+                             json_line(winner_for(kSpec, 2, 8));
+    const Wisdom wisdom = parse_wisdom(text, "w");
+    REQUIRE(wisdom.problems.empty());
+    REQUIRE(lines(wisdom.winners) == lines({winner_for(kSpec, 2, 8)}));
+    REQUIRE(parse_wisdom("{\"jitgemm wisdom\":1}", "w").winners.empty());
+}
