@@ -143,6 +143,41 @@ TEST_CASE("a result off by one unit in the last place is wrong for integers") {
     CHECK(problem.check().first->row == 40);
 }
 
+TEST_CASE("a D held against one found right is judged as by the reference") {
+    HostReferenceContext context;
+    for (const Order order : {Order::row, Order::column}) {
+        const GemmSpec spec = odd_problem(GemmLayout::tn, order);
+        Problem right(context.impl, spec, InputKind::integers, 3, 2, 0);
+        compute(spec, right.arguments());
+        REQUIRE(right.check().ok);
+        Problem problem(context.impl, spec, InputKind::integers, 3, 2, 0);
+        REQUIRE(problem.is_exact());
+
+        CHECK_FALSE(problem.check_against(right).ok);  // all NaN as yet
+        compute(spec, problem.arguments());
+        CHECK(problem.check_against(right).ok);
+        CHECK(problem.check_against(right).message == problem.check().message);
+
+        store(spec, problem.arguments().d, 41, 13, 1e6);
+        const Verification wrong = problem.check_against(right);
+        CHECK(wrong.wrong == 1);
+        REQUIRE(wrong.first.has_value());
+        CHECK(wrong.first->row == 41);
+        CHECK(wrong.first->column == 13);
+
+        problem.poison_d();
+        compute(spec, problem.arguments());
+        *(host(problem.arguments().d) - 1) = std::byte{0};
+        CHECK(problem.check_against(right).guard_damage == 1);
+    }
+    // A right D that is itself wrong accuses nobody: the reference decides.
+    const GemmSpec spec = odd_problem(GemmLayout::tn);
+    Problem spoilt(context.impl, spec, InputKind::integers, 3, 1, 0);
+    Problem problem(context.impl, spec, InputKind::integers, 3, 1, 0);
+    compute(spec, problem.arguments());
+    CHECK(problem.check_against(spoilt).ok);
+}
+
 TEST_CASE("elements that were not written are wrong") {
     HostReferenceContext context;
     const GemmSpec spec = odd_problem(GemmLayout::tn);
