@@ -1,6 +1,7 @@
 #include "runtime/context.hpp"
 
 #include "runtime/log.hpp"
+#include "runtime/tuning/context_tuner.hpp"
 #include "runtime/tuning/tuned_records.hpp"
 
 #include <fmt/format.h>
@@ -189,6 +190,41 @@ GemmKernel Context::Impl::kernel(const GemmSpec& spec) {
     return kernels.emplace(spec, std::move(built)).first->second;
 }
 
+Context::Impl::~Impl() = default;
+
+tuning::ContextTuner& Context::Impl::tuner() {
+    std::call_once(tuner_once, [&] { tuner_ = std::make_unique<tuning::ContextTuner>(options, *device); });
+    return *tuner_;
+}
+
+void Context::Impl::adopt(const GemmKernel& kernel, const tuning::Winner& winner) {
+    const tuning::TunedChoices choices({winner}, winner.versions);
+    kernel.replace(build(kernel.spec(), choices.choose(kernel.spec(), device->model(), selection)).shared_state());
+}
+
+GemmKernel Context::Impl::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
+    GemmKernel known = kernel(spec);
+    const bool fixed = selection.kernel || selection.family || !selection.parameters.empty();
+    if (tune == Tune::never || fixed || known.info().choice == ChoiceSource::exact) {
+        if (on_tuned) on_tuned(known, {});
+        return known;
+    }
+    if (tune == Tune::now) {
+        adopt(known, tuner().tune(known.spec()));
+        if (on_tuned) on_tuned(known, {});
+        return known;
+    }
+    tuner().tune_later(known.spec(), [this, known, told = std::move(on_tuned)](const tuning::Winner* winner,
+                                                                               const std::string& failure) {
+        if (winner != nullptr) adopt(known, *winner);
+        if (told)
+            told(known, failure);
+        else if (!failure.empty())
+            log().warn("tuning {}: {}", to_string(known.spec()), failure);
+    });
+    return known;
+}
+
 Context::Context(const Options& options) {
     set_log_level(options.log_level);
     std::shared_ptr<Device> device = open_device(options);
@@ -202,6 +238,10 @@ Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 
 GemmKernel Context::kernel(const GemmSpec& spec) { return impl_->kernel(spec); }
+
+GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
+    return impl_->kernel(spec, tune, std::move(on_tuned));
+}
 
 void Context::synchronize(Stream stream) { impl_->device->synchronize(stream); }
 

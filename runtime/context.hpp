@@ -21,6 +21,8 @@ namespace jitgemm {
 namespace tuning {
 struct TunedChoice;  // runtime/tuning/lookup.hpp, which needs this header
 class TunedChoices;
+class ContextTuner;
+struct Winner;
 }  // namespace tuning
 
 /// A loaded entry of a kernel and the shape it is launched with for this spec.
@@ -55,6 +57,7 @@ struct LoadedKernel {
 
 struct Context::Impl {
     Impl(Options options, std::shared_ptr<Device> device, std::shared_ptr<Compiler> compiler);
+    ~Impl();
 
     /// What is compiled of a source for this device.
     [[nodiscard]] CompileRequest request_for(const KernelSource& source) const;
@@ -67,6 +70,7 @@ struct Context::Impl {
     /// architecture.
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned);
     /// What was tuned for this device, read from wisdom file and store when it is first asked for.
     [[nodiscard]] const tuning::TunedChoices& tuned_choices();
 
@@ -99,6 +103,12 @@ struct Context::Impl {
     std::unordered_map<GemmSpec, GemmKernel> kernels;  ///< by spec as asked
     std::unordered_map<std::string, std::shared_ptr<LoadSlot>>
         loaded;  ///< by name and cache key of the body: one cubin, many specs
+
+    [[nodiscard]] tuning::ContextTuner& tuner();
+    /// The kernel becomes the winner in all its handles.
+    void adopt(const GemmKernel& kernel, const tuning::Winner& winner);
+    std::once_flag tuner_once;
+    std::unique_ptr<tuning::ContextTuner> tuner_;  ///< last: it ends before what it works with
 };
 
 }  // namespace jitgemm

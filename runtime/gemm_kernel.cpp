@@ -56,6 +56,11 @@ void GemmKernel::replace(std::shared_ptr<const State> state) const {
     slot_->current.store(slot_->states.back().get(), std::memory_order_release);
 }
 
+std::shared_ptr<const GemmKernel::State> GemmKernel::shared_state() const {
+    const std::lock_guard lock(slot_->mutex);
+    return slot_->states.back();
+}
+
 const GemmKernel::State& GemmKernel::state_for(const GemmArguments& arguments) const {
     const State& latest = state();
     if (!arguments.workspace || arguments.workspace_bytes >= latest.workspace_bytes) return latest;

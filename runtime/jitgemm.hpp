@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,6 +52,8 @@ struct Options {
     /// JITGEMM_TUNING_DIR, else tuning/ in JITGEMM_CACHE_DIR if that is set, else $XDG_DATA_HOME/jitgemm, else
     /// ~/.local/share/jitgemm: what `jitgemm tune` found serves requests. Only read; empty: not looked at
     std::string tuning_directory;
+    std::string tool;            ///< JITGEMM_TOOL: the program `jitgemm`, whose processes tune; empty: found in PATH
+    double tuning_seconds = 60;  ///< most that tuning one problem on request takes; 0: as long as it takes
     std::string wisdom;          ///< JITGEMM_WISDOM: a file of `jitgemm wisdom export`, which serves requests as well
     std::string kernel;          ///< canonical kernel name to force; empty: tuned results, else the heuristic, choose
     std::string family;          ///< stay within this family; empty: any
@@ -120,7 +123,8 @@ public:
     [[nodiscard]] std::size_t workspace_bytes() const;
 
     struct State;  // private: loaded functions and all a launch needs
-    struct Slot;   // private: the state in use, and those before it
+    [[nodiscard]] std::shared_ptr<const State> shared_state() const;  // for the context, as what follows
+    struct Slot;                                                      // private: the state in use, and those before it
     explicit GemmKernel(std::shared_ptr<const State> state);
     [[nodiscard]] const State& state() const;                // for the command-line tool and tests
     void replace(std::shared_ptr<const State> state) const;  // for the context: in all copies of this handle
@@ -129,6 +133,17 @@ private:
     [[nodiscard]] const State& state_for(const GemmArguments& arguments) const;
     std::shared_ptr<Slot> slot_;
 };
+
+/// Whether a request may measure.
+enum class Tune : std::uint8_t {
+    never,          ///< what is stored, else the heuristic
+    now,            ///< a problem that was not tuned on this class of devices yet is tuned first: seconds to minutes
+    in_background,  ///< the same, while the kernel that `never` gives serves; then it is replaced in all its handles
+};
+
+/// Told once that tuning in the background has ended, from another thread: the kernel's handle, and why there is no
+/// better kernel, empty where it was tuned. Must not destroy the context.
+using TunedCallback = std::function<void(const GemmKernel& kernel, const std::string& failure)>;
 
 /// Device memory owned by a context's device; freed with the object.
 class DeviceBuffer {
@@ -166,6 +181,14 @@ public:
     /// The kernel for a spec: from memory, else the disk cache, else compiled now. A repeated request is one hash lookup.
     /// Throws SpecError, ConfigError, CompileError, CudaError.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
+
+    /// The same, tuned. Candidates are compiled and measured by processes of their own (Options::tool) on this context's
+    /// device, which they share with whatever else runs there; results go into Options::tuning_directory. Where the
+    /// options fix kernel, family or parameters, or this very problem was tuned before, nothing is measured and
+    /// `on_tuned` is called at once. With
+    /// Tune::now errors of tuning are thrown; in the background they are told to `on_tuned`, or else logged. A context
+    /// that goes away ends its tuning.
+    [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned = {});
 
     [[nodiscard]] DeviceBuffer allocate(std::size_t bytes);
     void synchronize(Stream stream = nullptr);

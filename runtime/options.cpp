@@ -108,6 +108,7 @@ Options Options::from_environment() {
     options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
     options.wheel_directory = jitgemm::wheel_directory();
     options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
+    options.tool = first_of({"JITGEMM_TOOL"});
     if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
     return options;
 }

@@ -7,8 +7,10 @@
 #include "runtime/cli/tune_output.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/launch_rank.hpp"
+#include "runtime/tuning/fit.hpp"
 #include "runtime/tuning/store.hpp"
 #include "runtime/tuning/sweep.hpp"
+#include "runtime/tuning/tune_report.hpp"
 #include "runtime/tuning/workshop.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +37,8 @@ WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<s
             .options = options.problem.options(),
             .devices = devices,
             .workers = options.workers,
-            .compile_timeout = std::chrono::seconds(options.compile_timeout)};
+            .compile_timeout = std::chrono::seconds(options.compile_timeout),
+            .watchdog = std::chrono::seconds(options.watchdog)};
 }
 
 /// Each part of a sweep that is split writes a store of its own; `tune merge` joins them.
@@ -68,6 +71,15 @@ std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFa
     return problems;
 }
 
+void write_files(const TuneOptions& options, const SweepResult& result, const DeviceFacts& facts, Output& output) {
+    TuneReport report{.device = facts, .problems = {}};
+    for (const TunedProblem& problem : result.problems) report.problems.push_back(problem.record);
+    if (!options.csv.empty()) write_file(options.csv, tune_csv(report));
+    if (options.report.empty()) return;
+    write_file(options.report, tune_page(report));
+    output.text(fmt::format("page: {}\n", options.report));
+}
+
 int exit_code(const SweepResult& result) {
     if (result.stop == Stop::interrupted) return kExitInterrupted;
     const bool failed = std::ranges::any_of(
@@ -98,6 +110,7 @@ int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, 
     if (result.was_finished)
         for (const TunedProblem& problem : result.problems) output.text(tune_line(problem));
     output.text(tune_summary(result, workshop.devices().size()));
+    write_files(options, result, workshop.facts(), output);
     output.document(tune_document(result, store.path(), workshop.devices().size()));
     return exit_code(result);
 }
@@ -112,11 +125,32 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
     return kExitFine;
 }
 
+/// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
+int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
+    Workshop workshop(workshop_options(options, options.device_names(0)));
+    const TuningStore store(directory);
+    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(workshop.facts())));
+    const GpuModel& gpu = workshop.facts().model;
+    const FitResult result = fit_mma_constants(points, gpu);
+    output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
+    const auto error = [](const FitError& one) {
+        return Json{{"ratio", one.ratio}, {"rms_log", one.rms_log}, {"regret", one.regret}, {"hits", one.hits}};
+    };
+    output.document({{"gpu", gpu.name},
+                     {"points", result.points},
+                     {"before", error(result.before)},
+                     {"after", error(result.after)},
+                     {"held_out", result.held_out ? error(*result.held_out) : Json()},
+                     {"row", fitted_row(result, gpu)}});
+    return kExitFine;
+}
+
 int run_tune(const TuneOptions& options, Output& output) {
     const SweepOptions asked = options.sweep();
     const std::string directory = store_directory(options);
     check_output_file("report", options.report);
     check_output_file("csv", options.csv);
+    if (options.fit) return run_fit(options, directory, output);
     if (options.refresh) return run_refresh(options, asked, directory, output);
 
     const std::vector<TuneProblem> problems = options.problems();

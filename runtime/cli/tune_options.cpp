@@ -107,6 +107,11 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
         ->capture_default_str()
         ->type_name("")
         ->group("Measuring");
+    app.add_option("--watchdog", options.watchdog,
+                   "Seconds a kernel may take to be verified or timed once, on top of what its work explains")
+        ->capture_default_str()
+        ->type_name("")
+        ->group("Measuring");
     app.add_option("--worker", options.worker, "Program of the worker processes")->type_name("")->group("");
 }
 
@@ -151,6 +156,7 @@ void TuneOptions::check() const {
     if (resume && restart) throw UsageError("--resume and --restart contradict each other: leave one out");
     if (max_candidates < 0) throw UsageError(fmt::format("--max-candidates is {}: at least 1", max_candidates));
     if (workers < 0) throw UsageError(fmt::format("--workers is {}: at least 1", workers));
+    if (watchdog < 1) throw UsageError(fmt::format("--watchdog is {}: at least 1 second", watchdog));
     if (compile_timeout < 1)
         throw UsageError(fmt::format("--compile-timeout is {}: at least 1 second", compile_timeout));
     if (std::ranges::find(kProtocols, protocol) == kProtocols.end())

@@ -33,6 +33,7 @@ struct TuneOptions {
     int max_candidates = 0;
     int workers = 0;
     int compile_timeout = 60;
+    int watchdog = 30;
     bool resume = false;
     bool restart = false;
     bool refresh = false;

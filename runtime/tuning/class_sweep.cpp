@@ -237,9 +237,18 @@ void ClassSweep::search(Measuring& device, std::size_t index, const Prepared& no
     if (!log.cublaslt().samples.empty()) result.record.trials.push_back(log.cublaslt());
     result.new_samples = log.samples_added();
     if (result.record.winner)
-        shared_.services.store.set_winner(id_, *result.record.winner);
+        shared_.services.store.set_winner(id_, *result.record.winner, serves(*result.record.winner));
     else if (result.stop == Stop::none)
         result.failure = fmt::format("none of {} candidates gave a right result", log.trials().size());
+}
+
+/// The winner of a part of the candidates takes no faster one's place.
+bool ClassSweep::serves(const Winner& winner) const {
+    const Selection& selection = shared_.options.selection;
+    if (!selection.kernel && !selection.family && selection.parameters.empty()) return true;
+    for (const Winner& known : shared_.services.store.winners(winner.device_class))
+        if (known.spec == winner.spec && known.median_us < winner.median_us) return false;
+    return true;
 }
 
 // ---- for those who watch --------------------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ private:
     void prefetch_next(const DeviceFacts& facts);
     [[nodiscard]] TunedProblem tune(Measuring& device, std::size_t index);
     void search(Measuring& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
+    [[nodiscard]] bool serves(const Winner& winner) const;
     void show(std::size_t index, const TrialLog& log) const;
     [[nodiscard]] std::optional<double> remaining_seconds() const;
     [[nodiscard]] Clock::time_point deadline() const;

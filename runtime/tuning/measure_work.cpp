@@ -3,12 +3,12 @@
 #include "runtime/driver.hpp"
 #include "runtime/emulator_cost.hpp"
 #include "runtime/emulator_verify.hpp"
-#include "runtime/hash.hpp"
 #include "runtime/log.hpp"
 #include "runtime/tuning/exact_verifier.hpp"
 #include "runtime/tuning/named_kernel.hpp"
 #include "runtime/tuning/timed_round.hpp"
 #include "runtime/tuning/timing_bench.hpp"
+#include "runtime/tuning/tuned_records.hpp"
 
 #include <algorithm>
 #include <array>
@@ -193,18 +193,7 @@ private:
 }  // namespace
 
 DeviceFacts device_facts(Context::Impl& context) {
-    const Device& device = *context.device;
-    std::string templates;
-    for (const auto& [name, text] : context.templates.files()) templates += name + '\0' + text + '\0';
-    const bool emulator = device.kind() == DeviceKind::emulator;
-    return {.model = device.model(),
-            .ordinal = device.ordinal(),
-            .memory_bytes = device.total_memory(),
-            .emulator = emulator,
-            .versions = {.library = kVersion,
-                         .templates = hash_hex(templates),
-                         .nvrtc = context.compiler->nvrtc_version(),
-                         .driver = emulator ? 0 : driver().version}};
+    return device_facts(*context.device, context.templates, *context.compiler);
 }
 
 Verdict verdict_of(const std::exception& error) {

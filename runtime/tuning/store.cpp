@@ -147,12 +147,23 @@ std::vector<ProblemRecord> TuningStore::read_sweep(std::int64_t sweep) const {
     return impl_->read([&](Database& database) { return read_problems(database, sweep); });
 }
 
+std::vector<ProblemRecord> TuningStore::read_class(const std::string& device_class) const {
+    return impl_->read([&](Database& database) {
+        sqlite::Statement sweeps = database.prepare("SELECT id FROM sweeps WHERE device_class = ? ORDER BY id");
+        sweeps.bind(device_class);
+        std::vector<ProblemRecord> all;
+        while (sweeps.step())
+            for (ProblemRecord& problem : read_problems(database, sweeps.integer(0))) all.push_back(std::move(problem));
+        return all;
+    });
+}
+
 // ---- winners --------------------------------------------------------------------------------------------------------
 
-void TuningStore::set_winner(std::int64_t sweep, const Winner& winner) {
+void TuningStore::set_winner(std::int64_t sweep, const Winner& winner, bool serves) {
     impl_->write([&](Database& database) {
         put_sweep_winner(database, problem_row(database, sweep, winner.spec), winner);
-        return offer_winner(database, winner);
+        return serves && offer_winner(database, winner);
     });
 }
 

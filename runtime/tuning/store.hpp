@@ -75,10 +75,13 @@ public:
     /// Refused (Error) when the kernel has that round already: nothing is measured twice.
     void add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const Sample& sample);
     /// Replaces the winner of (device class, spec), except a complete one by an incomplete one of the same versions.
-    void set_winner(std::int64_t sweep, const Winner& winner);
+    /// `serves`: false records it as what the sweep found and no more.
+    void set_winner(std::int64_t sweep, const Winner& winner, bool serves = true);
 
     /// All that a sweep recorded, problems in the order first recorded.
     [[nodiscard]] std::vector<ProblemRecord> read_sweep(std::int64_t sweep) const;
+    /// The same of all sweeps on a class of devices, oldest first; a problem comes once for each sweep that had it.
+    [[nodiscard]] std::vector<ProblemRecord> read_class(const std::string& device_class) const;
     /// Winners of a device class, or of all (empty), sorted by class and spec.
     [[nodiscard]] std::vector<Winner> winners(const std::string& device_class = {}) const;
     /// Wisdom import: all or none of them, by the same rule as set_winner. Returns how many were taken.

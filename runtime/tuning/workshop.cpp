@@ -12,7 +12,8 @@ Workshop::Workshop(const WorkshopOptions& options) {
     command.options.cache_directory = scratch_.path();
     for (const std::string& device : options.devices) {
         command.options.device = device;
-        devices_.push_back(std::make_unique<MeasuringProcess>(MeasuringOptions{.command = command}));
+        devices_.push_back(
+            std::make_unique<MeasuringProcess>(MeasuringOptions{.command = command, .patience = options.watchdog}));
     }
     command.newest_cuda_major = facts().versions.driver / 10;
     compiling_ = std::make_unique<CompilePool>(

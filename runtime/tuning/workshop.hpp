@@ -17,6 +17,7 @@ struct WorkshopOptions {
     std::vector<std::string> devices;  ///< as Options::device takes them, at least one
     int workers = 0;                   ///< that compile; 0: one a core
     std::chrono::seconds compile_timeout{60};
+    std::chrono::seconds watchdog{30};  ///< MeasuringOptions::patience
 };
 
 /// The processes that compile and measure for a sweep, and the folder through which they pass kernels.

@@ -1,4 +1,5 @@
 #include "runtime/jitgemm.hpp"
+#include "runtime/launch_rank.hpp"
 #include "tests/catch.hpp"
 
 #include <cstdlib>
@@ -14,9 +15,30 @@ namespace {
 class Environment {
 public:
     Environment() {
-        for (const char* name : {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_NVRTC", "JITGEMM_WHEELS",
-                                 "JITGEMM_TEMPLATES", "JITGEMM_LOG", "JITGEMM_TUNING_DIR", "JITGEMM_WISDOM",
-                                 "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME", "CUDA_PATH", "CUDA_HOME"}) {
+        for (const char* name : {"JITGEMM_CACHE_DIR",
+                                 "JITGEMM_CACHE_READONLY",
+                                 "JITGEMM_NVRTC",
+                                 "JITGEMM_WHEELS",
+                                 "JITGEMM_TEMPLATES",
+                                 "JITGEMM_LOG",
+                                 "JITGEMM_TUNING_DIR",
+                                 "JITGEMM_WISDOM",
+                                 "JITGEMM_TOOL",
+                                 "OMPI_COMM_WORLD_RANK",
+                                 "OMPI_COMM_WORLD_SIZE",
+                                 "OMPI_COMM_WORLD_LOCAL_RANK",
+                                 "PMI_RANK",
+                                 "PMI_SIZE",
+                                 "MPI_LOCALRANKID",
+                                 "SLURM_PROCID",
+                                 "SLURM_STEP_NUM_TASKS",
+                                 "SLURM_LOCALID",
+                                 "SLURM_NTASKS",
+                                 "XDG_DATA_HOME",
+                                 "XDG_CACHE_HOME",
+                                 "HOME",
+                                 "CUDA_PATH",
+                                 "CUDA_HOME"}) {
             const char* value = std::getenv(name);
             if (value != nullptr)
                 saved_[name] = value;
@@ -107,4 +129,31 @@ TEST_CASE("the other settings") {
     CHECK(options.cuda_path == "/opt/cuda-home");
     environment.set("CUDA_PATH", "/opt/cuda-path");
     CHECK(Options::from_environment().cuda_path == "/opt/cuda-path");
+}
+
+TEST_CASE("a process learns its place from whoever launched it") {
+    const Environment environment;
+    CHECK_FALSE(jitgemm::launch_rank_from_environment());
+
+    environment.set("SLURM_PROCID", "0");
+    environment.set("SLURM_NTASKS", "8");
+    CHECK_FALSE(jitgemm::launch_rank_from_environment());  // a batch script, not started by srun
+    environment.set("SLURM_PROCID", "5");
+    environment.set("SLURM_STEP_NUM_TASKS", "8");
+    environment.set("SLURM_LOCALID", "1");
+    const auto slurm = jitgemm::launch_rank_from_environment();
+    REQUIRE(slurm);
+    CHECK(slurm->rank == 5);
+    CHECK(slurm->size == 8);
+    CHECK(slurm->local_rank == 1);
+
+    environment.set("OMPI_COMM_WORLD_RANK", "3");
+    environment.set("OMPI_COMM_WORLD_SIZE", "4");
+    const auto mpi = jitgemm::launch_rank_from_environment();
+    REQUIRE(mpi);
+    CHECK(mpi->rank == 3);
+    CHECK(mpi->local_rank == 3);
+
+    environment.set("OMPI_COMM_WORLD_RANK", "4");  // no such place: the next launcher is asked
+    CHECK(jitgemm::launch_rank_from_environment()->rank == 5);
 }

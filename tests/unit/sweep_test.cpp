@@ -291,6 +291,20 @@ TEST_CASE("devices of one class share the problems, those of another do all of t
     CHECK(result.stop == Stop::none);
 }
 
+TEST_CASE("the winner of a part of the candidates takes no faster one's place") {
+    Bench bench;
+    const std::vector<TuneProblem> asked{problem(1024)};
+    const SweepResult whole = bench.run(asked);
+    SweepOptions part;
+    part.selection.parameters["stages"] = "2";
+    const SweepResult narrowed = bench.run(asked, part);
+    const Winner& best = *whole.problems.at(0).record.winner;
+    const Winner& second = *narrowed.problems.at(0).record.winner;
+    REQUIRE(second.median_us > best.median_us);
+    REQUIRE(bench.store.winners().size() == 1);
+    CHECK(bench.store.winners()[0].kernel == best.kernel);
+}
+
 TEST_CASE("a problem that nothing serves fails alone") {
     Bench bench;
     TuneProblem unserved = problem(128);

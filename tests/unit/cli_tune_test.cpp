@@ -1,0 +1,300 @@
+#if defined(JITGEMM_TOOL) && defined(JITGEMM_FAKE_WORKER)
+
+#include "generator/heuristics.hpp"
+#include "runtime/tuning/records.hpp"
+#include "runtime/tuning/search.hpp"
+#include "runtime/tuning/store.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/tool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+using Json = nlohmann::json;
+
+namespace {
+
+const GemmSpec kSpec = resolved(parse_shape_line("bf16 tn 1024 1024 1024"));
+
+/// The tool with a scripted device in place of a GPU.
+class TunedTool {
+public:
+    /// `script` without its log: fields of the fake worker's script.
+    explicit TunedTool(Json script = Json::object()) {
+        script["log"] = log();
+        if (!script.contains("noise")) script["noise"] = 0;
+        put_text(tool.folder() / "script.json", script.dump());
+    }
+    [[nodiscard]] std::string log() const { return tool.folder() / "log"; }
+    [[nodiscard]] std::string words(const std::string& arguments) const {
+        return fmt::format("tune --workers 2 --worker '{} --script {}' {}", JITGEMM_FAKE_WORKER,
+                           tool.folder() / "script.json", arguments);
+    }
+    [[nodiscard]] Json json(const std::string& arguments, int exit_code = 0, const std::string& settings = "") const {
+        return tool.json(words(arguments), exit_code, settings);
+    }
+    [[nodiscard]] ToolResult run(const std::string& arguments, const std::string& settings = "") const {
+        return tool.run(words(arguments), settings);
+    }
+    [[nodiscard]] std::string store() const { return tool.cache() + "/tuning"; }
+
+    /// How often the device did each thing: "time KERNEL ROUND" → count.
+    [[nodiscard]] std::map<std::string, int> executed(const std::string& what) const {
+        std::map<std::string, int> counts;
+        std::istringstream text(std::filesystem::exists(log()) ? text_in(log()) : "");
+        for (std::string line; std::getline(text, line);)
+            if (line.starts_with(what)) ++counts[line];
+        return counts;
+    }
+
+    Tool tool;
+};
+
+const Json& winner_in(const Json& document, std::size_t problem = 0) {
+    return document.at("problems").at(problem).at("winner");
+}
+
+int verdicts(const Json& document, const char* verdict) {
+    return document.at("problems").at(0).at("verdicts").value(verdict, 0);
+}
+
+}  // namespace
+
+TEST_CASE("the tool: tune finds a kernel, and later requests get it") {
+    const TunedTool tuned;
+    const Json document = tuned.json("bf16 tn 1024 1024 1024");
+    const Json& winner = winner_in(document);
+    CHECK(winner.at("complete") == true);
+    CHECK(winner.at("median_us") <= winner.at("heuristic_us"));
+    CHECK(winner.at("speedup_over_heuristic") >= 1.0);
+    CHECK(winner.at("cublaslt_us").is_number());
+    CHECK(document.at("stopped_by") == "none");
+
+    const Json explained = tuned.tool.json("explain bf16 tn 1024 1024 1024 --gpu h200", 0);
+    CHECK(explained.at("choice").at("source") == "exact");
+    CHECK(explained.dump().find(winner.at("kernel").get<std::string>()) != std::string::npos);
+    CHECK(tuned.tool.json("explain bf16 tn 1100 1024 1024 --gpu h200", 0).at("choice").at("source") == "nearest");
+    CHECK(tuned.tool.json("explain bf16 nt 1024 1024 1024 --gpu h200", 0).at("choice").at("source") == "heuristic");
+    CHECK(tuned.tool.json("explain bf16 tn 1024 1024 1024 --gpu a100", 0).at("choice").at("source") == "heuristic");
+}
+
+TEST_CASE("the tool: whatever is wrong with a candidate is its verdict, and tune goes on") {
+    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    REQUIRE(space.kernels.size() > 12);
+    const auto rule = [&](std::size_t kernel, const char* when, const char* fault) {
+        return Json{{"name", space.kernels[kernel]}, {when, fault}};
+    };
+    const TunedTool tuned(
+        {{"kernels",
+          {rule(0, "compile", "fail"), rule(1, "compile", "abort"), rule(2, "verify", "wrong"),
+           rule(3, "verify", "nan"), rule(4, "verify", "segv"), rule(5, "verify", "unfit"), rule(6, "time", "abort"),
+           rule(7, "compile", "hang"), Json{{"name", space.kernels[8]}, {"spill_bytes", 64}}}}});
+    const std::string csv = tuned.tool.folder() / "all.csv";
+    const Json document =
+        tuned.json("bf16 tn 1024 1024 1024 --strategy exhaustive --compile-timeout 1 --csv '" + csv + "'");
+    CHECK(verdicts(document, "compile_failed") == 2);
+    CHECK(verdicts(document, "compile_timeout") == 1);
+    CHECK(verdicts(document, "wrong") == 2);
+    CHECK(verdicts(document, "crashed") == 2);
+    CHECK(verdicts(document, "unfit") == 1);
+    CHECK(winner_in(document).at("complete") == true);
+    CHECK(winner_in(document).at("heuristic_us").is_null());
+    for (std::size_t i = 0; i < 8; ++i) CHECK(winner_in(document).at("kernel") != space.kernels[i]);
+    const std::string rows = text_in(csv);
+    CHECK_THAT(rows, ContainsSubstring("compile_timeout"));
+    CHECK_THAT(rows, ContainsSubstring(space.kernels[2]));
+}
+
+TEST_CASE("the tool: a kernel that hangs is ended by the watchdog") {
+    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    const TunedTool tuned({{"kernels", {Json{{"name", space.kernels[0]}, {"verify", "hang"}}}}});
+    const Json document = tuned.json("bf16 tn 1024 1024 1024 --max-candidates 6 --watchdog 1");
+    CHECK(verdicts(document, "hung") == 1);
+    CHECK(winner_in(document).is_object());
+}
+
+TEST_CASE("the tool: tune killed at any moment loses nothing and measures nothing twice") {
+    const Json script{{"turn_ms", 1}, {"compile_ms", 2}};
+    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 24 --no-cublaslt";
+    const TunedTool undisturbed(script);
+    const Json expected = undisturbed.json(asked);
+    const std::size_t turns_needed = undisturbed.executed("time ").size();
+    REQUIRE(turns_needed > 50);
+
+    const TunedTool tuned(script);
+    const std::string command = fmt::format("'{}' {} --quiet >/dev/null 2>&1", JITGEMM_TOOL, tuned.words(asked));
+    std::size_t seen = 0;
+    for (int kill = 0; kill < 100; ++kill) {
+        const double seconds = 0.02 + 0.003 * ((kill * 37) % 100);
+        const std::string killed =
+            fmt::format("JITGEMM_CACHE_DIR='{}' timeout -s KILL {} {}", tuned.tool.cache(), seconds, command);
+        static_cast<void>(std::system(killed.c_str()));
+        if (!std::filesystem::exists(tuned.store())) continue;
+        // What was recorded once stays recorded.
+        std::size_t recorded = 0;
+        const tuning::TuningStore store(tuned.store());
+        for (const tuning::ProblemRecord& problem : store.read_sweep(1))
+            for (const tuning::Trial& trial : problem.trials) recorded += trial.samples.size();
+        CHECK(recorded >= seen);
+        seen = recorded;
+    }
+    const Json document = tuned.json(asked + " --resume");
+    CHECK(winner_in(document).at("kernel") == winner_in(expected).at("kernel"));
+    CHECK(winner_in(document).at("complete") == true);
+
+    const tuning::TuningStore store(tuned.store());
+    std::size_t recorded = 0;
+    for (const tuning::Trial& trial : store.read_sweep(1).at(0).trials) {
+        for (std::size_t i = 0; i < trial.samples.size(); ++i) CHECK(trial.samples[i].round == static_cast<int>(i));
+        recorded += trial.samples.size();
+    }
+    CHECK(recorded == turns_needed);
+    // The device may have been at work for a few turns more than were recorded when the tool was killed.
+    int turns = 0;
+    for (const auto& [line, count] : tuned.executed("time ")) turns += count;
+    CHECK(turns <= static_cast<int>(turns_needed) + 100 * 4);
+}
+
+TEST_CASE("the tool: Ctrl-C ends tune with what it has, and the same command goes on") {
+    const TunedTool tuned({{"turn_ms", 20}});
+    const std::string command = fmt::format("JITGEMM_CACHE_DIR='{}' timeout -s INT 1.5 '{}' {}", tuned.tool.cache(),
+                                            JITGEMM_TOOL, tuned.words("bf16 tn 1024 1024 1024 --quiet"));
+    const int status = std::system(("exec " + command + " >/dev/null").c_str());
+    CHECK(WIFEXITED(status));
+    const Json document = tuned.json("bf16 tn 1024 1024 1024");
+    CHECK(document.at("resumed") == true);
+    CHECK(winner_in(document).at("complete") == true);
+}
+
+TEST_CASE("the tool: a finished sweep is reported again without measuring") {
+    const TunedTool tuned;
+    const Json first = tuned.json("bf16 tn 512 512 512");
+    const auto turns = tuned.executed("time ");
+    const Json again = tuned.json("bf16 tn 512 512 512 --resume");
+    CHECK(again.at("was_finished") == true);
+    CHECK(winner_in(again).at("kernel") == winner_in(first).at("kernel"));
+    CHECK(tuned.executed("time ") == turns);
+    CHECK_THAT(tuned.run("bf16 tn 512 512 512 --resume").out, ContainsSubstring("nothing was measured"));
+}
+
+TEST_CASE("the tool: a throttled round is measured again, a noisy clock does not crown noise") {
+    const TunedTool tuned({{"noise", 0.02}, {"throttle", {{"rounds", 2}, {"reasons", 64}}}, {"clock_noise_mhz", 200}});
+    const Json document = tuned.json("bf16 tn 1024 1024 1024 --strategy exhaustive");
+    const TunedTool truth;
+    const double best = winner_in(truth.json("bf16 tn 1024 1024 1024 --strategy exhaustive")).at("median_us");
+    CHECK(winner_in(document).at("median_us").get<double>() < 1.05 * best);
+}
+
+TEST_CASE("the tool: a page, rows and progress") {
+    const TunedTool tuned;
+    const std::string page = tuned.tool.folder() / "report.html";
+    const std::string csv = tuned.tool.folder() / "all.csv";
+    put_text(tuned.tool.folder() / "shapes.txt", "bf16 tn 1024 1024 1024\nf16 nn 512 256 128\n");
+    const ToolResult result =
+        tuned.run(fmt::format("--shapes '{}' --report '{}' --csv '{}'", tuned.tool.folder() / "shapes.txt", page, csv));
+    CHECK(result.exit_code == 0);
+    CHECK_THAT(result.out, ContainsSubstring("f16 nn 512 256 128"));
+    CHECK_THAT(result.out, ContainsSubstring("over the heuristic"));
+    CHECK_THAT(text_in(page), ContainsSubstring("<html"));
+    CHECK_THAT(text_in(csv), ContainsSubstring("f16"));
+
+    const ToolResult lines = tuned.run("bf16 tn 768 768 768 --json");
+    std::istringstream progress(lines.err);
+    int problems = 0;
+    for (std::string line; std::getline(progress, line);)
+        if (line.starts_with('{')) problems += Json::parse(line).at("event") == "problem" ? 1 : 0;
+    CHECK(problems == 1);
+    CHECK(tuned.run("bf16 tn 640 640 640 --json --quiet").err.empty());
+}
+
+TEST_CASE("the tool: parts of a split sweep have stores of their own, and merge joins them") {
+    const TunedTool tuned;
+    put_text(tuned.tool.folder() / "shapes.txt", "bf16 tn 512 512 512\nbf16 tn 640 512 512\nbf16 tn 768 512 512\n");
+    const std::string shapes = fmt::format("--shapes '{}' ", tuned.tool.folder() / "shapes.txt");
+    CHECK(tuned.json(shapes + "--shard 0/2").at("problems").size() == 2);
+    CHECK(tuned.json(shapes, 0, "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2").at("problems").size() == 1);
+    CHECK(tuned.tool.json("wisdom show", 0).at("winners").empty());
+    const Json merged = tuned.tool.json("tune merge", 0);
+    CHECK(merged.at("merged").size() == 2);
+    CHECK(tuned.tool.json("wisdom show", 0).at("winners").size() == 3);
+    CHECK(tuned.tool.json("tune merge", 0).at("merged").at(0).at("winners") == 0);
+}
+
+TEST_CASE("the tool: mpirun splits a sweep over its processes") {
+    if (std::system("command -v mpirun >/dev/null") != 0) SKIP_TEST("no mpirun here");
+    const TunedTool tuned;
+    std::string shapes;
+    for (int m = 1; m <= 6; ++m) shapes += fmt::format("bf16 tn {} 512 512\n", 128 * m);
+    put_text(tuned.tool.folder() / "shapes.txt", shapes);
+    const std::string command = fmt::format(
+        "JITGEMM_CACHE_DIR='{}' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+        "mpirun --oversubscribe -n 4 '{}' {} >'{}' 2>&1",
+        tuned.tool.cache(), JITGEMM_TOOL,
+        tuned.words(fmt::format("--shapes '{}' --quiet --devices 0", tuned.tool.folder() / "shapes.txt")),
+        tuned.tool.folder() / "output");
+    INFO(text_in(tuned.tool.folder() / "script.json"));
+    const int status = std::system(command.c_str());
+    INFO(text_in(tuned.tool.folder() / "output"));
+    REQUIRE(status == 0);
+    CHECK(tuned.tool.json("tune merge", 0).at("merged").size() == 4);
+    CHECK(tuned.tool.json("wisdom show", 0).at("winners").size() == 6);
+    for (const auto& [turn, count] : tuned.executed("time ")) CHECK(count == 1);
+}
+
+TEST_CASE("the tool: refresh measures again what other versions measured") {
+    const TunedTool tuned;
+    static_cast<void>(tuned.json("bf16 tn 512 512 512"));
+    CHECK(tuned.json("--refresh").at("problems").empty());
+    {
+        tuning::TuningStore store(tuned.store());
+        tuning::Winner old = store.winners().at(0);
+        old.versions.templates = "of long ago";
+        REQUIRE(store.forget({}, {}) == 1);
+        REQUIRE(store.add_winners({old}) == 1);
+    }
+    const Json document = tuned.json("--refresh");
+    CHECK(document.at("problems").size() == 1);
+    CHECK(document.at("problems").at(0).at("trials") <= 2);
+    CHECK(tuned.json("--refresh").at("problems").empty());
+}
+
+TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
+    const TunedTool tuned;
+    const auto refused = [&](const std::string& arguments, const std::string& word) {
+        const ToolResult result = tuned.run(arguments);
+        INFO(arguments << "\n" << result.err);
+        CHECK(result.exit_code == 2);
+        CHECK_THAT(result.err, ContainsSubstring(word));
+    };
+    refused("bf16 tn 512 512 512 --budget 0", "--budget is '0'");
+    refused("bf16 tn 512 512 512 --budget 5x", "--budget is '5x'");
+    refused("bf16 tn 512 512 512 --strategy modle", "model");
+    refused("bf16 tn 512 512 512 --family mma_multistag", "mma_multistage");
+    refused("bf16 tn 512 512 512 --protocol warm", "steady");
+    refused("bf16 tn 512 512 512 --shard 2/2", "--shard is '2/2'");
+    refused("bf16 tn 512 512 512 --devices 0,0", "twice");
+    refused("bf16 tn 512 512 512 --devices gpu", "gpu");
+    refused("bf16 tn 512 512 512 --resume --restart", "contradict");
+    refused("bf16 tn 512 512 512 --max-candidates -1", "--max-candidates is -1");
+    refused("bf16 tn 512 512 512 --param stages=99", "stages");
+    refused("bf16 tn 512 512 512 --report /nonexistent/page.html", "--report");
+    refused("", "no problem");
+    CHECK(tuned.executed("time ").empty());
+}
+
+TEST_CASE("the tool: where the device or the worker cannot start, tune says why") {
+    const Tool tool;
+    const ToolResult nothing = tool.run("tune bf16 tn 64 64 64 --worker /nonexistent/program");
+    CHECK(nothing.exit_code == 1);
+    CHECK_THAT(nothing.err, ContainsSubstring("/nonexistent/program"));
+}
+
+#endif
