@@ -24,6 +24,7 @@ constexpr std::chrono::milliseconds kBetweenLines{1000};
 constexpr std::chrono::milliseconds kBetweenUpdates{100};  // of the progress line
 
 std::string duration_text(double seconds) {
+    if (seconds < 10) return fmt::format("{:.1f} s", seconds);
     if (seconds < 100) return fmt::format("{:.0f} s", seconds);
     return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
 }
@@ -33,16 +34,20 @@ double speedup(double other_us, const Winner& winner) {
     return winner.median_us == 0 ? 0 : other_us / winner.median_us;
 }
 
+/// Ours by verdict: cuBLASLt's stand-in is no candidate.
 std::map<std::string, int> verdicts(const std::vector<Trial>& trials) {
     std::map<std::string, int> counts;
-    for (const Trial& trial : trials) ++counts[std::string(to_string(trial.verdict()))];
+    for (const Trial& trial : trials)
+        if (trial.kernel != tuning::kCublasLt) ++counts[std::string(to_string(trial.verdict()))];
     return counts;
 }
 
 int count(const std::vector<Trial>& trials, bool (*what)(Verdict)) {
-    return static_cast<int>(std::ranges::count_if(trials, [&](const Trial& trial) { return what(trial.verdict()); }));
+    return static_cast<int>(std::ranges::count_if(
+        trials, [&](const Trial& trial) { return trial.kernel != tuning::kCublasLt && what(trial.verdict()); }));
 }
 
+bool is_any(Verdict) { return true; }
 bool is_failure(Verdict verdict) { return verdict != Verdict::fine && verdict != Verdict::same_code; }
 
 const char* to_text(Stop stop) {
@@ -102,7 +107,7 @@ Json problem_document(const TunedProblem& problem) {
     return {{"shape", shape_text(problem.record.spec)},
             {"spec", to_string(problem.record.spec)},
             {"winner", problem.record.winner ? winner_document(*problem.record.winner) : Json()},
-            {"trials", problem.record.trials.size()},
+            {"trials", count(problem.record.trials, is_any)},
             {"verdicts", verdicts(problem.record.trials)},
             {"new_samples", problem.new_samples},
             {"stopped_by", to_text(problem.stop)},
@@ -176,7 +181,7 @@ std::string tune_line(const TunedProblem& problem) {
                                    tflops(winner.spec, winner.median_us));
     line += ratio_text("heuristic", speedup(winner.heuristic_us, winner));
     line += ratio_text("cuBLASLt", speedup(winner.cublaslt_us, winner));
-    line += fmt::format("  {} tried{}{}\n  {}\n", problem.record.trials.size(),
+    line += fmt::format("  {} tried{}{}\n  {}\n", count(problem.record.trials, is_any),
                         failed == 0 ? "" : fmt::format(", {} failed", failed), winner.complete ? "" : ", incomplete",
                         winner.kernel);
     return line;
@@ -190,7 +195,8 @@ std::string tune_summary(const SweepResult& result, std::size_t devices) {
     if (const auto mean = geometric_mean(result, &Winner::cublaslt_us))
         text += fmt::format("over cuBLASLt's best: {:.3f}x (geometric mean)\n", *mean);
     if (result.was_finished) return text;
-    text += fmt::format("{} problems in {}, devices busy {:.0f} % of it\n", result.problems.size(),
+    const std::size_t count = result.problems.size();
+    text += fmt::format("{} problem{} in {}, devices busy {:.0f} % of it\n", count, count == 1 ? "" : "s",
                         duration_text(result.seconds), 100 * busy_share(result, devices));
     if (result.stop == Stop::budget)
         text += "the budget ended the search early: the same command goes on where it was\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace jitgemm::tuning {
 namespace {
@@ -155,10 +156,16 @@ void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds
                 .beta = problem_.beta};
     for (const std::string& kernel : kernels)
         job.first_rounds.push_back(static_cast<int>(trial_of(kernel).samples.size()));
-    const TimeOutcome outcome = services_.measuring.time(job, [&](const TimedSample& timed) {
-        log_.add_sample(kernels.at(timed.kernel), timed.sample);
+    std::vector<KernelSample> round;  // its samples go to the store together: one wait for the disk
+    const auto store_round = [&] {
+        if (!round.empty()) log_.add_samples(std::exchange(round, {}));
         services_.on_progress(log_);
+    };
+    const TimeOutcome outcome = services_.measuring.time(job, [&](const TimedSample& timed) {
+        round.push_back({kernels.at(timed.kernel), timed.sample});
+        if (round.size() == kernels.size()) store_round();
     });
+    store_round();
     if (outcome.verdict == Verdict::fine) return;
     log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
 }

@@ -135,12 +135,19 @@ void TuningStore::add_verified(std::int64_t sweep, const GemmSpec& spec, const s
                        [&](Database& database, std::int64_t trial) { put_verified(database, trial, outcome); });
 }
 
+void TuningStore::add_samples(std::int64_t sweep, const GemmSpec& spec, const std::vector<KernelSample>& samples) {
+    impl_->write([&](Database& database) {
+        for (const auto& [kernel, sample] : samples) {
+            if (!insert_sample(database, trial_row(database, sweep, spec, kernel), sample))
+                throw Error(fmt::format("{} has round {} already: nothing is measured twice", kernel, sample.round));
+        }
+        return 0;
+    });
+}
+
 void TuningStore::add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
                              const Sample& sample) {
-    impl_->write_trial(sweep, spec, kernel, [&](Database& database, std::int64_t trial) {
-        if (!insert_sample(database, trial, sample))
-            throw Error(fmt::format("{} has round {} already: nothing is measured twice", kernel, sample.round));
-    });
+    add_samples(sweep, spec, {{kernel, sample}});
 }
 
 std::vector<ProblemRecord> TuningStore::read_sweep(std::int64_t sweep) const {

@@ -32,6 +32,11 @@ struct SweepRow {
     std::int64_t finished = 0;  ///< 0: not yet
 };
 
+struct KernelSample {
+    std::string kernel;
+    Sample sample;
+};
+
 /// Everything measured for one problem of a sweep.
 struct ProblemRecord {
     GemmSpec spec;
@@ -72,7 +77,9 @@ public:
     void add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const std::string& same_as);
     void add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
                       const VerifyOutcome& outcome);
-    /// Refused (Error) when the kernel has that round already: nothing is measured twice.
+    /// The samples of one round, all or none. Refused (Error) when a kernel has its round already: nothing is measured
+    /// twice.
+    void add_samples(std::int64_t sweep, const GemmSpec& spec, const std::vector<KernelSample>& samples);
     void add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const Sample& sample);
     /// Replaces the winner of (device class, spec), except a complete one by an incomplete one of the same versions.
     /// `serves`: false records it as what the sweep found and no more.

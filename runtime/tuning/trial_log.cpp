@@ -49,10 +49,10 @@ void TrialLog::add_verified(const std::string& kernel, const VerifyOutcome& outc
     if (trial.compile) by_code_.emplace(trial.compile->text_hash, kernel);
 }
 
-void TrialLog::add_sample(const std::string& kernel, const Sample& sample) {
-    store_.add_sample(sweep_, spec_, kernel, sample);
-    find(kernel).samples.push_back(sample);
-    ++samples_added_;
+void TrialLog::add_samples(const std::vector<KernelSample>& samples) {
+    store_.add_samples(sweep_, spec_, samples);
+    for (const auto& [kernel, sample] : samples) find(kernel).samples.push_back(sample);
+    samples_added_ += static_cast<int>(samples.size());
 }
 
 std::string TrialLog::kernel_with_code(const std::string& text_hash) const {

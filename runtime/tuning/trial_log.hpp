@@ -22,7 +22,8 @@ public:
     void add_compile(const std::string& kernel, const CompileOutcome& outcome);
     void add_same_code(const std::string& kernel, const std::string& same_as);
     void add_verified(const std::string& kernel, const VerifyOutcome& outcome);
-    void add_sample(const std::string& kernel, const Sample& sample);
+    /// Of one round, all or none.
+    void add_samples(const std::vector<KernelSample>& samples);
 
     /// In the order proposed; cuBLASLt's pseudo kernel (kCublasLt) is none of them.
     [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }

@@ -38,7 +38,7 @@ public:
 /// A device whose times are `truth`, every round the same, and which fails as `faults` says.
 class ScriptedMeasuring final : public tuning::Measuring {
 public:
-    using Turn = std::pair<std::string, int>;  // kernel, round
+    using Turn = std::pair<std::string, int>;  // problem and kernel, round
 
     explicit ScriptedMeasuring(std::function<double(const GemmSpec&, const std::string&)> time)
         : truth(std::move(time)) {
@@ -62,7 +62,7 @@ public:
                 if (late_faults.contains(job.kernels[i])) return {late_faults.at(job.kernels[i]), i, "as scripted", 0};
                 if (before_turn) before_turn();
                 const int number = job.first_rounds.at(i) + round;
-                turns.emplace_back(job.kernels[i], number);
+                turns.emplace_back(to_string(job.spec) + ' ' + job.kernels[i], number);
                 tuning::TimedSample timed;
                 timed.kernel = i;
                 timed.sample.round = number;

@@ -81,7 +81,7 @@ TEST_CASE("the tool: tune finds a kernel, and later requests get it") {
     const Json explained = tuned.tool.json("explain bf16 tn 1024 1024 1024 --gpu h200", 0);
     CHECK(explained.at("choice").at("source") == "exact");
     CHECK(explained.dump().find(winner.at("kernel").get<std::string>()) != std::string::npos);
-    CHECK(tuned.tool.json("explain bf16 tn 1100 1024 1024 --gpu h200", 0).at("choice").at("source") == "nearest");
+    CHECK(tuned.tool.json("explain bf16 tn 1024 1024 1088 --gpu h200", 0).at("choice").at("source") == "nearest");
     CHECK(tuned.tool.json("explain bf16 nt 1024 1024 1024 --gpu h200", 0).at("choice").at("source") == "heuristic");
     CHECK(tuned.tool.json("explain bf16 tn 1024 1024 1024 --gpu a100", 0).at("choice").at("source") == "heuristic");
 }
@@ -92,11 +92,11 @@ TEST_CASE("the tool: whatever is wrong with a candidate is its verdict, and tune
     const auto rule = [&](std::size_t kernel, const char* when, const char* fault) {
         return Json{{"name", space.kernels[kernel]}, {when, fault}};
     };
-    const TunedTool tuned(
-        {{"kernels",
-          {rule(0, "compile", "fail"), rule(1, "compile", "abort"), rule(2, "verify", "wrong"),
-           rule(3, "verify", "nan"), rule(4, "verify", "segv"), rule(5, "verify", "unfit"), rule(6, "time", "abort"),
-           rule(7, "compile", "hang"), Json{{"name", space.kernels[8]}, {"spill_bytes", 64}}}}});
+    Json rules = Json::array({rule(0, "compile", "fail"), rule(1, "compile", "abort"), rule(2, "verify", "wrong"),
+                              rule(3, "verify", "nan"), rule(4, "verify", "segv"), rule(5, "verify", "unfit"),
+                              rule(6, "time", "abort"), rule(7, "compile", "hang")});
+    rules.push_back({{"name", space.kernels[8]}, {"spill_bytes", 64}});
+    const TunedTool tuned(Json{{"kernels", rules}});
     const std::string csv = tuned.tool.folder() / "all.csv";
     const Json document =
         tuned.json("bf16 tn 1024 1024 1024 --strategy exhaustive --compile-timeout 1 --csv '" + csv + "'");
@@ -115,7 +115,8 @@ TEST_CASE("the tool: whatever is wrong with a candidate is its verdict, and tune
 
 TEST_CASE("the tool: a kernel that hangs is ended by the watchdog") {
     const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
-    const TunedTool tuned({{"kernels", {Json{{"name", space.kernels[0]}, {"verify", "hang"}}}}});
+    const Json rule{{"name", space.kernels[0]}, {"verify", "hang"}};
+    const TunedTool tuned(Json{{"kernels", Json::array({rule})}});
     const Json document = tuned.json("bf16 tn 1024 1024 1024 --max-candidates 6 --watchdog 1");
     CHECK(verdicts(document, "hung") == 1);
     CHECK(winner_in(document).is_object());
@@ -152,20 +153,21 @@ TEST_CASE("the tool: tune killed at any moment loses nothing and measures nothin
 
     const tuning::TuningStore store(tuned.store());
     std::size_t recorded = 0;
-    for (const tuning::Trial& trial : store.read_sweep(1).at(0).trials) {
+    const std::vector<tuning::ProblemRecord> problems = store.read_sweep(1);
+    for (const tuning::Trial& trial : problems.at(0).trials) {
         for (std::size_t i = 0; i < trial.samples.size(); ++i) CHECK(trial.samples[i].round == static_cast<int>(i));
         recorded += trial.samples.size();
     }
     CHECK(recorded == turns_needed);
-    // The device may have been at work for a few turns more than were recorded when the tool was killed.
+    // What the device was at when the tool was killed was done again: the round in flight, and the one on its way to disk.
     int turns = 0;
     for (const auto& [line, count] : tuned.executed("time ")) turns += count;
-    CHECK(turns <= static_cast<int>(turns_needed) + 100 * 4);
+    CHECK(turns <= static_cast<int>(turns_needed) + 100 * 2 * 24);
 }
 
 TEST_CASE("the tool: Ctrl-C ends tune with what it has, and the same command goes on") {
-    const TunedTool tuned({{"turn_ms", 20}});
-    const std::string command = fmt::format("JITGEMM_CACHE_DIR='{}' timeout -s INT 1.5 '{}' {}", tuned.tool.cache(),
+    const TunedTool tuned(Json{{"turn_ms", 20}});
+    const std::string command = fmt::format("env JITGEMM_CACHE_DIR='{}' timeout -s INT 1.5 '{}' {}", tuned.tool.cache(),
                                             JITGEMM_TOOL, tuned.words("bf16 tn 1024 1024 1024 --quiet"));
     const int status = std::system(("exec " + command + " >/dev/null").c_str());
     CHECK(WIFEXITED(status));
@@ -186,7 +188,8 @@ TEST_CASE("the tool: a finished sweep is reported again without measuring") {
 }
 
 TEST_CASE("the tool: a throttled round is measured again, a noisy clock does not crown noise") {
-    const TunedTool tuned({{"noise", 0.02}, {"throttle", {{"rounds", 2}, {"reasons", 64}}}, {"clock_noise_mhz", 200}});
+    const TunedTool tuned(
+        Json{{"noise", 0.02}, {"throttle", {{"rounds", 2}, {"reasons", 64}}}, {"clock_noise_mhz", 200}});
     const Json document = tuned.json("bf16 tn 1024 1024 1024 --strategy exhaustive");
     const TunedTool truth;
     const double best = winner_in(truth.json("bf16 tn 1024 1024 1024 --strategy exhaustive")).at("median_us");

@@ -96,7 +96,7 @@ double bf16_number(std::uint32_t bits) { return static_cast<double>(f32_from_bf1
 
 }  // namespace
 
-TEST_CASE("f32 arithmetic has the host's bits in every rounding mode") {
+TEST_CASE("f32 arithmetic has the host's bits in every rounding mode", "[heavy]") {
     RandomBits random(11);
     for (int i = 0; i < 200000; ++i) {
         const std::uint32_t a = random_f32(random), b = random_f32(random), c = random_f32(random);

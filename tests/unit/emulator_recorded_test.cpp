@@ -177,7 +177,7 @@ const ScalarInstruction& instruction_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("mma gives the bits that GPUs gave") { compare_mma(false); }
+TEST_CASE("mma gives the bits that GPUs gave", "[heavy]") { compare_mma(false); }
 
 // Minutes: run it by name.
 TEST_CASE("mma gives the bits that GPUs gave on all of their tiles", "[.][long]") { compare_mma(true); }

@@ -306,7 +306,7 @@ TEST_CASE("wmma fragments have the registers of the PTX ISA and hold every eleme
 
 // ---- sums ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("sums are the papers' formula, for random operands of every size") {
+TEST_CASE("sums are the papers' formula, for random operands of every size", "[heavy]") {
     RandomBits random(1);
     for (const TensorCoreModel model : {TensorCoreModel::ampere, TensorCoreModel::hopper}) {
         for (const MmaKind& kind : mma_kinds()) {
@@ -454,7 +454,7 @@ TEST_CASE("fp8 on Hopper: f16 sums of the first and the second two of every four
                 std::bit_cast<float>(warp.c[i]) + std::bit_cast<float>(parts[1].c[i]));
 }
 
-TEST_CASE("small whole numbers are exact in every instruction and generation") {
+TEST_CASE("small whole numbers are exact in every instruction and generation", "[heavy]") {
     RandomBits random(2);
     for (const TensorCoreModel model : {TensorCoreModel::ampere, TensorCoreModel::ada, TensorCoreModel::hopper}) {
         for (const MmaKind& kind : mma_kinds()) {
@@ -487,7 +487,7 @@ TEST_CASE("small whole numbers are exact in every instruction and generation") {
 
 // ---- integers and f64 ------------------------------------------------------------------------------------------------
 
-TEST_CASE("integer sums are exact, wrap, and clamp with satfinite") {
+TEST_CASE("integer sums are exact, wrap, and clamp with satfinite", "[heavy]") {
     RandomBits random(3);
     for (MmaKind kind : mma_kinds()) {
         if (kind.d != MmaType::s32) continue;

@@ -80,7 +80,7 @@ TEST_CASE("the host's reference makes the operands the kernels make", "[threads]
     CHECK(bytes_of(*ours.device, ours.b, kK * kN) == bytes_of(*ours.device, theirs.b, kK * kN));
 }
 
-TEST_CASE("the host's reference finds what the kernels find") {
+TEST_CASE("the host's reference finds what the kernels find", "[heavy]") {
     HostReferenceContext context;
     const HostReference host(context.impl.device);
     const std::unique_ptr<Reference> kernels = make_reference(context.impl);

@@ -5,6 +5,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -96,8 +97,8 @@ TEST_CASE("a sweep finds the fastest kernel, measures each round once and stores
     CHECK(winner.median_us <= 1.01 * best);
     CHECK(winner.median_us >= best);
     CHECK(winner.complete);
-    CHECK(winner.heuristic_us == Catch::Approx(bent_model(asked.spec, winner.heuristic_kernel)));
-    CHECK(winner.cublaslt_us == Catch::Approx(bent_model(asked.spec, std::string(kCublasLt))));
+    CHECK(winner.heuristic_us == Approx(bent_model(asked.spec, winner.heuristic_kernel)));
+    CHECK(winner.cublaslt_us == Approx(bent_model(asked.spec, std::string(kCublasLt))));
     CHECK(each_once(bench.turns()));
 
     const std::vector<Winner> stored = bench.store.winners();
@@ -194,8 +195,7 @@ TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing meas
     CHECK(bench.turns().size() == turns_needed);
 }
 
-TEST_CASE("a sweep that is cut off in the middle of a measurement loses that one alone") {
-    struct PowerLoss {};
+TEST_CASE("a sweep that is cut off in the middle of a round loses that round alone") {
     const std::vector<TuneProblem> asked{problem(1024)};
     Bench bench;
     int left = 50;
@@ -207,15 +207,18 @@ TEST_CASE("a sweep that is cut off in the middle of a measurement loses that one
     bench.scripts[0]->before_turn = {};
     const SweepResult result = bench.run(asked);
     CHECK(result.resumed);
-    CHECK(each_once(bench.turns()));
+    // 24 kernels were screened: two rounds of them are on disk, two turns of the third are not.
     CHECK(result.problems.at(0).new_samples == static_cast<int>(bench.turns().size()) - 50);
+    std::map<ScriptedMeasuring::Turn, int> counts;
+    for (const ScriptedMeasuring::Turn& turn : bench.turns()) ++counts[turn];
+    CHECK(std::ranges::count_if(counts, [](const auto& one) { return one.second > 1; }) == 2);
 }
 
 TEST_CASE("a budget that runs out stores the best so far as incomplete, and the next run completes it") {
     Bench bench;
     SweepOptions options;
-    options.budget_seconds = 0.02;
-    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    options.budget_seconds = 1;
+    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(15)); };
     const std::vector<TuneProblem> asked{problem(4096)};
     const SweepResult cut = bench.run(asked, options);
     CHECK(cut.stop == Stop::budget);
@@ -233,8 +236,8 @@ TEST_CASE("a budget that runs out stores the best so far as incomplete, and the 
 TEST_CASE("a budget is shared out: the last problem gets its part") {
     Bench bench;
     SweepOptions options;
-    options.budget_seconds = 0.4;
-    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    options.budget_seconds = 4;
+    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
     const SweepResult result = bench.run({problem(1024), problem(1088), problem(1152), problem(1216)}, options);
     REQUIRE(result.problems.size() == 4);
     for (const TunedProblem& one : result.problems) CHECK(one.record.winner.has_value());

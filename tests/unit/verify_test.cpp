@@ -46,7 +46,7 @@ bool is_nan(const void* data, DataType type, std::int64_t index) {
 
 }  // namespace
 
-TEST_CASE("a right result passes in every layout, with padding and low alignment, on either kind of input") {
+TEST_CASE("a right result passes in every layout, with padding and low alignment, on either kind of input", "[heavy]") {
     HostReferenceContext context;
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
         for (const Order order : {Order::row, Order::column}) {
@@ -288,7 +288,7 @@ TEST_CASE("integer inputs of f16 accumulators never exceed what f16 holds, also 
     CHECK(nonzero > 8);
 }
 
-TEST_CASE("every type of the type table can be filled and checked") {
+TEST_CASE("every type of the type table can be filled and checked", "[heavy]") {
     HostReferenceContext context;
     for (const DataTypeInfo& type : data_type_table()) {
         if (type.type == DataType::s32) continue;  // an output only
