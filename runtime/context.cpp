@@ -193,8 +193,8 @@ GemmKernel Context::Impl::kernel(const GemmSpec& spec) {
 Context::Impl::~Impl() = default;
 
 tuning::ContextTuner& Context::Impl::tuner() {
-    std::call_once(tuner_once, [&] { tuner_ = std::make_unique<tuning::ContextTuner>(options, *device); });
-    return *tuner_;
+    std::call_once(tuner_once, [&] { lazy_tuner = std::make_unique<tuning::ContextTuner>(options, *device); });
+    return *lazy_tuner;
 }
 
 void Context::Impl::adopt(const GemmKernel& kernel, const tuning::Winner& winner) {

@@ -108,7 +108,7 @@ struct Context::Impl {
     /// The kernel becomes the winner in all its handles.
     void adopt(const GemmKernel& kernel, const tuning::Winner& winner);
     std::once_flag tuner_once;
-    std::unique_ptr<tuning::ContextTuner> tuner_;  ///< last: it ends before what it works with
+    std::unique_ptr<tuning::ContextTuner> lazy_tuner;  ///< last: it ends before what it works with
 };
 
 }  // namespace jitgemm

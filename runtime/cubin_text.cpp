@@ -23,7 +23,8 @@ std::string_view slice(std::string_view file, std::uint64_t offset, std::uint64_
 template <typename Header>
 Header read_header(std::string_view file, std::uint64_t offset, std::string_view what) {
     Header header;
-    std::memcpy(&header, slice(file, offset, sizeof header, what).data(), sizeof header);
+    const std::string_view bytes = slice(file, offset, sizeof header, what);
+    std::memcpy(&header, bytes.data(), bytes.size());
     return header;
 }
 

@@ -10,7 +10,8 @@ std::vector<double> LinearScale::ticks() const {
     const double step = power * (range / power >= 15 ? 5 : range / power >= 6 ? 2 : 1);
     std::vector<double> all;
     const double first = std::ceil(low_ / step - 1e-9) + 0.0;  // rounding must not cost the tick at the edge
-    for (double i = first; i * step <= high_ + 1e-9 * range; ++i) all.push_back(i * step);
+    const auto ticks = static_cast<int>(std::floor(high_ / step + 1e-9 * range / step - first)) + 1;
+    for (int i = 0; i < ticks; ++i) all.push_back((first + i) * step);
     return all;
 }
 

@@ -109,8 +109,17 @@ void ClassSweep::begin() {
         return report_finished();
     }
     if (row && row->finished == 0 && !options.restart && take_over(*row)) return;
-    id_ = shared_.services.store.begin_sweep(key);
-    static_cast<void>(lock(id_));
+    begin_new(key);
+}
+
+/// A process that was asked the same may take a sweep over before its beginner has locked it: then another is begun.
+void ClassSweep::begin_new(const SweepKey& key) {
+    constexpr int kAttempts = 5;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        id_ = shared_.services.store.begin_sweep(key);
+        if (lock(id_)) return;
+    }
+    throw TuningStoreError(fmt::format("cannot lock a sweep in {}", shared_.services.lock_directory));
 }
 
 /// Two processes never go on with one sweep.

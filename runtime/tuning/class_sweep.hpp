@@ -50,6 +50,7 @@ private:
     };
 
     void begin();
+    void begin_new(const SweepKey& key);
     [[nodiscard]] bool lock(std::int64_t id);
     [[nodiscard]] bool take_over(const SweepRow& row);
     void report_finished();

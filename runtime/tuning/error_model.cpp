@@ -13,7 +13,7 @@ constexpr double kLeastSquares = 1e-9;  // errors that are all nothing have no l
 
 }  // namespace
 
-ErrorModel::ErrorModel(const ParameterGrid& grid, std::vector<std::size_t> members, const ErrorPrior& prior)
+ErrorModel::ErrorModel(const ParameterGrid& grid, const std::vector<std::size_t>& members, const ErrorPrior& prior)
     : grid_(grid), prior_(prior) {
     points_.reserve(members.size());
     for (const std::size_t member : members) points_.push_back({.candidate = member, .row = {}});

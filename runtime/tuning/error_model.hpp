@@ -19,7 +19,7 @@ struct ErrorPrior {
 class ErrorModel {
 public:
     /// Of these candidates of the grid; what follows counts them from 0.
-    ErrorModel(const ParameterGrid& grid, std::vector<std::size_t> members, const ErrorPrior& prior);
+    ErrorModel(const ParameterGrid& grid, const std::vector<std::size_t>& members, const ErrorPrior& prior);
 
     void learn(std::size_t member, double error);
     /// Takes for granted that the member turns out as expected: the next to choose is chosen as if it were known.

@@ -107,13 +107,11 @@ void read_json(const Json& json, const std::string& place, std::vector<T>& value
 
 template <std::integral T>
 void read_number(const Json& json, const std::string& place, T& value) {
-    if (json.is_number_unsigned() && std::in_range<T>(json.get<std::uint64_t>())) {
-        value = json.get<T>();
-    } else if (json.is_number_integer() && !json.is_number_unsigned() && std::in_range<T>(json.get<std::int64_t>())) {
-        value = json.get<T>();
-    } else {
-        throw_misfit(place, "a whole number of its range", json);
-    }
+    const bool fits = json.is_number_unsigned()
+                          ? std::in_range<T>(json.get<std::uint64_t>())
+                          : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+    if (!fits) throw_misfit(place, "a whole number of its range", json);
+    value = json.get<T>();
 }
 
 template <typename Record>

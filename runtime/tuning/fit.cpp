@@ -62,7 +62,7 @@ FitData data_of(const std::vector<FitPoint>& points, const GpuModel& gpu) {
             continue;
         }
         const std::size_t problem = problems.emplace(to_string(inputs->spec), problems.size()).first->second;
-        data.sightings.push_back({std::move(*inputs), point.us, problem});
+        data.sightings.push_back({*inputs, point.us, problem});
     }
     data.problems = problems.size();
     weigh(data);

@@ -15,11 +15,11 @@ SearchSpace search_space(const GemmSpec& asked, const GpuModel& gpu, const Selec
     space.spec = resolved(asked);
     const GemmSignature problem = signature(space.spec);
     std::set<std::string> seen;  // families may propose one config twice
-    for (Candidate& candidate : list.accepted) {
+    for (const Candidate& candidate : list.accepted) {
         std::string name = kernel_name({problem, candidate.config});
         if (!seen.insert(name).second) continue;
         space.kernels.push_back(std::move(name));
-        space.candidates.push_back(std::move(candidate));
+        space.candidates.push_back(candidate);
     }
     space.heuristic_kernel = space.kernels.front();
     return space;

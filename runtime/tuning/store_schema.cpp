@@ -14,11 +14,9 @@ namespace {
 
 template <typename Value>
 std::string_view column_type() {
-    if constexpr (Worded<Value>)
-        return "TEXT";
-    else if constexpr (std::integral<Value>)
+    if constexpr (std::integral<Value> && !Worded<Value>)
         return "INTEGER";
-    else if constexpr (std::floating_point<Value>)
+    else if constexpr (std::floating_point<Value> && !Worded<Value>)
         return "REAL";
     else
         return "TEXT";

@@ -57,7 +57,7 @@ std::vector<std::size_t> Progress::fastest_first() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < time.size(); ++i)
         if (time[i]) order.push_back(i);
-    std::ranges::stable_sort(order, {}, [&](std::size_t candidate) { return *time[candidate]; });
+    std::ranges::sort(order, {}, [&](std::size_t candidate) { return std::pair(*time[candidate], candidate); });
     return order;
 }
 

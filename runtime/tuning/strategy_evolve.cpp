@@ -89,7 +89,7 @@ private:
         const double before = first ? 0 : time(population.front());
         for (const std::size_t one : generation)
             if (progress.time[one]) population.push_back(one);
-        std::ranges::stable_sort(population, {}, time);
+        std::ranges::sort(population, {}, [&](std::size_t one) { return std::pair(time(one), one); });
         population.resize(std::min(population.size(), kPopulation));
         return !population.empty() && (first || time(population.front()) < kImprovement * before);
     }

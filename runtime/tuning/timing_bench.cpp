@@ -45,7 +45,7 @@ std::vector<Screened> screen(PreparedTiming& timing, const std::vector<Contender
         std::ranges::sort(times[i]);
         screened[i].median_us = times[i][kScreeningRounds / 2];
     }
-    std::ranges::stable_sort(screened, {}, &Screened::median_us);
+    std::ranges::sort(screened, {}, [](const Screened& one) { return std::pair(one.median_us, one.number); });
     return screened;
 }
 

@@ -6,8 +6,8 @@
 
 namespace jitgemm::tuning {
 
-TrialLog::TrialLog(TuningStore& store, std::int64_t sweep, GemmSpec spec, const std::vector<Trial>& earlier)
-    : store_(store), sweep_(sweep), spec_(std::move(spec)) {
+TrialLog::TrialLog(TuningStore& store, std::int64_t sweep, const GemmSpec& spec, const std::vector<Trial>& earlier)
+    : store_(store), sweep_(sweep), spec_(spec) {
     cublaslt_.kernel = kCublasLt;
     for (const Trial& trial : earlier) {
         if (trial.kernel == kCublasLt)

@@ -14,7 +14,7 @@ namespace jitgemm::tuning {
 class TrialLog {
 public:
     /// `earlier`: what the sweep recorded of this problem so far.
-    TrialLog(TuningStore& store, std::int64_t sweep, GemmSpec spec, const std::vector<Trial>& earlier);
+    TrialLog(TuningStore& store, std::int64_t sweep, const GemmSpec& spec, const std::vector<Trial>& earlier);
 
     /// A kernel goes on trial; with all that an earlier session recorded of it.
     void propose(const std::string& kernel, double predicted_us);

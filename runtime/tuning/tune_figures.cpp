@@ -64,17 +64,24 @@ struct Sums {
 using ParameterKey = std::pair<std::string, std::string>;  // family, name
 using ByValue = std::map<std::string, std::vector<double>>;
 
+/// Nothing for a name of another version's kernel.
+std::optional<KernelConfig> config_of(const std::string& kernel) {
+    try {
+        return parse_kernel_name(kernel).config;
+    } catch (const ConfigError&) {
+        return std::nullopt;
+    }
+}
+
 /// A problem's relative times by parameter and value.
 std::map<ParameterKey, ByValue> relative_times(const ProblemFigures& problem) {
     std::map<ParameterKey, ByValue> times;
     for (const TimedCandidate& candidate : problem.timed) {
-        try {
-            const KernelConfig config = parse_kernel_name(candidate.kernel).config;
-            const std::string family(family_name(config));
-            for (const auto& [name, value] : parameters_of(config))
-                times[{family, name}][value].push_back(candidate.relative);
-        } catch (const ConfigError&) {  // of another version
-        }
+        const std::optional<KernelConfig> config = config_of(candidate.kernel);
+        if (!config) continue;
+        const std::string family(family_name(*config));
+        for (const auto& [name, value] : parameters_of(*config))
+            times[{family, name}][value].push_back(candidate.relative);
     }
     return times;
 }
@@ -91,7 +98,7 @@ ParameterEffect effect_of(const ParameterKey& key, const std::map<std::string, S
 }
 
 std::string first_line(const std::string& message) {
-    const std::string line = message.substr(0, message.find('\n'));
+    std::string line = message.substr(0, message.find('\n'));
     if (line.size() <= kLongestReason) return line;
     std::size_t end = kLongestReason;
     while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;  // no half character
@@ -150,7 +157,9 @@ std::vector<ParameterEffect> parameter_effects(const std::vector<ProblemFigures>
     std::vector<ParameterEffect> effects;
     for (const auto& [key, by_value] : sums)
         if (by_value.size() > 1) effects.push_back(effect_of(key, by_value));
-    std::ranges::stable_sort(effects, std::greater{}, &ParameterEffect::importance);
+    std::ranges::sort(effects, {}, [](const ParameterEffect& effect) {
+        return std::tuple(-effect.importance(), effect.family, effect.parameter);
+    });
     return effects;
 }
 
@@ -166,7 +175,9 @@ std::vector<FailureGroup> failure_groups(const std::vector<ProblemRecord>& probl
     }
     std::vector<FailureGroup> sorted;
     for (const auto& [key, group] : groups) sorted.push_back(group);
-    std::ranges::stable_sort(sorted, std::greater{}, &FailureGroup::count);
+    std::ranges::sort(sorted, [](const FailureGroup& left, const FailureGroup& right) {
+        return std::tie(right.count, left.verdict, left.reason) < std::tie(left.count, right.verdict, right.reason);
+    });
     return sorted;
 }
 
@@ -176,7 +187,7 @@ std::vector<DeviceReading> reading_sequence(const std::vector<ProblemRecord>& pr
         std::vector<const Sample*> samples;
         for (const Trial& trial : problem.trials)
             for (const Sample& sample : trial.samples) samples.push_back(&sample);
-        std::ranges::stable_sort(samples, {}, &Sample::round);
+        std::ranges::sort(samples, {}, [](const Sample* sample) { return std::pair(sample->round, sample->us); });
         for (const Sample* sample : samples)
             if (sequence.empty() || as_tuple(sequence.back()) != as_tuple(sample->after))
                 sequence.push_back(sample->after);

@@ -229,7 +229,7 @@ TEST_CASE("winner: among equals the one of fewer entries, then the first by name
     REQUIRE(pick_winner({trial_of("of_another_version", wide), trial_of(split, wide)}) == split);
 }
 
-TEST_CASE("winner: noise is not crowned, and two sweeps agree") {
+TEST_CASE("winner: noise is not crowned, and two sweeps agree", "[heavy]") {
     const Noise quiet{.sigma = 0.005, .common_sigma = 0.03, .outlier_chance = 0.05};
     const Noise loud{.sigma = 0.01, .common_sigma = 0.03, .outlier_chance = 0.05};
     const Noise both_ways{.sigma = 0.005, .common_sigma = 0.03, .outlier_chance = 0.05, .outlier = 0.85};

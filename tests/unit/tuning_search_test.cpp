@@ -197,7 +197,8 @@ TEST_CASE("strategies: one candidate is tried and that is all; a stranger's tria
     }
 }
 
-TEST_CASE("model strategy: within 3 % of exhaustive on 95 of 100 landscapes, with a fraction of the candidates") {
+TEST_CASE("model strategy: within 3 % of exhaustive on 95 of 100 landscapes, with a fraction of the candidates",
+          "[heavy]") {
     for (const std::string shape : {"bf16 tn 4096 4096 4096", "bf16 tn 16 6144 4096", "bf16 tn 4095 4097 4099",
                                     "bf16 tn 64 7168 2048", "f32 tn 1024 1024 1024"}) {
         const SearchSpace space = space_of(shape);
