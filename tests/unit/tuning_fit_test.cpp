@@ -41,7 +41,8 @@ std::vector<FitPoint> made_up_points(const GpuModel& gpu, const MmaCostConstants
         const GemmSignature problem = signature(spec);
         std::size_t rank = 0;
         for (const Candidate& candidate : list_candidates(spec, gpu).accepted) {
-            if (++rank > 40 && rank % 12 != 0) continue;
+            ++rank;
+            if (rank > 40 && rank % 12 != 0) continue;
             const auto& config = std::get<MmaMultistageConfig>(candidate.config.family);
             const MmaCostInputs inputs = mma_cost_inputs(spec, config, geometry(problem, config));
             const double us = mma_pipeline_cost(inputs, gpu, constants).total_us * std::exp(noise * error(engine));
@@ -140,7 +141,7 @@ TEST_CASE("fit: with noise of 3 % an error of 3 % is left, and the noise is not 
     const std::vector<FitPoint> without = made_up_points(gpu, truth, 0);
     double worst = 0;
     for (const FitPoint& point : without) {
-        const auto& config = std::get<MmaMultistageConfig>(parse_kernel_name(point.kernel).config.family);
+        const auto config = std::get<MmaMultistageConfig>(parse_kernel_name(point.kernel).config.family);
         const MmaCostInputs inputs = mma_cost_inputs(point.spec, config, geometry(signature(point.spec), config));
         worst = std::max(worst, std::abs(std::log(mma_pipeline_cost(inputs, gpu, fit.constants).total_us / point.us)));
     }
