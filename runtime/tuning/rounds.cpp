@@ -88,6 +88,7 @@ std::optional<RoundPlan> screening(const std::vector<Trial>& trials) {
 
 /// Whether some finalist would pass for the best's equal although it may be slower by more than a tie allows.
 bool is_open(const std::vector<Contestant>& finalists) {
+    if (finalists.empty()) return false;
     const Contestant& best = finalists.front();
     return std::any_of(finalists.begin() + 1, finalists.end(), [&](const Contestant& one) {
         return ties(one, best) && one.time.high > best.time.low * (1 + kTie);
