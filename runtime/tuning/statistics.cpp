@@ -10,20 +10,18 @@ namespace {
 
 constexpr double kOutside = 0.025;  // on either side of a 95 % interval
 
-/// P(X = i) of a binomial with n fair coins.
-double coins(std::size_t n, std::size_t i) {
-    const auto log_factorial = [](std::size_t x) { return std::lgamma(static_cast<double>(x) + 1); };
-    return std::exp(log_factorial(n) - log_factorial(i) - log_factorial(n - i) -
-                    static_cast<double>(n) * std::log(2.0));
-}
-
 /// How many values lie below the interval, and as many above: the most for which the true median lies outside with at
-/// most 5 %, since each value falls below it like a coin. The extremes where even they don't hold it so surely.
+/// most 5 %, since each of the n values falls below it like a fair coin: P(i below) = C(n, i) / 2^n. The extremes where
+/// even they don't hold it so surely. In logarithms, which no n makes vanish, and without std::lgamma, which writes a
+/// global variable that sweeps of two devices would race for.
 std::size_t values_outside(std::size_t n) {
-    double below = coins(n, 0);
-    std::size_t outside = 0;
-    while (below + coins(n, outside + 1) <= kOutside) below += coins(n, ++outside);
-    return outside;
+    double log_probability = -static_cast<double>(n) * std::log(2.0);
+    double below = std::exp(log_probability);
+    for (std::size_t outside = 0;; ++outside) {
+        log_probability += std::log(static_cast<double>(n - outside) / static_cast<double>(outside + 1));
+        below += std::exp(log_probability);
+        if (below > kOutside) return outside;
+    }
 }
 
 }  // namespace
