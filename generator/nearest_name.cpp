@@ -1,5 +1,7 @@
 #include "generator/nearest_name.hpp"
 
+#include "generator/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +47,16 @@ std::string_view nearest_name(std::string_view word, std::span<const std::string
 std::string nearest_hint(std::string_view word, std::span<const std::string_view> known) {
     const std::string_view nearest = nearest_name(word, known);
     return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
+}
+
+std::string expected_one_of(std::string_view word, std::span<const std::string_view> known) {
+    return fmt::format("expected one of {}{}", join_names(known), nearest_hint(word, known));
+}
+
+std::size_t position_of(std::string_view kind, std::string_view word, std::span<const std::string_view> known) {
+    const auto found = std::ranges::find(known, word);
+    if (found == known.end()) throw Error(fmt::format("unknown {} '{}': {}", kind, word, expected_one_of(word, known)));
+    return static_cast<std::size_t>(found - known.begin());
 }
 
 std::string join_names(std::span<const std::string_view> names) { return fmt::format("{}", fmt::join(names, ", ")); }

@@ -17,6 +17,14 @@ namespace jitgemm {
 /// The tail of an error message, "; did you mean 'bf16'?", or "" when nothing is close.
 [[nodiscard]] std::string nearest_hint(std::string_view word, std::span<const std::string_view> known);
 
+/// The tail of an error message about a word that is none of the known ones: "expected one of f16, bf16; did you mean
+/// 'bf16'?".
+[[nodiscard]] std::string expected_one_of(std::string_view word, std::span<const std::string_view> known);
+
+/// Which of the known words it is. Throws Error with `kind` where it is none: "unknown type 'fb16': expected one of …".
+[[nodiscard]] std::size_t position_of(std::string_view kind, std::string_view word,
+                                      std::span<const std::string_view> known);
+
 /// "f16, bf16, f32": the known words for an error message.
 [[nodiscard]] std::string join_names(std::span<const std::string_view> names);
 

@@ -1,16 +1,20 @@
 #include "runtime/benchmark.hpp"
 
+#include "generator/nearest_name.hpp"
 #include "runtime/cuda_timing.hpp"
 #include "runtime/prepared_timing.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 namespace jitgemm {
 namespace {
+
+constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
 
 constexpr double kNormalInputsLimit =
     0x1p38;  // multiply-adds up to which a contender is checked on normal inputs as well
@@ -49,6 +53,14 @@ Verification verify_inputs(Context::Impl& context, const GemmSpec& spec, const C
 double multiply_adds(const GemmSpec& spec) { return flops(spec) / 2; }
 
 }  // namespace
+
+std::span<const std::string_view> protocol_names() { return kProtocols; }
+
+std::string_view to_string(Protocol protocol) { return kProtocols.at(static_cast<std::size_t>(protocol)); }
+
+Protocol parse_protocol(std::string_view text) {
+    return static_cast<Protocol>(position_of("protocol", text, kProtocols));
+}
 
 Verification verify_contender(Context::Impl& context, const GemmSpec& spec, const Contender& contender,
                               const VerifyOptions& options) {

@@ -7,12 +7,19 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
 
 enum class Protocol : std::uint8_t { steady, cold };
+
+[[nodiscard]] std::span<const std::string_view> protocol_names();
+[[nodiscard]] std::string_view to_string(Protocol protocol);
+/// Throws Error naming the text and the protocols there are.
+[[nodiscard]] Protocol parse_protocol(std::string_view text);
 
 struct TimingOptions {
     Protocol protocol = Protocol::steady;

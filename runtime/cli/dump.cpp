@@ -39,8 +39,7 @@ struct Dump {
 
 void check_usage(const DumpOptions& options, const Output& output) {
     if (std::ranges::find(kEmissions, options.emit) == kEmissions.end()) {
-        throw UsageError(fmt::format("--emit is '{}': expected one of {}{}", options.emit, join_names(kEmissions),
-                                     nearest_hint(options.emit, kEmissions)));
+        throw UsageError(fmt::format("--emit is '{}': {}", options.emit, expected_one_of(options.emit, kEmissions)));
     }
     if (options.with_main && options.emit != "cu") throw UsageError("--main goes with --emit cu only");
     const bool to_stdout = options.output.empty() || options.output == "-";

@@ -41,8 +41,7 @@ struct CopyProblem {
 std::string one_of(std::string_view option, const std::string& value, std::string_view first, std::string_view second) {
     const std::array<std::string_view, 2> known{first, second};
     if (value == first || value == second) return value;
-    throw UsageError(
-        fmt::format("{} is '{}': expected one of {}{}", option, value, join_names(known), nearest_hint(value, known)));
+    throw UsageError(fmt::format("{} is '{}': {}", option, value, expected_one_of(value, known)));
 }
 
 int element_bits(const std::string& name) {
@@ -52,8 +51,7 @@ int element_bits(const std::string& name) {
     for (const MmaTypeInfo& row : mma_type_table()) {
         if (row.bits >= 8) known.push_back(row.ptx_name);
     }
-    throw UsageError(
-        fmt::format("--type is '{}': expected one of {}{}", name, join_names(known), nearest_hint(name, known)));
+    throw UsageError(fmt::format("--type is '{}': {}", name, expected_one_of(name, known)));
 }
 
 Layout data_layout(const CopyOptions& options, bool by_row) {

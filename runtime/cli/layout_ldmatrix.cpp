@@ -33,8 +33,7 @@ bool is_k_major(const std::string& major) {
     constexpr std::array<std::string_view, 2> kKnown{"k", "mn"};
     if (major == "k") return true;
     if (major == "mn") return false;
-    throw UsageError(fmt::format("--smem-major is '{}': expected one of {}{}", major, join_names(kKnown),
-                                 nearest_hint(major, kKnown)));
+    throw UsageError(fmt::format("--smem-major is '{}': {}", major, expected_one_of(major, kKnown)));
 }
 
 Json pair_json(Coordinate at) { return {at.row, at.column}; }

@@ -50,8 +50,7 @@ void declare_format(CLI::App& app, LayoutFormat& format) {
 
 std::string chosen_format(const LayoutFormat& format, const Output& output) {
     if (std::ranges::find(kFormats, format.format) == kFormats.end()) {
-        throw UsageError(fmt::format("--format is '{}': expected one of {}{}", format.format, join_names(kFormats),
-                                     nearest_hint(format.format, kFormats)));
+        throw UsageError(fmt::format("--format is '{}': {}", format.format, expected_one_of(format.format, kFormats)));
     }
     if (!output.json()) return format.format;
     if (format.format == "json" || format.format == format.unless_asked) return "json";

@@ -30,8 +30,7 @@ DataType type_of(const std::string& name) {
     if (const auto type = parse_data_type(name)) return *type;
     std::vector<std::string_view> known;
     for (const DataTypeInfo& row : data_type_table()) known.push_back(row.name);
-    throw UsageError(
-        fmt::format("--type is '{}': expected one of {}{}", name, join_names(known), nearest_hint(name, known)));
+    throw UsageError(fmt::format("--type is '{}': {}", name, expected_one_of(name, known)));
 }
 
 SharedTile tile_of(const SwizzleOptions& options) {

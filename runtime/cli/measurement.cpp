@@ -15,7 +15,6 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
 constexpr std::size_t kFinalists = 4;  // ways of one peer that are timed in full, its first choice among them
 constexpr int kScreeningRounds = 3;
 
@@ -130,14 +129,11 @@ void MeasurementOptions::declare(CLI::App& app) {
 }
 
 TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
-    const auto found = std::ranges::find(kProtocols, protocol);
-    if (found == kProtocols.end()) {
-        throw UsageError(fmt::format("--protocol is '{}': expected one of {}{}", protocol, join_names(kProtocols),
-                                     nearest_hint(protocol, kProtocols)));
-    }
+    if (std::ranges::find(protocol_names(), protocol) == protocol_names().end())
+        throw UsageError(fmt::format("--protocol is '{}': {}", protocol, expected_one_of(protocol, protocol_names())));
     if (rounds < 1) throw UsageError(fmt::format("--rounds is {}: at least 1", rounds));
     TimingOptions timing;
-    timing.protocol = static_cast<Protocol>(found - kProtocols.begin());
+    timing.protocol = parse_protocol(protocol);
     timing.rounds = rounds;
     timing.alpha = request.alpha;
     timing.beta = request.beta;

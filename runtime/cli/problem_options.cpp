@@ -69,8 +69,7 @@ void read_scalar(std::string_view option, const std::string& text, float& value,
 }
 
 std::string unknown_word(std::string_view option, const std::string& text, std::span<const std::string_view> known) {
-    return fmt::format("--{} is '{}': expected one of {}{}", option, text, join_names(known),
-                       nearest_hint(text, known));
+    return fmt::format("--{} is '{}': {}", option, text, expected_one_of(text, known));
 }
 
 std::vector<std::string_view> type_names() {

@@ -1,17 +1,8 @@
 #include "runtime/tuning/record_json.hpp"
 
-#include "generator/nearest_name.hpp"
 #include "runtime/tuning/record_fields.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace jitgemm::tuning {
-namespace {
-
-constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
-
-}  // namespace
 
 template <TuningRecord T>
 void to_json(Json& json, const T& record) {
@@ -48,15 +39,6 @@ Json parse_json(std::string_view text) {
     } catch (const Json::exception& error) {
         throw Error(error.what());
     }
-}
-
-std::string_view to_string(Protocol protocol) { return kProtocols.at(static_cast<std::size_t>(protocol)); }
-
-Protocol parse_protocol(std::string_view text) {
-    const auto found = std::ranges::find(kProtocols, text);
-    if (found != kProtocols.end()) return static_cast<Protocol>(found - kProtocols.begin());
-    throw Error(fmt::format("unknown protocol '{}': expected one of {}{}", text, join_names(kProtocols),
-                            nearest_hint(text, kProtocols)));
 }
 
 }  // namespace jitgemm::tuning

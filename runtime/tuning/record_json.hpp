@@ -34,8 +34,4 @@ void from_json(const Json& json, T& record);
 /// Throws Error saying what is wrong where.
 [[nodiscard]] Json parse_json(std::string_view text);
 
-[[nodiscard]] std::string_view to_string(Protocol protocol);
-/// Throws Error naming the text and the protocols there are.
-[[nodiscard]] Protocol parse_protocol(std::string_view text);
-
 }  // namespace jitgemm::tuning

@@ -19,12 +19,7 @@ constexpr std::array<std::string_view, 8> kVerdicts{"fine",  "same_code", "compi
 
 std::string_view to_string(Verdict verdict) { return kVerdicts.at(static_cast<std::size_t>(verdict)); }
 
-Verdict parse_verdict(std::string_view text) {
-    const auto found = std::ranges::find(kVerdicts, text);
-    if (found != kVerdicts.end()) return static_cast<Verdict>(found - kVerdicts.begin());
-    throw Error(fmt::format("unknown verdict '{}': expected one of {}{}", text, join_names(kVerdicts),
-                            nearest_hint(text, kVerdicts)));
-}
+Verdict parse_verdict(std::string_view text) { return static_cast<Verdict>(position_of("verdict", text, kVerdicts)); }
 
 Verdict Trial::verdict() const {
     if (compile && compile->verdict != Verdict::fine) return compile->verdict;

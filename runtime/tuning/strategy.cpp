@@ -34,10 +34,7 @@ std::optional<double> median_time(const Trial& trial) {
 std::string_view to_string(StrategyKind kind) { return kStrategies.at(static_cast<std::size_t>(kind)); }
 
 StrategyKind parse_strategy(std::string_view text) {
-    const auto found = std::ranges::find(kStrategies, text);
-    if (found != kStrategies.end()) return static_cast<StrategyKind>(found - kStrategies.begin());
-    throw Error(fmt::format("unknown strategy '{}': expected one of {}{}", text, join_names(kStrategies),
-                            nearest_hint(text, kStrategies)));
+    return static_cast<StrategyKind>(position_of("strategy", text, kStrategies));
 }
 
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space, const SearchLimits& limits) {

@@ -78,11 +78,10 @@ SweepResult Sweep::run() {
 }
 
 std::string sweep_request(const std::vector<TuneProblem>& problems, const SweepOptions& options) {
-    std::string text = fmt::format("strategy={} max-candidates={} protocol={} hot={} cublaslt={} family={} kernel={}",
-                                   to_string(options.strategy), options.limits.max_candidates,
-                                   options.timing.protocol == Protocol::steady ? "steady" : "cold", options.timing.hot,
-                                   options.timing.against_cublaslt, options.selection.family.value_or(""),
-                                   options.selection.kernel.value_or(""));
+    std::string text = fmt::format(
+        "strategy={} max-candidates={} protocol={} hot={} cublaslt={} family={} kernel={}", to_string(options.strategy),
+        options.limits.max_candidates, to_string(options.timing.protocol), options.timing.hot,
+        options.timing.against_cublaslt, options.selection.family.value_or(""), options.selection.kernel.value_or(""));
     for (const auto& [name, value] : options.selection.parameters) text += fmt::format(" {}={}", name, value);
     for (const auto& [spec, kernel] : options.only) text += fmt::format(" only={}", kernel);
     for (const TuneProblem& problem : problems)
