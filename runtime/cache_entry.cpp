@@ -51,7 +51,7 @@ CacheMeta meta_of(const CompiledKernel& kernel, const KeyFields& key) {
             .report = kernel.report,
             .log = kernel.log,
             .compile_ms = kernel.compile_ms,
-            .library_version = kVersion};
+            .jitgemm_version = kVersion};
 }
 
 void check_key(const CacheMeta& meta, const KeyFields& wanted) {

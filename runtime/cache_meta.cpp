@@ -61,7 +61,7 @@ CacheMeta parse_fields(json fields) {
             .report = parse_report(fields.at("ptxas")),
             .log = fields.at("log"),
             .compile_ms = fields.at("compile_ms"),
-            .library_version = fields.at("jitgemm")};
+            .jitgemm_version = fields.at("jitgemm")};
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::string to_json(const CacheMeta& meta) {
                 {"ptxas", report_json(meta.report)},
                 {"log", meta.log},
                 {"compile_ms", meta.compile_ms},
-                {"jitgemm", meta.library_version}};
+                {"jitgemm", meta.jitgemm_version}};
     fields["checksum"] = checksum(fields);
     return text_of(fields, 2) + "\n";
 }

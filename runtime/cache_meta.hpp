@@ -17,7 +17,7 @@ struct CacheMeta {
     PtxasReport report;
     std::string log;
     double compile_ms = 0;
-    std::string library_version;  ///< the jitgemm that wrote it; for people, not compared
+    std::string jitgemm_version;  ///< the jitgemm that wrote it; for people, not compared
 };
 
 /// The JSON text, with a checksum of its own over all other fields.

@@ -41,8 +41,8 @@ void resolve(const DynamicLibrary& library, const char* name, FunctionPointer& p
 
 // The extra step expands cuda.h's version macros before the name becomes text.
 #define JITGEMM_TEXT(name) #name
-#define JITGEMM_RESOLVE(name) resolve(*api.library, JITGEMM_TEXT(name), api.name, &missing);
-#define JITGEMM_RESOLVE_OPTIONAL(name) resolve(*api.library, JITGEMM_TEXT(name), api.name, nullptr);
+#define JITGEMM_RESOLVE(name) resolve(*api.libcuda, JITGEMM_TEXT(name), api.name, &missing);
+#define JITGEMM_RESOLVE_OPTIONAL(name) resolve(*api.libcuda, JITGEMM_TEXT(name), api.name, nullptr);
 
 // Returns the names of required symbols the library lacks, joined by commas.
 std::string resolve_all(DriverApi& api) {
@@ -178,7 +178,7 @@ DriverApi load_driver(const std::vector<std::string>& candidates) {
         if (!library) continue;
         DriverApi api;
         api.path = library.path();
-        api.library = std::make_shared<const DynamicLibrary>(std::move(library));
+        api.libcuda = std::make_shared<const DynamicLibrary>(std::move(library));
         const std::optional<CUresult> result = initialise(api, tried);
         stub_seen = stub_seen || (!result && tried.back().find("CUDA_ERROR_STUB_LIBRARY") != std::string::npos);
         if (!result) continue;
@@ -200,6 +200,21 @@ const DriverApi* try_driver(std::string& reason) {
     if (outcome.api) return &*outcome.api;
     reason = outcome.error->what();
     return nullptr;
+}
+
+int driver_version() {
+    std::string reason;
+    const DriverApi* const api = try_driver(reason);
+    return api == nullptr ? 0 : api->version;
+}
+
+int gpu_count(std::string& reason) {
+    const DriverApi* const api = try_driver(reason);
+    if (api == nullptr) return 0;
+    int count = 0;
+    if (api->cuDeviceGetCount(&count) != CUDA_SUCCESS) count = 0;
+    if (count == 0) reason = "the driver sees no GPU";
+    return count;
 }
 
 void throw_cuda_error(CUresult result, const char* call, const std::string& detail) {

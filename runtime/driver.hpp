@@ -43,13 +43,19 @@ struct DriverApi {
 
     int version = 0;  ///< cuDriverGetVersion as 10 · major + minor, 130 = 13.0
     std::string path;
-    std::shared_ptr<const DynamicLibrary> library;
+    std::shared_ptr<const DynamicLibrary> libcuda;
 };
 
 /// The driver, loaded and initialised once. Throws CudaError saying what was looked for where, or what cuInit answered.
 [[nodiscard]] const DriverApi& driver();
 /// The same without the throw: null and the reason.
 [[nodiscard]] const DriverApi* try_driver(std::string& reason);
+
+/// DriverApi::version; 0 without a driver.
+[[nodiscard]] int driver_version();
+
+/// GPUs the driver sees; 0, and why, where there is none.
+[[nodiscard]] int gpu_count(std::string& reason);
 
 /// Where driver() looks, in order; the first is a soname for the system's own search.
 [[nodiscard]] std::vector<std::string> driver_search_list();

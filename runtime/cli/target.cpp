@@ -33,13 +33,9 @@ Target machine_gpu() {
 }  // namespace
 
 std::optional<GpuModel> first_gpu(std::string& reason) {
-    const DriverApi* const api = try_driver(reason);
-    if (api == nullptr) return std::nullopt;
-    int count = 0;
+    if (gpu_count(reason) == 0) return std::nullopt;
     CUdevice device = 0;
-    reason = "the driver sees no GPU";
-    if (api->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return std::nullopt;
-    if (api->cuDeviceGet(&device, 0) != CUDA_SUCCESS) return std::nullopt;
+    JITGEMM_CHECK(driver().cuDeviceGet(&device, 0));
     return read_gpu_model(device);
 }
 

@@ -24,10 +24,6 @@ std::shared_ptr<Compiler> compiler_of(const Options& options, int newest_major) 
 
 KernelCache cache_of(const Options& options) { return {options.cache_directory, options.readonly_cache_directory}; }
 
-int newest_major_of_machine() {
-    std::string reason;
-    const DriverApi* const api = try_driver(reason);
-    return api == nullptr ? 0 : api->version / 10;
-}
+int newest_major_of_machine() { return driver_version() / 10; }
 
 }  // namespace jitgemm::cli

@@ -38,10 +38,8 @@ std::optional<int> whole_number(std::string_view text) {
 
 std::vector<std::string> all_gpus() {
     std::string reason;
-    const DriverApi* const api = try_driver(reason);
-    int count = 0;
-    if (api == nullptr || api->cuInit(0) != CUDA_SUCCESS || api->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
-        throw Error(fmt::format("--devices all: no GPU here{}{}", reason.empty() ? "" : ": ", reason));
+    const int count = gpu_count(reason);
+    if (count == 0) throw Error(fmt::format("--devices all: no GPU here: {}", reason));
     std::vector<std::string> names;
     for (int i = 0; i < count; ++i) names.push_back(fmt::format("cuda:{}", i));
     return names;
@@ -160,8 +158,7 @@ void TuneOptions::check() const {
     if (compile_timeout < 1)
         throw UsageError(fmt::format("--compile-timeout is {}: at least 1 second", compile_timeout));
     if (std::ranges::find(kProtocols, protocol) == kProtocols.end())
-        throw UsageError(fmt::format("--protocol is '{}': expected one of {}{}", protocol, join_names(kProtocols),
-                                     nearest_hint(protocol, kProtocols)));
+        throw UsageError(fmt::format("--protocol is '{}': {}", protocol, expected_one_of(protocol, kProtocols)));
 }
 
 tuning::SweepOptions TuneOptions::sweep() const {

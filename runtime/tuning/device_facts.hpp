@@ -10,7 +10,7 @@ namespace jitgemm::tuning {
 
 /// Versions that a measured time depends on. A record made with others is a hint, no more (is_stale).
 struct Versions {
-    std::string library;    ///< kVersion
+    std::string jitgemm;    ///< kVersion
     std::string templates;  ///< hash of the template set: another text is another kernel
     int nvrtc = 0;          ///< 10 · major + minor, 130 = 13.0; 0 where none was loaded
     int driver = 0;         ///< the CUDA version the driver supports, likewise; 0 on the emulator

@@ -27,7 +27,7 @@ struct WordOf<const Arch*> {
 
 template <>
 inline constexpr auto kFields<Versions> =
-    std::tuple{Field{"library", &Versions::library}, Field{"templates", &Versions::templates},
+    std::tuple{Field{"library", &Versions::jitgemm}, Field{"templates", &Versions::templates},
                Field{"nvrtc", &Versions::nvrtc}, Field{"driver", &Versions::driver}};
 
 template <>

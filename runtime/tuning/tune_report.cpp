@@ -50,7 +50,7 @@ std::string heading(const TuneReport& report, std::span<const ProblemFigures> pr
     std::string html =
         fmt::format("<h1>Tuned for {}</h1>\n<p class=\"muted\">{}; jitgemm {}, NVRTC {}, driver {}</p>\n",
                     escape_markup(report.device.model.name), escape_markup(device_class(report.device)),
-                    escape_markup(versions.library), version(versions.nvrtc), version(versions.driver));
+                    escape_markup(versions.jitgemm), version(versions.nvrtc), version(versions.driver));
     html += "<dl>\n" + fact("problems", std::to_string(problems.size())) + fact("candidates", std::to_string(tried)) +
             fact("timed", std::to_string(timed)) + fact("failed", std::to_string(failed)) +
             fact("over the heuristic", number(geometric_mean(problems, &ProblemFigures::over_heuristic), 3)) +

@@ -21,12 +21,6 @@ std::string hash_of(const TemplateSet& templates) {
     return hash_hex(all);
 }
 
-int driver_version() {
-    std::string reason;
-    const DriverApi* const api = try_driver(reason);
-    return api == nullptr ? 0 : api->version;
-}
-
 Wisdom wisdom_of(const Options& options) {
     if (options.wisdom.empty()) return {};
     try {
@@ -65,7 +59,7 @@ DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Com
             .ordinal = device.ordinal(),
             .memory_bytes = device.total_memory(),
             .emulator = emulator,
-            .versions = {.library = kVersion,
+            .versions = {.jitgemm = kVersion,
                          .templates = hash_of(templates),
                          .nvrtc = compiler.nvrtc_version(),
                          .driver = emulator ? 0 : driver_version()}};
@@ -89,7 +83,7 @@ TunedChoices tuned_choices(const Options& options, const GpuModel& gpu, const Te
     const auto serves = [&](std::string_view name) { return may_be_of_class(gpu, name); };
     const std::vector<Winner> winners = tuned_winners(options, serves);
     if (winners.empty()) return {};
-    return {winners, {.library = kVersion, .templates = hash_of(templates)}};
+    return {winners, {.jitgemm = kVersion, .templates = hash_of(templates)}};
 }
 
 }  // namespace jitgemm::tuning

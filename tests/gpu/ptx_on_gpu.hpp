@@ -90,7 +90,7 @@ private:
     /// At optimisation level 0. The library itself has no need of options, and so not of this entry point.
     void load_literally(const std::string& ptx) {
         const DriverApi& api = driver();
-        const auto load = reinterpret_cast<decltype(&::cuModuleLoadDataEx)>(api.library->symbol("cuModuleLoadDataEx"));
+        const auto load = reinterpret_cast<decltype(&::cuModuleLoadDataEx)>(api.libcuda->symbol("cuModuleLoadDataEx"));
         std::array<CUjit_option, 1> options{CU_JIT_OPTIMIZATION_LEVEL};
         std::array<void*, 1> values{nullptr};  // a pointer's bits are the number: 0
         JITGEMM_CHECK(load(&module_, ptx.c_str(), 1, options.data(), values.data()));

@@ -43,7 +43,7 @@ public:
     explicit ScriptedMeasuring(std::function<double(const GemmSpec&, const std::string&)> time)
         : truth(std::move(time)) {
         known.model = find_gpu("h200");
-        known.versions.library = "1";
+        known.versions.jitgemm = "1";
     }
 
     [[nodiscard]] const tuning::DeviceFacts& facts() const override { return known; }

@@ -170,7 +170,7 @@ TEST_CASE("a winner measured with other versions is stale") {
     const Winner winner = winner_of({.m = 1, .n = 1, .k = 1});
     Versions today = winner.versions;
     REQUIRE_FALSE(is_stale(winner, today));
-    SECTION("library") { today.library = "0.2.0"; }
+    SECTION("library") { today.jitgemm = "0.2.0"; }
     SECTION("templates") { today.templates = "other"; }
     SECTION("NVRTC") { today.nvrtc = 131; }
     SECTION("driver") { today.driver = 131; }

@@ -105,7 +105,7 @@ tuning::DeviceFacts FakeScript::facts() const {
             .ordinal = 0,
             .memory_bytes = kMemory,
             .emulator = is_emulator,
-            .versions = {.library = kVersion, .templates = "fake", .nvrtc = 130, .driver = is_emulator ? 0 : 130}};
+            .versions = {.jitgemm = kVersion, .templates = "fake", .nvrtc = 130, .driver = is_emulator ? 0 : 130}};
 }
 
 double FakeScript::time_us(const GemmSpec& spec, const std::string& kernel) const {
