@@ -3,6 +3,7 @@
 #include "generator/error.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/subprocess.hpp"
+#include "runtime/temporary_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ std::vector<std::string> disassembler_candidates(const Options& options) {
 }
 
 std::string disassemble(const std::string& cubin, const Options& options) {
-    const TemporaryDirectory folder;
+    const TemporaryDirectory folder("jitgemm");
     const std::string file = folder.path() + "/kernel.cubin";
     write_file(file, cubin);
     const std::vector<std::string> candidates = disassembler_candidates(options);

@@ -12,8 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include <stdlib.h>
-
 namespace jitgemm::cli {
 namespace {
 
@@ -56,11 +54,14 @@ void write_file(const std::string& path, std::string_view bytes) {
     write_file_atomically(path, bytes, kOrdinaryFile);
 }
 
-TemporaryDirectory::TemporaryDirectory() : path_((std::filesystem::temp_directory_path() / "jitgemm-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr)
-        throw std::system_error(errno, std::generic_category(), "cannot create " + path_);
+void check_output_file(std::string_view option, const std::string& file) {
+    if (file.empty()) return;
+    const std::filesystem::path path = file;
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    if (file == "-" || std::filesystem::is_directory(path))
+        throw UsageError(fmt::format("--{} is '{}': expected the name of a file", option, file));
+    if (!std::filesystem::is_directory(folder))
+        throw UsageError(fmt::format("--{} is '{}': there is no folder {}", option, file, folder.string()));
 }
-
-TemporaryDirectory::~TemporaryDirectory() { remove_tree(path_); }
 
 }  // namespace jitgemm::cli

@@ -11,17 +11,8 @@ namespace jitgemm::cli {
 /// Writes beside `path` and renames, so that the file is what it was or whole; a pipe or device is written through.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// A folder of the process's own, gone with the object.
-class TemporaryDirectory {
-public:
-    TemporaryDirectory();
-    ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
+/// Of a file to be written after minutes of measuring, before them: throws UsageError, naming the option, where it is no
+/// name of a file or its folder does not exist. No file ("") is fine.
+void check_output_file(std::string_view option, const std::string& file);
 
 }  // namespace jitgemm::cli

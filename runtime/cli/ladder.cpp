@@ -53,17 +53,6 @@ void check_limits(const ClimbOptions& climb) {
     if (climb.rounds < 1) throw UsageError(fmt::format("--rounds is {}: at least 1", climb.rounds));
 }
 
-/// Before minutes of measuring, not after.
-void check_page(const std::string& file) {
-    if (file.empty()) return;
-    const std::filesystem::path path = file;
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    if (file == "-" || std::filesystem::is_directory(path))
-        throw UsageError(fmt::format("--html is '{}': expected the name of a file", file));
-    if (!std::filesystem::is_directory(folder))
-        throw UsageError(fmt::format("--html is '{}': there is no folder {}", file, folder.string()));
-}
-
 void check_problem(const GemmSpec& spec) {
     std::vector<std::string> reasons;
     for (const auto& [name, size] : {std::pair{"m", spec.m}, {"n", spec.n}, {"k", spec.k}})
@@ -106,7 +95,7 @@ int run_ladder(LadderOptions& options, Output& output) {
     const ProblemRequest request = options.problem.problem();
     check_problem(request.spec);
     check_limits(options.climb);
-    check_page(options.html);
+    check_output_file("html", options.html);
     Options settings = options.problem.options();
     settings.emulator_gflop = emulator_limit(options.problem, settings.emulator_gflop);
     settings.device = choose_device(options.problem, nullptr, output);

@@ -50,16 +50,6 @@ std::string store_directory(const TuneOptions& options) {
     return shard ? fmt::format("{}/shard-{}-of-{}", root, shard->index, shard->count) : root;
 }
 
-/// Before minutes of measuring, not after.
-void check_output_file(std::string_view option, const std::string& file) {
-    if (file.empty()) return;
-    const std::filesystem::path path = file;
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    if (std::filesystem::is_directory(path) || !std::filesystem::is_directory(folder))
-        throw UsageError(
-            fmt::format("--{} is '{}': expected the name of a file in a folder that exists", option, file));
-}
-
 /// Winners that other versions measured: each is measured again beside the heuristic's kernel of today.
 std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFacts& facts, SweepOptions& asked) {
     std::vector<TuneProblem> problems;
