@@ -13,6 +13,8 @@ struct Selection {
     std::optional<std::string> kernel;  ///< canonical kernel name: exactly this one
     std::optional<std::string> family;
     ParameterMap parameters;  ///< only candidates with these values; a value outside the candidates' is tried too
+
+    [[nodiscard]] bool takes_all() const { return !kernel && !family && parameters.empty(); }
 };
 
 struct Candidate {

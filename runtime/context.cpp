@@ -204,7 +204,7 @@ void Context::Impl::adopt(const GemmKernel& kernel, const tuning::Winner& winner
 
 GemmKernel Context::Impl::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
     GemmKernel known = kernel(spec);
-    const bool fixed = selection.kernel || selection.family || !selection.parameters.empty();
+    const bool fixed = !selection.takes_all();
     if (tune == Tune::never || fixed || known.info().choice == ChoiceSource::exact) {
         if (on_tuned) on_tuned(known, {});
         return known;

@@ -79,6 +79,7 @@ void ClassSweep::work(Measuring& device) {
         ++shared_.done;
         if (shared_.services.on_problem) shared_.services.on_problem(result);
         results_[*index] = std::move(result);
+        prepared_.erase(*index);
     }
     const std::lock_guard lock(shared_.mutex);
     shared_.measuring_seconds += seconds;
@@ -187,9 +188,10 @@ void ClassSweep::prefetch_next(const DeviceFacts& facts) {
     std::size_t index = 0;
     {
         const std::lock_guard lock(shared_.mutex);
+        if (next_ >= shared_.problems.size() || next_ < prefetched_) return;
         index = next_;
+        prefetched_ = index + 1;
     }
-    if (index >= shared_.problems.size()) return;
     const std::shared_ptr<const Prepared> coming = prepared(index);
     if (coming->failure.empty())
         ProblemTuner::prefetch(coming->space, *coming->strategy, facts, shared_.services.compiling);
@@ -253,8 +255,7 @@ void ClassSweep::search(Measuring& device, std::size_t index, const Prepared& no
 
 /// The winner of a part of the candidates takes no faster one's place.
 bool ClassSweep::serves(const Winner& winner) const {
-    const Selection& selection = shared_.options.selection;
-    if (!selection.kernel && !selection.family && selection.parameters.empty()) return true;
+    if (shared_.options.selection.takes_all()) return true;
     for (const Winner& known : shared_.services.store.winners(winner.device_class))
         if (known.spec == winner.spec && known.median_us < winner.median_us) return false;
     return true;

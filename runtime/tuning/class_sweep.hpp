@@ -76,6 +76,7 @@ private:
     std::vector<ProblemRecord> earlier_;
     std::vector<std::optional<TunedProblem>> results_;  // by index of the problem; guarded by the shared mutex, as are:
     std::size_t next_ = 0;
+    std::size_t prefetched_ = 0;  // problems whose first kernels were sent to be compiled
     std::map<std::size_t, std::shared_ptr<const Prepared>> prepared_;
 };
 

@@ -1,6 +1,5 @@
 #include "runtime/tuning/workshop.hpp"
 
-#include "runtime/tuning/compile_pool.hpp"
 #include "runtime/tuning/measuring_process.hpp"
 
 namespace jitgemm::tuning {
@@ -16,8 +15,12 @@ Workshop::Workshop(const WorkshopOptions& options) {
             std::make_unique<MeasuringProcess>(MeasuringOptions{.command = command, .patience = options.watchdog}));
     }
     command.newest_cuda_major = facts().versions.driver / 10;
-    compiling_ = std::make_unique<CompilePool>(
-        CompilePoolOptions{.command = command, .workers = options.workers, .timeout = options.compile_timeout});
+    pool_ = {.command = command, .workers = options.workers, .timeout = options.compile_timeout};
+}
+
+Compiling& Workshop::compiling() {
+    if (!compiling_) compiling_ = std::make_unique<CompilePool>(pool_);
+    return *compiling_;
 }
 
 }  // namespace jitgemm::tuning

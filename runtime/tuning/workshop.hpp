@@ -2,6 +2,7 @@
 
 #include "runtime/jitgemm.hpp"
 #include "runtime/temporary_directory.hpp"
+#include "runtime/tuning/compile_pool.hpp"
 #include "runtime/tuning/services.hpp"
 
 #include <chrono>
@@ -23,17 +24,19 @@ struct WorkshopOptions {
 /// The processes that compile and measure for a sweep, and the folder through which they pass kernels.
 class Workshop {
 public:
-    /// Starts a measuring process a device and one that compiles. Throws Error with their words when one cannot work.
+    /// Starts a measuring process a device. Throws Error with its words when one cannot work.
     explicit Workshop(const WorkshopOptions& options);
 
-    [[nodiscard]] Compiling& compiling() { return *compiling_; }
+    /// Started when first asked for; throws as CompilePool does. Not for several threads at once.
+    [[nodiscard]] Compiling& compiling();
     [[nodiscard]] std::vector<std::unique_ptr<Measuring>>& devices() { return devices_; }
     [[nodiscard]] const DeviceFacts& facts() const { return devices_.front()->facts(); }  ///< of the first device
 
 private:
     TemporaryDirectory scratch_{"jitgemm-tune"};  // outlives those who write there
     std::vector<std::unique_ptr<Measuring>> devices_;
-    std::unique_ptr<Compiling> compiling_;
+    CompilePoolOptions pool_;
+    std::unique_ptr<CompilePool> compiling_;
 };
 
 }  // namespace jitgemm::tuning
