@@ -31,6 +31,7 @@ struct Examination {
     std::vector<GpuProbe> gpus;
     std::vector<NvrtcProbe> nvrtc;
     CacheProbe cache;
+    TuningProbe tuning;
     std::string wheel;
     std::vector<Check> checks;
 
@@ -97,6 +98,11 @@ Check check_cache(const CacheProbe& cache) {
             fmt::format("{}: {}, {} kernels, {}", cache.directory, cache.state, cache.entries, size_text(cache.bytes))};
 }
 
+Check check_tuning(const TuningProbe& tuning) {
+    const std::string place = tuning.directory.empty() ? tuning.state : tuning.directory + ": " + tuning.state;
+    return {"tuning", tuning.usable, false, fmt::format("{}, {} tuned problems", place, tuning.winners)};
+}
+
 Check check_of(const char* name, const Trial& trial) { return {name, trial.ok, true, trial.detail}; }
 
 Check check_run(const Examination& examination, const Options& options) {
@@ -127,6 +133,7 @@ Examination examine(const Options& options, Output& output) {
     result.nvrtc = probe_nvrtc(options, newest_major);
     result.wheel = nvrtc_wheel(newest_major);
     result.cache = probe_cache(options);
+    result.tuning = probe_tuning(options);
 
     const GpuModel gpu = trial_gpu(result.gpus);
     output.progress("trying to generate, compile and run");
@@ -136,6 +143,7 @@ Examination examine(const Options& options, Output& output) {
     result.checks.push_back(check_run(result, options));
     result.checks.push_back(check_emulator(options, *gpu.arch));
     result.checks.push_back(check_cache(result.cache));
+    result.checks.push_back(check_tuning(result.tuning));
     const Trial disassembler = find_disassembler(options);
     result.checks.push_back({"sass", disassembler.ok, false, disassembler.detail});
     return result;
@@ -201,6 +209,7 @@ Json checks_json(const std::vector<Check>& checks) {
 Json document_of(const Examination& examination) {
     const DriverProbe& driver = examination.driver;
     const CacheProbe& cache = examination.cache;
+    const TuningProbe& tuning = examination.tuning;
     return {
         {"version", kVersion},
         {"ok", examination.healthy()},
@@ -215,7 +224,12 @@ Json document_of(const Examination& examination) {
           {"usable", cache.usable},
           {"state", cache.state},
           {"entry_count", cache.entries},
-          {"total_bytes", cache.bytes}}}};
+          {"total_bytes", cache.bytes}}},
+        {"tuning",
+         {{"directory", tuning.directory},
+          {"usable", tuning.usable},
+          {"state", tuning.state},
+          {"winner_count", tuning.winners}}}};
 }
 
 int run_doctor(Output& output) {

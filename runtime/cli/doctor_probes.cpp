@@ -11,6 +11,7 @@
 #include "runtime/emulator_verify.hpp"
 #include "runtime/file_system.hpp"
 #include "runtime/nvrtc.hpp"
+#include "runtime/tuning/store.hpp"
 #include "runtime/verify.hpp"
 
 #include <fmt/format.h>
@@ -115,6 +116,20 @@ std::string nearest_existing(const std::string& directory) {
     return path.string();
 }
 
+/// Of a folder that is made when it is first written to.
+struct Writability {
+    bool usable = false;
+    bool exists = false;
+    std::string state;
+};
+
+Writability writability(const std::string& directory) {
+    const std::string existing = nearest_existing(directory);
+    if (access(existing.c_str(), W_OK | X_OK) != 0) return {false, false, existing + " is not writable"};
+    const bool exists = existing == directory;
+    return {true, exists, exists ? "ok" : "will be made"};
+}
+
 }  // namespace
 
 DriverProbe probe_driver() {
@@ -154,18 +169,29 @@ CacheProbe probe_cache(const Options& options) {
     }
     probe.state = distrust(probe.directory);
     if (!probe.state.empty()) return probe;
-    const std::string existing = nearest_existing(probe.directory);
-    probe.usable = access(existing.c_str(), W_OK | X_OK) == 0;
-    if (!probe.usable) {
-        probe.state = fmt::format("{} is not writable", existing);
-    } else if (existing != probe.directory) {
-        probe.state = "will be made";
-    } else {
+    const Writability folder = writability(probe.directory);
+    probe.usable = folder.usable;
+    probe.state = folder.state;
+    if (folder.usable && folder.exists) {
         const KernelCache cache = cache_of(options);
-        probe.state = "ok";
         probe.entries = cache.entries(false).size();
         probe.bytes = cache.total_bytes();
     }
+    return probe;
+}
+
+TuningProbe probe_tuning(const Options& options) {
+    TuningProbe probe;
+    probe.directory = options.tuning_directory;
+    if (probe.directory.empty()) {
+        probe.state = "nowhere: set JITGEMM_TUNING_DIR, XDG_DATA_HOME or HOME to a folder";
+        return probe;
+    }
+    const Writability folder = writability(probe.directory);
+    const tuning::StoredWinners stored = tuning::stored_winners(probe.directory);
+    probe.winners = stored.winners.size();
+    probe.usable = folder.usable && stored.problems.empty();
+    probe.state = stored.problems.empty() ? folder.state : fmt::format("{}", fmt::join(stored.problems, "; "));
     return probe;
 }
 

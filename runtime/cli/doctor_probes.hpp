@@ -47,6 +47,15 @@ struct CacheProbe {
 };
 [[nodiscard]] CacheProbe probe_cache(const Options& options);
 
+/// Where the results of tuning are kept.
+struct TuningProbe {
+    std::string directory;  ///< empty: there is no place for them
+    bool usable = false;
+    std::string state;
+    std::size_t winners = 0;  ///< of all classes of devices
+};
+[[nodiscard]] TuningProbe probe_tuning(const Options& options);
+
 /// One step of the tool's main job tried out on a small problem.
 struct Trial {
     bool ok = false;

@@ -235,6 +235,13 @@ TEST_CASE("the tool: doctor reports every check and fails where one that is requ
     CHECK(report.at("ok") == false);
     CHECK(report.at("checks").size() >= 8);
     CHECK(report.at("gpus").empty());
+    CHECK(report.at("tuning").at("winner_count") == 0);
+    CHECK(report.at("tuning").at("usable") == true);
+    put_text(tool.folder() / "tuning.sqlite", "no database");
+    const nlohmann::json damaged =
+        tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1 JITGEMM_TUNING_DIR='" + tool.folder().path() + "'");
+    CHECK(damaged.at("tuning").at("usable") == false);
+    CHECK_THAT(damaged.at("tuning").at("state"), ContainsSubstring("tuning.sqlite"));
     const ToolResult text = tool.run("doctor", "CUDA_VISIBLE_DEVICES=-1");
     CHECK(text.exit_code == 1);
     CHECK_THAT(text.out, ContainsSubstring("MISSING") && ContainsSubstring("generate"));
