@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace {
 
@@ -27,6 +28,18 @@ TEST_CASE("candidates come in order of predicted time, and the choice is their h
             [](const Candidate& left, const Candidate& right) { return left.cost.total_us < right.cost.total_us; }));
         CHECK(choose_config(square(size), find_gpu("h200")) == list.accepted.front().config);
         for (const RejectedCandidate& rejected : list.rejected) CHECK_FALSE(rejected.reasons.empty());
+    }
+}
+
+TEST_CASE("no family proposes a kernel twice") {
+    for (const Family& family : family_table()) {
+        const Arch& arch = *find_gpu("h200").arch;
+        const GemmSpec spec = resolved({.m = 96, .n = 520, .k = 5000});
+        std::set<ParameterMap> seen;
+        for (const KernelConfig& config : family.candidates(spec, arch)) {
+            INFO(family.name << ": " << kernel_name({signature(spec), config}));
+            CHECK(seen.insert(family.parameters(config)).second);
+        }
     }
 }
 
