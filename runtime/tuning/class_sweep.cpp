@@ -143,6 +143,7 @@ bool ClassSweep::take_over(const SweepRow& row) {
 void ClassSweep::report_finished() {
     was_finished_ = true;
     next_ = shared_.problems.size();
+    for (std::size_t i = 0; i < results_.size(); ++i) results_[i] = unserved(i);
     for (ProblemRecord& record : shared_.services.store.read_sweep(id_)) {
         const auto asked = std::ranges::find(shared_.problems, record.spec, &TuneProblem::spec);
         if (asked == shared_.problems.end()) continue;
@@ -219,15 +220,25 @@ std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
     return known == earlier_.end() ? std::vector<Trial>() : known->trials;
 }
 
+/// What there is to say of a problem that no kernel serves; nothing of one that some do.
+std::optional<TunedProblem> ClassSweep::unserved(std::size_t index) {
+    const std::string why = prepared(index)->failure;
+    if (why.empty()) return std::nullopt;
+    TunedProblem result;
+    result.record.spec = shared_.problems[index].spec;
+    result.device_class = device_class(devices_.front()->facts());
+    result.failure = why;
+    result.unserved = true;
+    return result;
+}
+
 TunedProblem ClassSweep::tune(Measuring& device, std::size_t index) {
+    if (std::optional<TunedProblem> none = unserved(index)) return *std::move(none);
     const Clock::time_point start = Clock::now();
     TunedProblem result;
     result.record.spec = shared_.problems[index].spec;
     result.device_class = device_class(device.facts());
-    const std::shared_ptr<const Prepared> now = prepared(index);
-    result.failure = now->failure;
-    result.unserved = !now->failure.empty();
-    if (!result.unserved) search(device, index, *now, result);
+    search(device, index, *prepared(index), result);
     result.seconds = seconds_since(start);
     return result;
 }

@@ -58,6 +58,7 @@ private:
     [[nodiscard]] std::shared_ptr<const Prepared> prepared(std::size_t index);
     [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
     void prefetch_next(const DeviceFacts& facts);
+    [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index);
     [[nodiscard]] TunedProblem tune(Measuring& device, std::size_t index);
     void search(Measuring& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
     [[nodiscard]] bool serves(const Winner& winner) const;

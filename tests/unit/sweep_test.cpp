@@ -322,6 +322,15 @@ TEST_CASE("a problem that nothing serves fails alone") {
     REQUIRE(result.problems.size() == 2);
     CHECK_THAT(result.problems[0].failure, ContainsSubstring("no kernel serves"));
     CHECK(result.problems[1].record.winner.has_value());
+
+    SweepOptions resume;
+    resume.resume_finished = true;
+    const SweepResult again = bench.run({unserved, problem(128)}, resume);
+    CHECK(again.was_finished);
+    REQUIRE(again.problems.size() == 2);
+    CHECK(again.problems[0].unserved);
+    CHECK(again.problems[0].failure == result.problems[0].failure);
+    CHECK(again.problems[1].record.winner.has_value());
 }
 
 TEST_CASE("two sweeps at once on one store each have their own") {
