@@ -65,6 +65,7 @@ void write_files(const TuneOptions& options, const SweepResult& result, const De
     TuneReport report{.device = facts, .problems = {}};
     for (const TunedProblem& problem : result.problems) report.problems.push_back(problem.record);
     if (!options.csv.empty()) write_file(options.csv, tune_csv(report));
+    if (!options.measurements.empty()) write_file(options.measurements, json_line(tune_json(report)) + "\n");
     if (options.report.empty()) return;
     write_file(options.report, tune_page(report));
     output.text(fmt::format("page: {}\n", options.report));
@@ -140,6 +141,7 @@ int run_tune(const TuneOptions& options, Output& output) {
     const std::string directory = store_directory(options);
     check_output_file("report", options.report);
     check_output_file("csv", options.csv);
+    check_output_file("measurements", options.measurements);
     if (options.fit) return run_fit(options, directory, output);
     if (options.refresh) return run_refresh(options, asked, directory, output);
 

@@ -145,6 +145,7 @@ void TuneOptions::declare(CLI::App& app) {
     declare_measuring(app, *this);
     add_file(app, "--report", report, "Write a page: winners, distributions, what mattered, what failed");
     add_file(app, "--csv", csv, "Write every measurement as a row");
+    add_file(app, "--measurements", measurements, "Write every measurement, compile logs and winners as JSON");
     app.add_flag("--fit", fit,
                  "Fit the cost model's constants to what the store holds for this device, and print them");
     app.add_flag("--quiet", quiet, "No progress");

@@ -29,6 +29,7 @@ struct TuneOptions {
     std::string shard;
     std::string report;
     std::string csv;
+    std::string measurements;
     std::string worker;  ///< program of the worker processes and the words before `worker`; empty: this one
     int max_candidates = 0;
     int workers = 0;

@@ -201,13 +201,20 @@ TEST_CASE("the tool: a page, rows and progress") {
     const std::string page = tuned.tool.folder() / "report.html";
     const std::string csv = tuned.tool.folder() / "all.csv";
     put_text(tuned.tool.folder() / "shapes.txt", "bf16 tn 1024 1024 1024\nf16 nn 512 256 128\n");
-    const ToolResult result =
-        tuned.run(fmt::format("--shapes '{}' --report '{}' --csv '{}'", tuned.tool.folder() / "shapes.txt", page, csv));
+    const std::string measurements = tuned.tool.folder() / "all.json";
+    const ToolResult result = tuned.run(fmt::format("--shapes '{}' --report '{}' --csv '{}' --measurements '{}'",
+                                                    tuned.tool.folder() / "shapes.txt", page, csv, measurements));
     CHECK(result.exit_code == 0);
     CHECK_THAT(result.out, ContainsSubstring("f16 nn 512 256 128"));
     CHECK_THAT(result.out, ContainsSubstring("over the heuristic"));
     CHECK_THAT(text_in(page), ContainsSubstring("<html"));
     CHECK_THAT(text_in(csv), ContainsSubstring("f16"));
+    std::size_t samples = 0;
+    const Json written = Json::parse(text_in(measurements));
+    for (const Json& problem : written.at("problems"))
+        for (const Json& trial : problem.at("trials")) samples += trial.at("samples").size();
+    CHECK(samples > 0);
+    CHECK(samples == tuned.executed("time ").size());
 
     const ToolResult lines = tuned.run("bf16 tn 768 768 768 --json");
     std::istringstream progress(lines.err);
