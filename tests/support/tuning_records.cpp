@@ -35,6 +35,11 @@ Winner winner_for(const GemmSpec& spec, std::size_t rank, double median_us) {
     return winner;
 }
 
+Winner on_class(const std::string& device_class, Winner winner) {
+    winner.device_class = device_class;
+    return winner;
+}
+
 std::string lines(const std::vector<Winner>& winners) {
     std::string text;
     for (const Winner& winner : winners) text += tuning::json_line(winner) + "\n";

@@ -12,6 +12,7 @@
 namespace jitgemm::testing {
 
 inline const std::string kH200Class = "sm_90a-132sm-60MB-140GB-4800GBs-1750MHz";
+inline const std::string kEmulatorClass = "emulator-sm_90a";
 
 [[nodiscard]] tuning::DeviceFacts h200_facts();
 
@@ -25,6 +26,9 @@ inline const tuning::SweepKey kSweepKey{kH200Class, "bf16 tn 4096 512 1024; mode
 
 /// A winner as a finished sweep stores it; the kernel is `rank` places behind the heuristic's choice.
 [[nodiscard]] tuning::Winner winner_for(const GemmSpec& spec, std::size_t rank = 0, double median_us = 10);
+
+/// The same winner on another class of devices.
+[[nodiscard]] tuning::Winner on_class(const std::string& device_class, tuning::Winner winner);
 
 /// All that the winners hold, a line each.
 [[nodiscard]] std::string lines(const std::vector<tuning::Winner>& winners);

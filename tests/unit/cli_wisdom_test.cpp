@@ -19,10 +19,9 @@ namespace {
 std::string store_of(const Tool& tool) { return tool.cache() + "/tuning"; }
 
 void fill(const Tool& tool) {
-    Winner emulated = winner_for(kTunedSpec);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(TuningStore(store_of(tool)).add_winners({winner_for(kTunedSpec, 3), winner_for(kOtherSpec), emulated}) ==
-            3);
+    TuningStore store(store_of(tool));
+    REQUIRE(store.add_winners({winner_for(kTunedSpec, 3), winner_for(kOtherSpec),
+                               on_class(kEmulatorClass, winner_for(kTunedSpec))}) == 3);
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ TEST_CASE("the tool: wisdom travels from one store to another") {
     CHECK(imported.at("problems").empty());
     const auto shown = taker.json("wisdom show", 0);
     CHECK(shown.at("winners") == giver.json("wisdom show", 0).at("winners"));
-    CHECK(shown.at("winners").at(0).at("device_class") == "emulator-sm_90a");
+    CHECK(shown.at("winners").at(0).at("device_class") == kEmulatorClass);
     CHECK(shown.at("winners").at(0).at("spec").at("m") == 4096);
     CHECK(taker.json("wisdom show '" + file + "'", 0).at("winners") == shown.at("winners"));
     CHECK(taker.json("wisdom show --device-class " + kH200Class, 0).at("winners").size() == 2);
@@ -57,7 +56,7 @@ TEST_CASE("the tool: wisdom of one class is exported and imported alone") {
     const Tool tool;
     fill(tool);
     const std::string file = tool.folder() / "wisdom.jsonl";
-    CHECK(tool.json("wisdom export '" + file + "' --device-class emulator-sm_90a", 0).at("winner_count") == 1);
+    CHECK(tool.json("wisdom export '" + file + "' --device-class " + kEmulatorClass, 0).at("winner_count") == 1);
     CHECK(tool.json("wisdom import '" + file + "' --device-class sm_80", 0).at("imported") == 0);
 }
 
@@ -109,7 +108,7 @@ TEST_CASE("the tool: winners are forgotten by problem, by class, or all") {
     CHECK(tool.run("wisdom forget --all bf16 tn 4096 512 1024").exit_code == 2);
     CHECK(tool.json("wisdom forget bf16 tn 4096 512 1025", 0).at("forgotten") == 0);
     CHECK(tool.json("wisdom forget bf16 tn 4096 512 1024 --device-class " + kH200Class, 0).at("forgotten") == 1);
-    CHECK(tool.json("wisdom forget --device-class emulator-sm_90a", 0).at("forgotten") == 1);
+    CHECK(tool.json("wisdom forget --device-class " + kEmulatorClass, 0).at("forgotten") == 1);
     CHECK(tool.json("wisdom forget --all", 0).at("forgotten") == 1);
     CHECK(tool.json("wisdom show", 0).at("winners").empty());
 }

@@ -48,6 +48,14 @@ std::int64_t fill(TuningStore& store) {
     return sweep;
 }
 
+/// A new store with winners of both problems on an H200, and of one on the emulator.
+TuningStore store_of_two_classes(const TemporaryFolder& folder) {
+    TuningStore store(folder.path());
+    REQUIRE(store.add_winners({winner_for(kTunedSpec), on_class(kEmulatorClass, winner_for(kTunedSpec)),
+                               winner_for(kOtherSpec)}) == 3);
+    return store;
+}
+
 }  // namespace
 
 TEST_CASE("a store holds what it was given, when it is opened again") {
@@ -161,28 +169,22 @@ TEST_CASE("a winner gives way to a newer one, a complete one not to an incomplet
 
 TEST_CASE("winners are those of a class, sorted") {
     const TemporaryFolder folder;
-    TuningStore store(folder.path());
-    Winner emulated = winner_for(kTunedSpec);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(store.add_winners({winner_for(kTunedSpec), emulated, winner_for(kOtherSpec)}) == 3);
+    const TuningStore store = store_of_two_classes(folder);
     REQUIRE(store.winners().size() == 3);
-    REQUIRE(store.winners()[0].device_class == "emulator-sm_90a");
+    REQUIRE(store.winners()[0].device_class == kEmulatorClass);
     REQUIRE(store.winners(kH200Class).size() == 2);
     REQUIRE(store.winners("sm_80").empty());
 }
 
 TEST_CASE("winners are forgotten by class, by problem, or all") {
     const TemporaryFolder folder;
-    TuningStore store(folder.path());
-    Winner emulated = winner_for(kTunedSpec);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(store.add_winners({winner_for(kTunedSpec), emulated, winner_for(kOtherSpec)}) == 3);
+    TuningStore store = store_of_two_classes(folder);
     REQUIRE(store.forget(kH200Class, kOtherSpec) == 1);
     REQUIRE(store.forget(kH200Class, kOtherSpec) == 0);
     REQUIRE(store.forget("", kTunedSpec) == 2);
     REQUIRE(store.winners().empty());
-    REQUIRE(store.add_winners({winner_for(kTunedSpec), emulated}) == 2);
-    REQUIRE(store.forget("emulator-sm_90a", std::nullopt) == 1);
+    REQUIRE(store.add_winners({winner_for(kTunedSpec), on_class(kEmulatorClass, winner_for(kTunedSpec))}) == 2);
+    REQUIRE(store.forget(kEmulatorClass, std::nullopt) == 1);
     REQUIRE(store.forget("", std::nullopt) == 1);
 }
 
