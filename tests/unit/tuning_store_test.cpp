@@ -18,9 +18,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Sample sample(int round, double us) {
+/// One round, of the kernel "one" alone.
+std::vector<KernelSample> sample_of_one(int round, double us) {
     const DeviceReading reading{1755, 2619, 690.5, 61, 0x8000000000000004};
-    return {round, us, reading, {1700, 2619, 700.25, 62, 4}};
+    return {{"one", {round, us, reading, {1700, 2619, 700.25, 62, 4}}}};
 }
 
 std::string lines(const std::vector<ProblemRecord>& problems) {
@@ -41,8 +42,8 @@ std::int64_t fill(TuningStore& store) {
     store.add_compile(sweep, kTunedSpec, "three", 13.5, {Verdict::fine, "", 41, 168, 16, {}, "abc"});
     store.add_same_code(sweep, kTunedSpec, "three", "one");
     store.add_verified(sweep, kTunedSpec, "one", {Verdict::fine, "exact"});
-    store.add_sample(sweep, kTunedSpec, "one", sample(0, 0.1));
-    store.add_sample(sweep, kTunedSpec, "one", sample(1, 1.0 / 3));
+    store.add_samples(sweep, kTunedSpec, sample_of_one(0, 0.1));
+    store.add_samples(sweep, kTunedSpec, sample_of_one(1, 1.0 / 3));
     store.add_verified(sweep, kOtherSpec, "four", {Verdict::crashed, "illegal access"});
     store.set_winner(sweep, winner_for(kTunedSpec));
     return sweep;
@@ -123,15 +124,16 @@ TEST_CASE("nothing is measured twice") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = fill(store);
-    REQUIRE_THROWS_WITH(store.add_sample(sweep, kTunedSpec, "one", sample(1, 5)), ContainsSubstring("one has round 1"));
+    REQUIRE_THROWS_WITH(store.add_samples(sweep, kTunedSpec, sample_of_one(1, 5)),
+                        ContainsSubstring("one has round 1"));
     REQUIRE(store.read_sweep(sweep)[0].trials[0].times_us() == std::vector<double>{0.1, 1.0 / 3});
-    store.add_sample(store.begin_sweep(kSweepKey), kTunedSpec, "one", sample(1, 5));  // another sweep is another trial
+    store.add_samples(store.begin_sweep(kSweepKey), kTunedSpec, sample_of_one(1, 5));  // another sweep is another trial
 }
 
 TEST_CASE("a sweep that is none is refused") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    REQUIRE_THROWS_AS(store.add_sample(77, kTunedSpec, "one", sample(0, 5)), TuningStoreError);
+    REQUIRE_THROWS_AS(store.add_samples(77, kTunedSpec, sample_of_one(0, 5)), TuningStoreError);
     REQUIRE(store.read_sweep(77).empty());
 }
 
@@ -218,7 +220,7 @@ TEST_CASE("what a sweep learnt since the last merge is taken over by the next") 
     TuningStore theirs(folder / "theirs");
     const std::int64_t sweep = fill(theirs);
     static_cast<void>(ours.merge(folder / "theirs"));
-    theirs.add_sample(sweep, kTunedSpec, "one", sample(2, 7));
+    theirs.add_samples(sweep, kTunedSpec, sample_of_one(2, 7));
     theirs.add_same_code(sweep, kOtherSpec, "four", "one");
     theirs.add_compile(sweep, kOtherSpec, "five", 3, {});
     theirs.finish_sweep(sweep);
@@ -262,7 +264,7 @@ TEST_CASE("what cannot be merged is refused and changes nothing") {
         REQUIRE(text_in(folder / "garbage.sqlite") == std::string(9000, 'x'));
     }
     REQUIRE(lines(store.winners()) == before);
-    store.add_sample(store.begin_sweep(kSweepKey), kTunedSpec, "one", sample(0, 1));  // no lock stays behind
+    store.add_samples(store.begin_sweep(kSweepKey), kTunedSpec, sample_of_one(0, 1));  // no lock stays behind
 }
 
 // ---- where it lies --------------------------------------------------------------------------------------------------
