@@ -5,8 +5,8 @@
 
 namespace jitgemm::testing {
 
-GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec;
+GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k, DataType type) {
+    GemmSpec spec = gemm_spec_of_type(type);
     spec.m = m;
     spec.n = n;
     spec.k = k;
@@ -19,6 +19,16 @@ GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d) {
     spec.d = d;
     spec.accumulator = accumulator;
     return spec;
+}
+
+GemmSpec with_row_padding(const GemmSpec& spec, const RowPadding& padding) {
+    GemmSpec padded = resolved(spec);
+    padded.lda += padding.a;
+    padded.ldb += padding.b;
+    padded.ldc += padding.c;
+    padded.ldd += padding.d;
+    padded.align_a = padded.align_b = padded.align_c = padded.align_d = 0;
+    return padded;
 }
 
 GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,
@@ -37,6 +47,16 @@ GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOpti
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
                       const VerifyOptions& options) {
     return check_kernel(context, spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options);
+}
+
+void check_unread_operands(GemmSpec spec, const std::function<void(const GemmSpec&, const VerifyOptions&)>& check) {
+    spec.c = spec.d;
+    check(spec, {.alpha = 1.0F, .beta = 0.0F});
+    check(spec, {.alpha = 0.0F, .beta = 1.0F});
+    spec.k = 0;
+    check(spec, {.alpha = 1.0F, .beta = 1.0F});
+    spec.c.reset();
+    check(spec, {});
 }
 
 }  // namespace jitgemm::testing

@@ -4,6 +4,7 @@
 #include "runtime/verify.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
 
 /// \file What the tests of kernels on a GPU and on the emulator share.
@@ -21,8 +22,22 @@ inline constexpr std::array kVariants{
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
-[[nodiscard]] GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k);
+/// M, N and K.
+using Sizes = std::array<std::int64_t, 3>;
+
+[[nodiscard]] GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k,
+                               DataType type = DataType::bf16);
 [[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
+
+/// Elements between the end of a packed row and the next row.
+struct RowPadding {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::int64_t c = 0;
+    std::int64_t d = 0;
+};
+/// Resolved but for its alignments, which follow from the wider rows.
+[[nodiscard]] GemmSpec with_row_padding(const GemmSpec& spec, const RowPadding& padding);
 
 /// Builds the kernel on the context's device and CHECKs that verify() finds it right.
 GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,
@@ -31,5 +46,9 @@ GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConf
 GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOptions& options = {});
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
                       const VerifyOptions& options = {});
+
+/// Checks the problem, given a C of D's type, where operands must not be read, which verify() then fills with NaN: C for a
+/// beta of 0, A and B for an alpha of 0. And with K = 0, which leaves nothing of A and B to read, with C and without.
+void check_unread_operands(GemmSpec spec, const std::function<void(const GemmSpec&, const VerifyOptions&)>& check);
 
 }  // namespace jitgemm::testing

@@ -3,6 +3,7 @@
 #include "generator/families/simt_hierarchical_geometry.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/kernel_checks.hpp"
 #include "tests/support/simt_hierarchical_checks.hpp"
 
 #include <array>
@@ -34,8 +35,6 @@ std::string violations(const GemmSpec& spec, std::string_view parameters) {
         text += reason + "\n";
     return text;
 }
-
-constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 
 }  // namespace
 
