@@ -5,30 +5,11 @@
 
 namespace jitgemm::testing {
 
-GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k, DataType type) {
-    GemmSpec spec = gemm_spec_of_type(type);
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
-}
-
 GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d) {
     spec.a = spec.b = DataType::f16;
     spec.d = d;
     spec.accumulator = accumulator;
     return spec;
-}
-
-GemmSpec with_row_padding(const GemmSpec& spec, const RowPadding& padding) {
-    GemmSpec padded = resolved(spec);
-    padded.lda += padding.a;
-    padded.ldb += padding.b;
-    padded.ldc += padding.c;
-    padded.ldd += padding.d;
-    padded.align_a = padded.align_b = padded.align_c = padded.align_d = 0;
-    return padded;
 }
 
 GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,

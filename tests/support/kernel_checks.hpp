@@ -2,6 +2,7 @@
 
 #include "runtime/context.hpp"
 #include "runtime/verify.hpp"
+#include "tests/support/specs.hpp"
 
 #include <array>
 #include <functional>
@@ -10,8 +11,6 @@
 /// \file What the tests of kernels on a GPU and on the emulator share.
 
 namespace jitgemm::testing {
-
-inline constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 
 /// Small tiles of mma_multistage with every way to copy, store and pipeline.
 inline constexpr std::array kVariants{
@@ -22,22 +21,7 @@ inline constexpr std::array kVariants{
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
-/// M, N and K.
-using Sizes = std::array<std::int64_t, 3>;
-
-[[nodiscard]] GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k,
-                               DataType type = DataType::bf16);
 [[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
-
-/// Elements between the end of a packed row and the next row.
-struct RowPadding {
-    std::int64_t a = 0;
-    std::int64_t b = 0;
-    std::int64_t c = 0;
-    std::int64_t d = 0;
-};
-/// Resolved but for its alignments, which follow from the wider rows.
-[[nodiscard]] GemmSpec with_row_padding(const GemmSpec& spec, const RowPadding& padding);
 
 /// Builds the kernel on the context's device and CHECKs that verify() finds it right.
 GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,
