@@ -8,6 +8,7 @@
 #include "runtime/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
+#include "tests/support/specs.hpp"
 
 #include <string>
 
@@ -43,15 +44,6 @@ double ratio(const GemmSpec& asked, const Selection& selection) {
     return global_traffic(with_row_major_d(spec), config).total() / counted_bytes(kernel, spec.c ? 1.0F : 0.0F);
 }
 
-GemmSpec spec_of(DataType type, GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec = gemm_spec_of_type(type);
-    spec.layout = layout;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    return spec;
-}
-
 Selection selection(const std::string& family, const std::string& parameters) {
     Selection selection;
     selection.family = family;
@@ -64,7 +56,7 @@ Selection selection(const std::string& family, const std::string& parameters) {
 TEST_CASE("global traffic: of every rung what the emulator counts, where tiles and sectors come out even") {
     for (const DataType type : {DataType::f32, DataType::f16}) {
         for (const GemmLayout layout : {GemmLayout::tt, GemmLayout::tn, GemmLayout::nt}) {
-            const GemmSpec spec = spec_of(type, layout, 256, 256, 64);
+            const GemmSpec spec = spec_of(layout, 256, 256, 64, type);
             for (const Rung& rung : ladder_rungs(type)) {
                 if (rung.kind == RungKind::cpu) continue;
                 INFO(to_string(type) << " " << to_string(layout) << " " << rung.name);
@@ -77,14 +69,14 @@ TEST_CASE("global traffic: of every rung what the emulator counts, where tiles a
 }
 
 TEST_CASE("global traffic: C, split K, packed operands") {
-    GemmSpec with_c = spec_of(DataType::f16, GemmLayout::tt, 128, 128, 64);
+    GemmSpec with_c = spec_of(GemmLayout::tt, 128, 128, 64, DataType::f16);
     with_c.c = DataType::f16;
     CHECK(ratio(with_c, selection("simt_naive", "block=32x32")) == Approx(1.0));
     CHECK(ratio(with_c, selection("wmma_multistage", "block=64x64x32,warp=32x32,async=0")) == Approx(1.0));
-    const GemmSpec long_k = spec_of(DataType::f16, GemmLayout::tn, 128, 128, 512);
+    const GemmSpec long_k = spec_of(GemmLayout::tn, 128, 128, 512, DataType::f16);
     CHECK(ratio(long_k, selection("mma_multistage", "block=64x64x32,warp=32x32,split_k=2")) ==
           Approx(1.0).epsilon(0.12));
-    GemmSpec unaligned = spec_of(DataType::f16, GemmLayout::tn, 128, 128, 128);
+    GemmSpec unaligned = spec_of(GemmLayout::tn, 128, 128, 128, DataType::f16);
     unaligned.lda = 136;
     unaligned.align_a = 8;
     CHECK(ratio(unaligned, selection("mma_multistage", "block=64x64x32,warp=32x32,split_k=1,pack=a")) ==
@@ -92,7 +84,7 @@ TEST_CASE("global traffic: C, split K, packed operands") {
 }
 
 TEST_CASE("global traffic: of odd sizes, within the sectors that rows share at their ends") {
-    const GemmSpec odd = spec_of(DataType::f32, GemmLayout::tt, 100, 75, 90);
+    const GemmSpec odd = spec_of(GemmLayout::tt, 100, 75, 90, DataType::f32);
     for (const Rung& rung : ladder_rungs(DataType::f32)) {
         if (rung.kind == RungKind::cpu) continue;
         INFO(rung.name);

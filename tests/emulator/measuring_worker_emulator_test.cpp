@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tool.hpp"
+#include "tests/support/tool_worker.hpp"
+#include "tests/support/tuning_records.hpp"
 
 #include <fmt/format.h>
 
@@ -16,28 +18,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-WorkerCommand emulator_command(const std::string& cache) {
-    WorkerCommand command;
-    command.program = {JITGEMM_TOOL};
-    command.options = Options::from_environment();
-    command.options.device = "emulator:sm_80";
-    command.options.cache_directory = cache;
-    return command;
-}
+constexpr const char* kDevice = "emulator:sm_80";
 
 GemmSpec tiny_spec() { return resolved(parse_shape_line("bf16 tn 64 48 96")); }
-
-std::string heuristic_kernel(const GemmSpec& spec) {
-    return kernel_name({signature(spec), choose_config(spec, typical_gpu(find_arch("sm_80")))});
-}
+std::string tiny_kernel() { return heuristic_kernel(tiny_spec(), typical_gpu(find_arch("sm_80"))); }
 
 }  // namespace
 
 TEST_CASE("a measuring worker verifies and times a kernel on the emulator") {
     const TemporaryFolder folder;
     const GemmSpec spec = tiny_spec();
-    const std::string kernel = heuristic_kernel(spec);
-    const WorkerCommand command = emulator_command(folder / "cache");
+    const std::string kernel = tiny_kernel();
+    const WorkerCommand command = tool_worker(folder / "cache", kDevice);
     CompilePool pool({command, 1, 60s});
     const CompileOutcome compiled = pool.compile({spec, kernel, "sm_80", true}).get();
     INFO(compiled.message);
@@ -63,17 +55,17 @@ TEST_CASE("a measuring worker verifies and times a kernel on the emulator") {
     CHECK(samples.back().sample.round == 4);
 
     // What `run` estimates for the same kernel.
-    const auto row = Tool().json(fmt::format("run bf16 tn 64 48 96 --device emulator:sm_80 --kernel {}", kernel), 0);
+    const auto row = Tool().json(fmt::format("run bf16 tn 64 48 96 --device {} --kernel {}", kDevice, kernel), 0);
     for (const TimedSample& sample : samples) CHECK(sample.sample.us == row.at("microseconds").get<double>());
     CHECK(device.children() == 1);
 }
 
 TEST_CASE("work that the emulator will not do is unfit, and no child dies of it") {
     const TemporaryFolder folder;
-    WorkerCommand command = emulator_command(folder / "cache");
+    WorkerCommand command = tool_worker(folder / "cache", kDevice);
     command.options.emulator_gflop = 1e-6;
     MeasuringProcess device({command, 30s});
-    const VerifyOutcome outcome = device.verify({tiny_spec(), heuristic_kernel(tiny_spec()), 1.0F, 0.0F});
+    const VerifyOutcome outcome = device.verify({tiny_spec(), tiny_kernel(), 1.0F, 0.0F});
     CHECK(outcome.verdict == Verdict::unfit);
     CHECK_THAT(outcome.message, Catch::Matchers::ContainsSubstring("limit"));
     CHECK(device.children() == 1);
@@ -81,9 +73,9 @@ TEST_CASE("work that the emulator will not do is unfit, and no child dies of it"
 
 TEST_CASE("a name that is no kernel is unfit, and the next call works") {
     const TemporaryFolder folder;
-    MeasuringProcess device({emulator_command(folder / "cache"), 30s});
+    MeasuringProcess device({tool_worker(folder / "cache", kDevice), 30s});
     const VerifyOutcome nonsense = device.verify({tiny_spec(), "no_such_kernel", 1.0F, 0.0F});
     CHECK(nonsense.verdict == Verdict::unfit);
     CHECK_THAT(nonsense.message, Catch::Matchers::ContainsSubstring("no_such_kernel"));
-    CHECK(device.verify({tiny_spec(), heuristic_kernel(tiny_spec()), 1.0F, 0.0F}).verdict == Verdict::fine);
+    CHECK(device.verify({tiny_spec(), tiny_kernel(), 1.0F, 0.0F}).verdict == Verdict::fine);
 }

@@ -83,27 +83,17 @@ TEST_CASE("emulated device: C with split-K and with stores from registers, in ev
 }
 
 TEST_CASE("emulated device: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
-    GemmSpec spec = spec_of(GemmLayout::tn, 100, 72, 64);
-    spec.c = DataType::bf16;
-    check_chosen(spec, {.alpha = 1.0F, .beta = 0.0F});
-    check_chosen(spec, {.alpha = 0.0F, .beta = 1.0F});
-    spec.k = 0;
-    check_chosen(spec, {.alpha = 1.0F, .beta = 1.0F});
-    spec.c.reset();
-    check_chosen(spec);
-    spec.k = 75;
-    check_with(spec, "block=64x64x32,warp=32x32,pack=ab", {.alpha = 0.0F});
+    check_unread_operands(spec_of(GemmLayout::tn, 100, 72, 64),
+                          [](const GemmSpec& spec, const VerifyOptions& options) { check_chosen(spec, options); });
+    check_with(spec_of(GemmLayout::tn, 100, 72, 75), "block=64x64x32,warp=32x32,pack=ab", {.alpha = 0.0F});
 }
 
 TEST_CASE("emulated device: leading dimensions beyond the row, of every alignment") {
     for (const GemmLayout layout : kLayouts)
         for (const int pad : {1, 2, 4, 8}) {
-            GemmSpec spec = resolved(spec_of(layout, 40, 56, 72));
-            spec.lda += pad;
-            spec.ldb += 2 * pad;
-            spec.ldd += pad;
-            spec.align_a = spec.align_b = spec.align_d = 0;
-            check_with(spec, "block=64x64x32,warp=32x32,stages=3");
+            const GemmSpec spec = spec_of(layout, 40, 56, 72);
+            check_with(with_row_padding(spec, {.a = pad, .b = 2 * pad, .d = pad}),
+                       "block=64x64x32,warp=32x32,stages=3");
         }
 }
 

@@ -16,18 +16,9 @@ using Catch::Matchers::ContainsSubstring;
 
 const std::vector<Sizes> kSizes{{1, 1, 1}, {1, 71, 5}, {73, 1, 33}, {37, 67, 31}, {41, 55, 100}};
 
-GemmSpec f32(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec = gemm_spec_of_type(DataType::f32);
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
-}
-
 /// The kernel of a variant with one text of it replaced by another, verified.
 EmulatedVerification verdict_of_edited(const SimtVariant& variant, const std::string& from, const std::string& to) {
-    const GemmSpec spec = resolved(f32(GemmLayout::tn, 64, 64, 64));
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 64, 64, 64, DataType::f32));
     const KernelSource source = generate(spec, variant.config(), find_arch("sm_80"));
     ParsedDump dump{spec, {signature(spec), variant.config()}, source.arch, source.body};
     const std::size_t found = dump.body.find(from);
@@ -45,24 +36,15 @@ TEST_CASE("emulated SIMT families: every variant, nt") { check_simt_variants(on_
 TEST_CASE("emulated SIMT families: every variant, tt") { check_simt_variants(on_emulator(), GemmLayout::tt, kSizes); }
 
 TEST_CASE("emulated SIMT families: alpha of 0 and K of 0 read no operands, beta of 0 no C") {
-    GemmSpec spec = f32(GemmLayout::tt, 19, 40, 33);
-    spec.c = DataType::f32;
-    check_simt_families(on_emulator(), spec, {.alpha = 1.0F, .beta = 0.0F});
-    check_simt_families(on_emulator(), spec, {.alpha = 0.0F, .beta = 1.0F});
-    spec.k = 0;
-    check_simt_families(on_emulator(), spec, {.alpha = 1.0F, .beta = 1.0F});
-    spec.c.reset();
-    check_simt_families(on_emulator(), spec);
+    check_unread_operands(
+        spec_of(GemmLayout::tt, 19, 40, 33, DataType::f32),
+        [](const GemmSpec& spec, const VerifyOptions& options) { check_simt_families(on_emulator(), spec, options); });
 }
 
 TEST_CASE("emulated SIMT families: leading dimensions beyond the row") {
     for (const GemmLayout layout : kLayouts) {
-        GemmSpec spec = resolved(f32(layout, 21, 35, 37));
-        spec.lda += 3;
-        spec.ldb += 5;
-        spec.ldd += 7;
-        spec.align_a = spec.align_b = spec.align_d = 0;
-        check_simt_families(on_emulator(), spec);
+        const GemmSpec spec = spec_of(layout, 21, 35, 37, DataType::f32);
+        check_simt_families(on_emulator(), with_row_padding(spec, {.a = 3, .b = 5, .d = 7}));
     }
 }
 

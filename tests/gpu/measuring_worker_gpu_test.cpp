@@ -6,6 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/tool_worker.hpp"
 
 #include <algorithm>
 
@@ -18,12 +19,7 @@ namespace {
 
 /// Some candidates of a problem, compiled for the device of the measuring worker.
 struct Trials {
-    explicit Trials(const char* shape) : spec(resolved(parse_shape_line(shape))) {
-        command.program = {JITGEMM_TOOL};
-        command.options = Options::from_environment();
-        command.options.device = "cuda:0";
-        command.options.cache_directory = folder / "cache";
-    }
+    explicit Trials(const char* shape) : spec(resolved(parse_shape_line(shape))) {}
 
     [[nodiscard]] std::vector<std::string> compile(const DeviceFacts& facts, std::size_t count) {
         command.newest_cuda_major = facts.versions.driver / 10;
@@ -42,7 +38,7 @@ struct Trials {
 
     TemporaryFolder folder;
     GemmSpec spec;
-    WorkerCommand command;
+    WorkerCommand command = tool_worker(folder / "cache", "cuda:0");
 };
 
 std::vector<double> times_of(const std::vector<TimedSample>& samples, std::size_t kernel) {

@@ -15,15 +15,6 @@ Context& context() {
     return shared;
 }
 
-GemmSpec f32(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec = gemm_spec_of_type(DataType::f32);
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
-}
-
 }  // namespace
 
 TEST_CASE("SIMT families: every variant over odd shapes and layouts") {
@@ -37,26 +28,21 @@ TEST_CASE("SIMT families: the chosen kernels, against the CPU too") {
     REQUIRE_GPU();
     for (const GemmLayout layout : kLayouts)
         for (const auto& [m, n, k] : {Sizes{1, 1, 1}, {7, 1, 129}, {41, 55, 1000}, {300, 200, 1}})
-            check_simt_families(context(), f32(layout, m, n, k), {.use_cpu = true});
+            check_simt_families(context(), spec_of(layout, m, n, k, DataType::f32), {.use_cpu = true});
 }
 
 TEST_CASE("SIMT families: alpha of 0 and K of 0 read no operands, beta of 0 no C") {
     REQUIRE_GPU();
-    GemmSpec spec = f32(GemmLayout::tt, 190, 400, 330);
-    spec.c = DataType::f32;
-    check_simt_families(context(), spec, {.alpha = 1.0F, .beta = 0.0F});
-    check_simt_families(context(), spec, {.alpha = 0.0F, .beta = 1.0F});
-    spec.k = 0;
-    check_simt_families(context(), spec, {.alpha = 1.0F, .beta = 1.0F});
-    spec.c.reset();
-    check_simt_families(context(), spec);
+    check_unread_operands(
+        spec_of(GemmLayout::tt, 190, 400, 330, DataType::f32),
+        [](const GemmSpec& spec, const VerifyOptions& options) { check_simt_families(context(), spec, options); });
 }
 
 TEST_CASE("SIMT families: long grids") {
     REQUIRE_GPU();
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
-        check_simt_families(context(), f32(layout, 5'000'000, 8, 8));
-        check_simt_families(context(), f32(layout, 8, 5'000'000, 8));
+        check_simt_families(context(), spec_of(layout, 5'000'000, 8, 8, DataType::f32));
+        check_simt_families(context(), spec_of(layout, 8, 5'000'000, 8, DataType::f32));
     }
 }
 
@@ -65,8 +51,8 @@ TEST_CASE("SIMT families: matrices of more than 2^31 elements") {
     const std::size_t needed = 5ULL << 32;
     if (context().impl().device->free_memory() < needed)
         SKIP_TEST("less than 20 GiB of free device memory: large matrices are not tested");
-    check_simt_families(context(), f32(GemmLayout::tt, 70'000, 40'000, 16));
-    GemmSpec far = f32(GemmLayout::nn, 40, 60, 100);
+    check_simt_families(context(), spec_of(GemmLayout::tt, 70'000, 40'000, 16, DataType::f32));
+    GemmSpec far = spec_of(GemmLayout::nn, 40, 60, 100, DataType::f32);
     far.lda = 30'000'000;  // columns of A lie 120 MB apart
     check_simt_families(context(), far);
 }

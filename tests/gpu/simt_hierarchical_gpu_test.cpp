@@ -27,16 +27,9 @@ TEST_CASE("simt_hierarchical: every variant over odd shapes and layouts") {
 TEST_CASE("simt_hierarchical: the heuristic's choices are right from 1x1x1 up") {
     REQUIRE_GPU();
     for (const GemmLayout layout : kLayouts)
-        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
-                                      {1, 4096, 513},
-                                      {1000, 1000, 1000},
-                                      {3000, 500, 777},
-                                      {5000000, 8, 8}}) {
-            GemmSpec spec = gemm_spec_of_type(DataType::f32);
-            spec.m = m;
-            spec.n = n;
-            spec.k = k;
-            spec.layout = layout;
+        for (const auto& [m, n, k] :
+             {Sizes{1, 1, 1}, {1, 4096, 513}, {1000, 1000, 1000}, {3000, 500, 777}, {5000000, 8, 8}}) {
+            const GemmSpec spec = spec_of(layout, m, n, k, DataType::f32);
             CHECK(check_chosen(context(), spec).info().spill_bytes == 0);
         }
 }

@@ -7,6 +7,7 @@
 #include "runtime/tuning/worker_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_sweep.hpp"
+#include "tests/support/tool_worker.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -18,14 +19,6 @@ using namespace jitgemm::tuning;
 using namespace std::chrono_literals;
 
 namespace {
-
-WorkerCommand tool_with_cache(const std::string& cache) {
-    WorkerCommand command;
-    command.program = {JITGEMM_TOOL};
-    command.options = Options::from_environment();
-    command.options.cache_directory = cache;
-    return command;
-}
 
 CompileJob job_of(const std::string& kernel, const char* arch = "sm_90a") {
     return {small_spec(), kernel, arch, false};
@@ -48,9 +41,17 @@ WorkerCommand with_edited_template(const TemporaryFolder& folder, const std::str
     const std::size_t found = text.find(from);
     REQUIRE(found != std::string::npos);
     put_text(folder / ("templates/" + name), text.replace(found, from.size(), to));
-    WorkerCommand command = tool_with_cache(folder / "cache");
+    WorkerCommand command = tool_worker(folder / "cache");
     command.options.template_directory = folder / "templates";
     return command;
+}
+
+/// What a worker answers to a job for some kernel when its template is edited so.
+CompileOutcome compile_edited(const std::string& from, const std::string& to) {
+    const TemporaryFolder folder;
+    const std::string kernel = some_kernels(1).front();
+    CompilePool pool({with_edited_template(folder, kernel, from, to), 1, 60s});
+    return pool.compile(job_of(kernel)).get();
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ WorkerCommand with_edited_template(const TemporaryFolder& folder, const std::str
 TEST_CASE("a compile worker makes what is made in this process") {
     const TemporaryFolder folder;
     const std::vector<std::string> kernels = some_kernels(2);
-    CompilePool pool({tool_with_cache(folder / "cache"), 2, 60s});
+    CompilePool pool({tool_worker(folder / "cache"), 2, 60s});
     for (const bool ptx : {false, true}) {
         CompileJob job = job_of(kernels.front());
         job.ptx = ptx;
@@ -78,7 +79,7 @@ TEST_CASE("what a worker compiled is a hit of the cache it was given") {
     const TemporaryFolder folder;
     const CompileJob job = job_of(some_kernels(1).front());
     {
-        CompilePool pool({tool_with_cache(folder / "cache"), 1, 60s});
+        CompilePool pool({tool_worker(folder / "cache"), 1, 60s});
         REQUIRE(pool.compile(job).get().verdict == Verdict::fine);
     }
     const KernelSource source = generate(job.spec, parse_kernel_name(job.kernel).config, find_arch(job.arch));
@@ -88,30 +89,22 @@ TEST_CASE("what a worker compiled is a hit of the cache it was given") {
 }
 
 TEST_CASE("spills are part of the outcome") {
-    const TemporaryFolder folder;
-    const std::string kernel = some_kernels(1).front();
     // Sixteen blocks an SM leave a thread a few registers only.
-    CompilePool pool(
-        {with_edited_template(folder, kernel, "__launch_bounds__(kThreads", "__launch_bounds__(kThreads, 16"), 1, 60s});
-    const CompileOutcome outcome = pool.compile(job_of(kernel)).get();
+    const CompileOutcome outcome = compile_edited("__launch_bounds__(kThreads", "__launch_bounds__(kThreads, 16");
     INFO(outcome.message);
     REQUIRE(outcome.verdict == Verdict::fine);
     CHECK(outcome.spill_bytes > 0);
 }
 
 TEST_CASE("a kernel that the compiler refuses is compile_failed with its log") {
-    const TemporaryFolder folder;
-    const std::string kernel = some_kernels(1).front();
-    CompilePool pool(
-        {with_edited_template(folder, kernel, "extern \"C\"", "int planted = error;\nextern \"C\""), 1, 60s});
-    const CompileOutcome outcome = pool.compile(job_of(kernel)).get();
+    const CompileOutcome outcome = compile_edited("extern \"C\"", "int planted = error;\nextern \"C\"");
     CHECK(outcome.verdict == Verdict::compile_failed);
     CHECK_THAT(outcome.message, Catch::Matchers::ContainsSubstring("identifier \"error\" is undefined"));
 }
 
 TEST_CASE("a kernel of another problem is compile_failed with the reason") {
     const TemporaryFolder folder;
-    CompilePool pool({tool_with_cache(folder / "cache"), 1, 60s});
+    CompilePool pool({tool_worker(folder / "cache"), 1, 60s});
     CompileJob job = job_of(some_kernels(1).front());
     job.spec = resolved(parse_shape_line("f16 tn 256 256 256"));
     const CompileOutcome outcome = pool.compile(job).get();
@@ -122,7 +115,7 @@ TEST_CASE("a kernel of another problem is compile_failed with the reason") {
 TEST_CASE("a real worker killed in the middle of a compile leaves a cache that works") {
     const TemporaryFolder folder;
     const CompileJob job = job_of(some_kernels(1).front());
-    const WorkerCommand command = tool_with_cache(folder / "cache");
+    const WorkerCommand command = tool_worker(folder / "cache");
     {
         WorkerProcess worker(compile_worker_words(command));
         worker.send(job);
@@ -140,7 +133,7 @@ TEST_CASE("a worker ends when its parent closes it, also in the midst of a compi
     const TemporaryFolder folder;
     const auto begin = std::chrono::steady_clock::now();
     {
-        WorkerProcess worker(compile_worker_words(tool_with_cache(folder / "cache")));
+        WorkerProcess worker(compile_worker_words(tool_worker(folder / "cache")));
         worker.send(job_of(some_kernels(1).front()));
     }
     CHECK(std::chrono::steady_clock::now() - begin < 5s);
@@ -148,7 +141,7 @@ TEST_CASE("a worker ends when its parent closes it, also in the midst of a compi
 
 TEST_CASE("without NVRTC a pool says so before any job") {
     const TemporaryFolder folder;
-    WorkerCommand command = tool_with_cache(folder / "cache");
+    WorkerCommand command = tool_worker(folder / "cache");
     command.options.nvrtc_library = folder / "none.so";
     CHECK_THROWS_WITH(CompilePool({command, 1, 60s}), Catch::Matchers::ContainsSubstring("none.so"));
 }

@@ -5,6 +5,7 @@
 #include "runtime/cli/subprocess.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"
+#include "tests/support/specs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
@@ -106,12 +107,7 @@ struct Case {
 };
 
 GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return resolved(spec);
+    return resolved(testing::spec_of(layout, m, n, k));
 }
 
 GemmSpec with_c(GemmSpec spec, DataType c, DataType d) {
@@ -210,10 +206,7 @@ std::vector<std::pair<GemmSpec, SimtVariant>> simt_cases() {
 std::vector<Case> hierarchical_cases() {
     const KernelConfig base{SimtHierarchicalConfig{}};
     const auto f32 = [](GemmLayout layout, std::int64_t size) {
-        GemmSpec spec = gemm_spec_of_type(DataType::f32);
-        spec.m = spec.n = spec.k = size;
-        spec.layout = layout;
-        return resolved(spec);
+        return resolved(testing::spec_of(layout, size, size, size, DataType::f32));
     };
     using enum GemmLayout;
     return {{"hierarchical, transposed", f32(tn, 512), {}, base},

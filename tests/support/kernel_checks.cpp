@@ -5,15 +5,6 @@
 
 namespace jitgemm::testing {
 
-GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
-}
-
 GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d) {
     spec.a = spec.b = DataType::f16;
     spec.d = d;
@@ -37,6 +28,16 @@ GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOpti
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
                       const VerifyOptions& options) {
     return check_kernel(context, spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options);
+}
+
+void check_unread_operands(GemmSpec spec, const std::function<void(const GemmSpec&, const VerifyOptions&)>& check) {
+    spec.c = spec.d;
+    check(spec, {.alpha = 1.0F, .beta = 0.0F});
+    check(spec, {.alpha = 0.0F, .beta = 1.0F});
+    spec.k = 0;
+    check(spec, {.alpha = 1.0F, .beta = 1.0F});
+    spec.c.reset();
+    check(spec, {});
 }
 
 }  // namespace jitgemm::testing

@@ -2,15 +2,15 @@
 
 #include "runtime/context.hpp"
 #include "runtime/verify.hpp"
+#include "tests/support/specs.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
 
 /// \file What the tests of kernels on a GPU and on the emulator share.
 
 namespace jitgemm::testing {
-
-inline constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 
 /// Small tiles of mma_multistage with every way to copy, store and pipeline.
 inline constexpr std::array kVariants{
@@ -21,7 +21,6 @@ inline constexpr std::array kVariants{
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
-[[nodiscard]] GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k);
 [[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
 
 /// Builds the kernel on the context's device and CHECKs that verify() finds it right.
@@ -31,5 +30,9 @@ GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConf
 GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOptions& options = {});
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
                       const VerifyOptions& options = {});
+
+/// Checks the problem, given a C of D's type, where operands must not be read, which verify() then fills with NaN: C for a
+/// beta of 0, A and B for an alpha of 0. And with K = 0, which leaves nothing of A and B to read, with C and without.
+void check_unread_operands(GemmSpec spec, const std::function<void(const GemmSpec&, const VerifyOptions&)>& check);
 
 }  // namespace jitgemm::testing

@@ -1,7 +1,6 @@
 #include "tests/support/simt_checks.hpp"
 
 #include "generator/heuristics.hpp"
-#include "tests/support/kernel_checks.hpp"
 
 namespace jitgemm::testing {
 namespace {
@@ -10,11 +9,7 @@ constexpr std::array kTypes{DataType::f32, DataType::f16, DataType::bf16};
 
 /// The i-th problem of a kind: neighbours differ in everything but layout and sizes.
 GemmSpec varied(std::size_t i, GemmLayout layout, const Sizes& sizes) {
-    GemmSpec spec = gemm_spec_of_type(kTypes.at(i % 3));
-    spec.m = sizes[0];
-    spec.n = sizes[1];
-    spec.k = sizes[2];
-    spec.layout = layout;
+    GemmSpec spec = spec_of(layout, sizes[0], sizes[1], sizes[2], kTypes.at(i % 3));
     spec.d = kTypes.at(i / 3 % 3);
     spec.d_order = i / 2 % 2 == 0 ? Order::row : Order::column;
     if (i % 4 != 0) spec.c = kTypes.at(i / 2 % 3);

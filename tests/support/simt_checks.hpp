@@ -2,16 +2,14 @@
 
 #include "runtime/context.hpp"
 #include "runtime/verify.hpp"
+#include "tests/support/kernel_checks.hpp"
 #include "tests/support/simt_variants.hpp"
 
-#include <array>
+#include <vector>
 
 /// \file What the tests of the SIMT families on a GPU and on the emulator share.
 
 namespace jitgemm::testing {
-
-/// M, N and K.
-using Sizes = std::array<std::int64_t, 3>;
 
 /// Every variant in one layout over the sizes; types of A and B, C and its type, alpha, beta and D's order change from one to
 /// the next, so that together all of them meet. CHECKs that verify() finds each right.

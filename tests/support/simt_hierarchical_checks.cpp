@@ -1,18 +1,12 @@
 #include "tests/support/simt_hierarchical_checks.hpp"
 
-#include "tests/support/kernel_checks.hpp"
-
 namespace jitgemm::testing {
 namespace {
 
 /// The i-th mix of types, C and D's order.
-GemmSpec mixed(GemmLayout layout, const std::array<std::int64_t, 3>& size, std::size_t i) {
+GemmSpec mixed(GemmLayout layout, const Sizes& size, std::size_t i) {
     using enum DataType;
-    GemmSpec spec = gemm_spec_of_type(std::array{f32, f32, f16, f32, bf16}.at(i % 5));
-    spec.m = size[0];
-    spec.n = size[1];
-    spec.k = size[2];
-    spec.layout = layout;
+    GemmSpec spec = spec_of(layout, size[0], size[1], size[2], std::array{f32, f32, f16, f32, bf16}.at(i % 5));
     spec.d = std::array{spec.d, f32, bf16, f16}.at(i % 4);
     if (i % 3 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
     if (i % 4 == 3) spec.d_order = Order::column;
@@ -30,11 +24,10 @@ KernelConfig config_of(std::string_view variant, const GemmSpec& spec) {
 
 }  // namespace
 
-void check_hierarchical_variants(Context& context, GemmLayout layout,
-                                 const std::vector<std::array<std::int64_t, 3>>& sizes) {
+void check_hierarchical_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
     std::size_t i = 0;
     for (const std::string_view variant : kHierarchicalVariants)
-        for (const auto& size : sizes) {
+        for (const Sizes& size : sizes) {
             const GemmSpec spec = mixed(layout, size, i++);
             const VerifyOptions options{.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F};
             static_cast<void>(check_kernel(context, spec, config_of(variant, spec), options));

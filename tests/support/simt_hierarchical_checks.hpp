@@ -1,7 +1,6 @@
 #pragma once
 
-#include "runtime/context.hpp"
-#include "runtime/verify.hpp"
+#include "tests/support/kernel_checks.hpp"
 
 #include <array>
 #include <string_view>
@@ -23,7 +22,6 @@ inline constexpr std::array<std::string_view, 7> kHierarchicalVariants{
 
 /// Every variant in one layout over sizes m, n, k; types, C, alpha, beta and D's order change from one to the next. CHECKs
 /// that verify() finds each right. 16-bit operands go through registers whatever the variant says.
-void check_hierarchical_variants(Context& context, GemmLayout layout,
-                                 const std::vector<std::array<std::int64_t, 3>>& sizes);
+void check_hierarchical_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
 
 }  // namespace jitgemm::testing

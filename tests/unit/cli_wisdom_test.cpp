@@ -15,16 +15,13 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const GemmSpec kSpec = resolved({.m = 4096, .n = 512, .k = 1024});
-const GemmSpec kOther = resolved({.m = 17, .n = 4096, .k = 4096});
-
 /// Where the tool keeps tuning results while JITGEMM_CACHE_DIR is set.
 std::string store_of(const Tool& tool) { return tool.cache() + "/tuning"; }
 
 void fill(const Tool& tool) {
-    Winner emulated = winner_for(kSpec);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(TuningStore(store_of(tool)).add_winners({winner_for(kSpec, 3), winner_for(kOther), emulated}) == 3);
+    TuningStore store(store_of(tool));
+    REQUIRE(store.add_winners({winner_for(kTunedSpec, 3), winner_for(kOtherSpec),
+                               on_class(kEmulatorClass, winner_for(kTunedSpec))}) == 3);
 }
 
 }  // namespace
@@ -46,7 +43,7 @@ TEST_CASE("the tool: wisdom travels from one store to another") {
     CHECK(imported.at("problems").empty());
     const auto shown = taker.json("wisdom show", 0);
     CHECK(shown.at("winners") == giver.json("wisdom show", 0).at("winners"));
-    CHECK(shown.at("winners").at(0).at("device_class") == "emulator-sm_90a");
+    CHECK(shown.at("winners").at(0).at("device_class") == kEmulatorClass);
     CHECK(shown.at("winners").at(0).at("spec").at("m") == 4096);
     CHECK(taker.json("wisdom show '" + file + "'", 0).at("winners") == shown.at("winners"));
     CHECK(taker.json("wisdom show --device-class " + kH200Class, 0).at("winners").size() == 2);
@@ -59,15 +56,15 @@ TEST_CASE("the tool: wisdom of one class is exported and imported alone") {
     const Tool tool;
     fill(tool);
     const std::string file = tool.folder() / "wisdom.jsonl";
-    CHECK(tool.json("wisdom export '" + file + "' --device-class emulator-sm_90a", 0).at("winner_count") == 1);
+    CHECK(tool.json("wisdom export '" + file + "' --device-class " + kEmulatorClass, 0).at("winner_count") == 1);
     CHECK(tool.json("wisdom import '" + file + "' --device-class sm_80", 0).at("imported") == 0);
 }
 
 TEST_CASE("the tool: a malformed line is named and the rest imported") {
     const Tool tool;
     const std::string file = tool.folder() / "wisdom.jsonl";
-    put_text(file, to_wisdom({winner_for(kSpec)}) + "{\"device_class\": 3}\n" +
-                       to_wisdom({winner_for(kOther)}).substr(to_wisdom({}).size()));
+    put_text(file, to_wisdom({winner_for(kTunedSpec)}) + "{\"device_class\": 3}\n" +
+                       to_wisdom({winner_for(kOtherSpec)}).substr(to_wisdom({}).size()));
     const ToolResult result = tool.run("wisdom import '" + file + "'");
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.err, ContainsSubstring(file + ":3: device_class is 3: expected text"));
@@ -111,7 +108,7 @@ TEST_CASE("the tool: winners are forgotten by problem, by class, or all") {
     CHECK(tool.run("wisdom forget --all bf16 tn 4096 512 1024").exit_code == 2);
     CHECK(tool.json("wisdom forget bf16 tn 4096 512 1025", 0).at("forgotten") == 0);
     CHECK(tool.json("wisdom forget bf16 tn 4096 512 1024 --device-class " + kH200Class, 0).at("forgotten") == 1);
-    CHECK(tool.json("wisdom forget --device-class emulator-sm_90a", 0).at("forgotten") == 1);
+    CHECK(tool.json("wisdom forget --device-class " + kEmulatorClass, 0).at("forgotten") == 1);
     CHECK(tool.json("wisdom forget --all", 0).at("forgotten") == 1);
     CHECK(tool.json("wisdom show", 0).at("winners").empty());
 }
@@ -127,17 +124,17 @@ TEST_CASE("the tool: clearing the cache leaves tuning results") {
 TEST_CASE("the tool: list, explain and dump take the tuned kernel and say which it is") {
     const Tool tool;
     fill(tool);
-    const std::string tuned = winner_for(kSpec, 3).kernel;
+    const std::string tuned = winner_for(kTunedSpec, 3).kernel;
     const std::string problem = " bf16 tn 4096 512 1024 --gpu h200";
     const auto explained = tool.json("explain --no-compile" + problem, 0);
     CHECK(explained.at("kernel") == tuned);
     CHECK(explained.at("choice").at("source") == "exact");
-    CHECK(explained.at("free_choice").at("kernel") == winner_for(kSpec).kernel);
+    CHECK(explained.at("free_choice").at("kernel") == winner_for(kTunedSpec).kernel);
     CHECK_THAT(tool.run("explain --no-compile" + problem).out, ContainsSubstring("Exact: tuned for this problem"));
     const auto listed = tool.json("list" + problem, 0);
     CHECK(listed.at("choice").at("source") == "exact");
     CHECK(listed.at("choice").at("kernel") == tuned);
-    CHECK(listed.at("candidates").at(0).at("kernel") == winner_for(kSpec).kernel);
+    CHECK(listed.at("candidates").at(0).at("kernel") == winner_for(kTunedSpec).kernel);
     CHECK_THAT(tool.run("list" + problem).out, ContainsSubstring("chosen: " + tuned + "\n  exact: "));
     CHECK(tool.json("dump" + problem, 0).at("kernel") == tuned);
 
@@ -154,10 +151,10 @@ TEST_CASE("the tool: list, explain and dump take the tuned kernel and say which 
 TEST_CASE("the tool: a wisdom file serves without a store") {
     const Tool tool;
     const std::string file = tool.folder() / "wisdom.jsonl";
-    write_wisdom(file, {winner_for(kSpec, 3)});
+    write_wisdom(file, {winner_for(kTunedSpec, 3)});
     const auto explained =
         tool.json("explain --no-compile bf16 tn 4096 512 1024 --gpu h200", 0, "JITGEMM_WISDOM='" + file + "'");
-    CHECK(explained.at("kernel") == winner_for(kSpec, 3).kernel);
+    CHECK(explained.at("kernel") == winner_for(kTunedSpec, 3).kernel);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "generator/error.hpp"
 #include "runtime/cpu_reference.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/specs.hpp"
 
 #include <limits>
 #include <vector>
@@ -12,12 +13,7 @@ using namespace jitgemm;
 namespace {
 
 GemmSpec f32_spec(std::int64_t m, std::int64_t n, std::int64_t k, GemmLayout layout = GemmLayout::tt) {
-    GemmSpec spec = gemm_spec_of_type(DataType::f32);
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
+    return testing::spec_of(layout, m, n, k, DataType::f32);
 }
 
 std::vector<float> integers(std::int64_t count, int seed) {
@@ -48,7 +44,7 @@ void check(GemmSpec spec, float alpha, float beta) {
 }  // namespace
 
 TEST_CASE("cpu loop: exact in every layout and order, with C and padded rows") {
-    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+    for (const GemmLayout layout : testing::kLayouts) {
         check(f32_spec(17, 13, 41, layout), 1, 0);
         GemmSpec spec = f32_spec(5, 9, 7, layout);
         spec.c = DataType::f32;

@@ -2,6 +2,7 @@
 #include "generator/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
+#include "tests/support/specs.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,11 +11,11 @@
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
+using jitgemm::testing::kLayouts;
 
 namespace {
 
 constexpr std::int64_t kLargest = 2147483647LL - 65536;
-constexpr GemmLayout kLayouts[] = {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 constexpr Order kOrders[] = {Order::row, Order::column};
 
 /// The one reason given; the test fails when there are none or several.

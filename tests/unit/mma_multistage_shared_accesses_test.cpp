@@ -3,6 +3,7 @@
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/specs.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,20 +11,10 @@
 #include <vector>
 
 using namespace jitgemm;
+using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-constexpr GemmLayout kLayouts[] = {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
-
-GemmSpec spec_of(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return spec;
-}
 
 const SharedAccess& find(const std::vector<SharedAccess>& accesses, const std::string& what) {
     const auto found = std::ranges::find(accesses, what, &SharedAccess::what);

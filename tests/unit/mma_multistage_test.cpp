@@ -8,6 +8,7 @@
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/specs.hpp"
 
 #include <array>
 #include <set>
@@ -17,16 +18,10 @@ namespace {
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
-
-constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
+using jitgemm::testing::kLayouts;
 
 GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, std::int64_t k = 1024) {
-    GemmSpec spec;
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return resolved(spec);
+    return resolved(testing::spec_of(layout, m, n, k));
 }
 
 std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn)) {

@@ -5,6 +5,7 @@
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"
+#include "tests/support/specs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,12 +25,7 @@ const Arch& kArch = find_arch("sm_90a");
 
 GemmSpec problem(std::int64_t m, std::int64_t n, std::int64_t k, DataType type = DataType::f32,
                  GemmLayout layout = GemmLayout::tt) {
-    GemmSpec spec = gemm_spec_of_type(type);
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return resolved(spec);
+    return resolved(spec_of(layout, m, n, k, type));
 }
 
 std::string violations_of(const GemmSpec& spec, const SimtVariant& variant) {
@@ -44,7 +40,7 @@ std::string body_of(const GemmSpec& spec, const KernelConfig& config) { return g
 /// All problems whose text differs: layouts, types, with C and without.
 std::vector<GemmSpec> all_signatures() {
     std::vector<GemmSpec> specs;
-    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt})
+    for (const GemmLayout layout : kLayouts)
         for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16})
             for (const std::optional<DataType> c : {std::optional<DataType>(), std::optional(DataType::bf16)}) {
                 GemmSpec spec = problem(100, 70, 50, type, layout);

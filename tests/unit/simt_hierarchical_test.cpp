@@ -4,6 +4,7 @@
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_hierarchical_checks.hpp"
+#include "tests/support/specs.hpp"
 
 #include <array>
 #include <set>
@@ -15,12 +16,7 @@ using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
 
 GemmSpec f32(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmSpec spec = gemm_spec_of_type(DataType::f32);
-    spec.m = m;
-    spec.n = n;
-    spec.k = k;
-    spec.layout = layout;
-    return resolved(spec);
+    return resolved(spec_of(layout, m, n, k, DataType::f32));
 }
 
 KernelConfig config_with(std::string_view parameters) {
@@ -34,8 +30,6 @@ std::string violations(const GemmSpec& spec, std::string_view parameters) {
         text += reason + "\n";
     return text;
 }
-
-constexpr std::array kLayouts{GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 
 }  // namespace
 
@@ -103,12 +97,8 @@ TEST_CASE("simt_hierarchical: every element of D has one owner") {
 
 TEST_CASE("simt_hierarchical: every problem in f32 has a choice, without bank conflicts") {
     for (const GemmLayout layout : kLayouts)
-        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
-                                      {1, 5000, 3},
-                                      {5000000, 8, 8},
-                                      {4096, 4096, 4096},
-                                      {41, 55, 1000},
-                                      {64, 64, 0}}) {
+        for (const auto& [m, n, k] :
+             {Sizes{1, 1, 1}, {1, 5000, 3}, {5000000, 8, 8}, {4096, 4096, 4096}, {41, 55, 1000}, {64, 64, 0}}) {
             const GemmSpec spec = f32(layout, m, n, k);
             for (const char* gpu : {"h200", "a100", "rtx4090"}) {
                 const KernelConfig config = choose_config(spec, find_gpu(gpu), {});

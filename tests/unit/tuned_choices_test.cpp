@@ -35,9 +35,14 @@ std::string name_of(const GemmSpec& spec, const TunedChoice& choice) {
 /// What FakeDevice is, to a tuner.
 const std::string kFakeClass = "sm_90a-132sm-60MB-1GB-4800GBs-1750MHz";
 
-Winner for_fake(Winner winner) {
-    winner.device_class = kFakeClass;
-    return winner;
+/// Options with a store, in that folder, of two winners of the problem: `winner_for(spec, 2)` on an H200, and another on
+/// the emulator.
+Options tuned_on_two_classes(const TemporaryFolder& folder, const GemmSpec& spec) {
+    Options options;
+    options.tuning_directory = folder.path();
+    TuningStore store(options.tuning_directory);
+    REQUIRE(store.add_winners({on_class(kEmulatorClass, winner_for(spec, 3)), winner_for(spec, 2)}) == 2);
+    return options;
 }
 
 GemmKernel kernel_of(const Options& options, const GemmSpec& spec, std::shared_ptr<Device> device) {
@@ -217,8 +222,8 @@ TEST_CASE("a context is served from store and wisdom file, and says so") {
     options.wisdom = folder / "wisdom";
     const GemmSpec stored = spec_of(4096, 4096, 4096);
     const GemmSpec shipped = spec_of(64, 4096, 1024);
-    REQUIRE(TuningStore(options.tuning_directory).add_winners({for_fake(winner_for(stored, 3))}) == 1);
-    write_wisdom(options.wisdom, {for_fake(winner_for(shipped, 2))});
+    REQUIRE(TuningStore(options.tuning_directory).add_winners({on_class(kFakeClass, winner_for(stored, 3))}) == 1);
+    write_wisdom(options.wisdom, {on_class(kFakeClass, winner_for(shipped, 2))});
     const auto info = [&](const GemmSpec& spec) {
         return kernel_of(options, spec, std::make_shared<FakeDevice>()).info();
     };
@@ -234,18 +239,12 @@ TEST_CASE("a context is served from store and wisdom file, and says so") {
 
 TEST_CASE("winners of another class, the emulator's among them, do not serve a device") {
     const TemporaryFolder folder;
-    Options options;
-    options.tuning_directory = folder.path();
     const GemmSpec spec = spec_of(4096, 4096, 4096);
-    Winner emulated = winner_for(spec, 3);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(TuningStore(folder.path()).add_winners({emulated, winner_for(spec, 2)}) == 2);  // that one has more memory
+    const Options options = tuned_on_two_classes(folder, spec);  // neither is the fake device: the H200 has more memory
     REQUIRE(kernel_of(options, spec, std::make_shared<FakeDevice>()).info().choice == ChoiceSource::heuristic);
     REQUIRE(tuned_choices(options, find_gpu("h100"), TemplateSet::embedded()).empty());
     const GemmSpec small = spec_of(64, 64, 64);
-    Winner for_emulator = winner_for(small, 3);
-    for_emulator.device_class = "emulator-sm_90a";
-    REQUIRE(TuningStore(folder.path()).add_winners({for_emulator}) == 1);
+    REQUIRE(TuningStore(folder.path()).add_winners({on_class(kEmulatorClass, winner_for(small, 3))}) == 1);
     FakeCompiler compiler;
     const EmulatorDevice emulator(find_arch("sm_90a"), 0);
     const TunedChoices own = tuned_choices(options, emulator, TemplateSet::embedded(), compiler);
@@ -256,19 +255,15 @@ TEST_CASE("winners of another class, the emulator's among them, do not serve a d
 
 TEST_CASE("a GPU that is only named is served by any class that it may be") {
     const TemporaryFolder folder;
-    Options options;
-    options.tuning_directory = folder.path();
     const GemmSpec spec = spec_of(4096, 4096, 4096);
-    Winner emulated = winner_for(spec, 3);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(TuningStore(folder.path()).add_winners({emulated, winner_for(spec, 2)}) == 2);
+    const Options options = tuned_on_two_classes(folder, spec);
     const TunedChoice choice = tuned_choices(options, kH200, TemplateSet::embedded()).choose(spec, kH200);
     REQUIRE(choice.source == ChoiceSource::exact);
     REQUIRE(name_of(spec, choice) == winner_for(spec, 2).kernel);
     REQUIRE(may_be_of_class(kH200, kH200Class));
     REQUIRE_FALSE(may_be_of_class(kH200, "sm_90a-132sm-60MB-GB-4800GBs-1750MHz"));
     REQUIRE_FALSE(may_be_of_class(kH200, "sm_90a-132sm-60MB-140GB-4800GBs-1700MHz"));
-    REQUIRE_FALSE(may_be_of_class(kH200, "emulator-sm_90a"));
+    REQUIRE_FALSE(may_be_of_class(kH200, kEmulatorClass));
 }
 
 TEST_CASE("what cannot be read is a warning and nothing else") {

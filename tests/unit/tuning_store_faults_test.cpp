@@ -1,6 +1,5 @@
 // What disks, other processes and power do to a tuning store.
 
-#include "runtime/tuning/record_json.hpp"
 #include "runtime/tuning/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
@@ -8,7 +7,6 @@
 #include "tests/support/tuning_records.hpp"
 
 #include <sqlite3.h>
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -28,9 +26,6 @@ using namespace jitgemm::tuning;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-const GemmSpec kSpec = resolved({.m = 4096, .n = 512, .k = 1024});
-const SweepKey kKey{kH200Class, "request", {"0.1.0", "templates", 130, 130}};
 
 /// SQLite itself, to do to a file what the store would not.
 class RawDatabase {
@@ -69,7 +64,7 @@ int answer_of(pid_t child) {
 }
 
 void add_round(TuningStore& store, std::int64_t sweep, const std::string& kernel, int round) {
-    store.add_sample(sweep, kSpec, kernel, {round, 10.0 + round, {}, {}});
+    store.add_samples(sweep, kTunedSpec, {{kernel, {round, 10.0 + round, {}, {}}}});
 }
 
 std::size_t samples_in(const TuningStore& store, std::int64_t sweep) {
@@ -82,9 +77,9 @@ std::size_t samples_in(const TuningStore& store, std::int64_t sweep) {
 /// A store that fills several pages.
 void fill(const std::string& directory) {
     TuningStore store(directory);
-    const std::int64_t sweep = store.begin_sweep(kKey);
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
     for (int kernel = 0; kernel < 40; ++kernel) add_round(store, sweep, "kernel_" + std::to_string(kernel), 0);
-    REQUIRE(store.add_winners({winner_for(kSpec)}) == 1);
+    REQUIRE(store.add_winners({winner_for(kTunedSpec)}) == 1);
 }
 
 std::vector<std::string> set_aside(const std::string& directory) {
@@ -125,7 +120,7 @@ TEST_CASE("a damaged store is set aside with a warning, and a new one begun") {
     REQUIRE(set_aside(folder.path()).size() == 1);
     REQUIRE(text_in(set_aside(folder.path()).front()) == bytes);
     REQUIRE(store.winners().empty());
-    REQUIRE(store.add_winners({winner_for(kSpec)}) == 1);
+    REQUIRE(store.add_winners({winner_for(kTunedSpec)}) == 1);
     REQUIRE(TuningStore(folder.path()).winners().size() == 1);
     REQUIRE(captured.lines_with("set aside") == 1);
 }
@@ -149,7 +144,7 @@ TEST_CASE("another program's database is set aside, not written into") {
     const TemporaryFolder folder;
     RawDatabase(folder / "tuning.sqlite").execute("CREATE TABLE songs (title TEXT)");
     const CapturedLog captured;
-    REQUIRE(TuningStore(folder.path()).add_winners({winner_for(kSpec)}) == 1);
+    REQUIRE(TuningStore(folder.path()).add_winners({winner_for(kTunedSpec)}) == 1);
     REQUIRE(captured.lines_with("is a database of something else") == 1);
     RawDatabase(set_aside(folder.path()).at(0)).execute("INSERT INTO songs VALUES ('still here')");
 }
@@ -163,13 +158,13 @@ TEST_CASE("a damaged store is not merged") {
     TuningStore ours(folder / "ours");
     REQUIRE_THROWS_WITH(ours.merge(folder / "theirs"), ContainsSubstring("theirs/tuning.sqlite"));
     REQUIRE(ours.winners().empty());
-    REQUIRE_FALSE(ours.find_sweep(kKey).has_value());
+    REQUIRE_FALSE(ours.find_sweep(kSweepKey).has_value());
 }
 
 TEST_CASE("a winner this version cannot read is passed over, the others kept") {
     const TemporaryFolder folder;
     const GemmSpec other = resolved({.m = 64, .n = 64, .k = 64});
-    REQUIRE(TuningStore(folder.path()).add_winners({winner_for(kSpec), winner_for(other)}) == 2);
+    REQUIRE(TuningStore(folder.path()).add_winners({winner_for(kTunedSpec), winner_for(other)}) == 2);
     RawDatabase(folder / "tuning.sqlite").execute("UPDATE winners SET protocol = 'lukewarm' WHERE spec LIKE '%m=64 %'");
     const CapturedLog captured;
     REQUIRE(stored_winners(folder.path()).winners.size() == 1);
@@ -185,7 +180,7 @@ TEST_CASE("on a full disk an add throws, and what was stored stays") {
     const pid_t child = start([&] {
         std::signal(SIGXFSZ, SIG_IGN);
         TuningStore store(folder.path());
-        const std::int64_t sweep = store.begin_sweep(kKey);
+        const std::int64_t sweep = store.begin_sweep(kSweepKey);
         const rlimit smallest{limit, limit};
         ::setrlimit(RLIMIT_FSIZE, &smallest);
         for (int round = 0; round < 1000; ++round) {
@@ -204,7 +199,7 @@ TEST_CASE("on a full disk an add throws, and what was stored stays") {
     TuningStore store(folder.path());
     REQUIRE(captured.text().empty());
     REQUIRE(store.winners().size() == 1);
-    const std::int64_t sweep = store.find_sweep(kKey)->id;
+    const std::int64_t sweep = store.find_sweep(kSweepKey)->id;
     const auto stored = static_cast<int>(samples_in(store, sweep));
     REQUIRE(stored > 0);
     add_round(store, sweep, "kernel", stored);  // and it goes on where there is room again
@@ -214,7 +209,7 @@ TEST_CASE("a store that is locked for longer than the patience says so") {
     const TemporaryFolder folder;
     fill(folder.path());
     TuningStore store(folder.path(), {.patience = std::chrono::milliseconds(200), .location = {}});
-    const std::int64_t sweep = store.begin_sweep(kKey);
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
     RawDatabase other(folder / "tuning.sqlite");
     other.execute("BEGIN IMMEDIATE");
     const auto before = std::chrono::steady_clock::now();
@@ -231,7 +226,7 @@ TEST_CASE("a writer waits for another") {
     const TemporaryFolder folder;
     fill(folder.path());
     TuningStore store(folder.path());
-    const std::int64_t sweep = store.begin_sweep(kKey);
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
     RawDatabase other(folder / "tuning.sqlite");
     other.execute("BEGIN IMMEDIATE");
     std::thread holder([&] {
@@ -255,7 +250,7 @@ TEST_CASE("several processes make one store and write it at once") {
     for (int writer = 0; writer < kWriters; ++writer) {
         children.push_back(start([&] {
             TuningStore store(folder.path(), settings);
-            SweepKey key = kKey;
+            SweepKey key = kSweepKey;
             key.request = "writer " + std::to_string(writer);
             const std::int64_t sweep = store.begin_sweep(key);
             for (int round = 0; round < kRounds; ++round) add_round(store, sweep, "kernel", round);
@@ -265,7 +260,7 @@ TEST_CASE("several processes make one store and write it at once") {
     for (const pid_t child : children) CHECK(answer_of(child) == 0);
     const TuningStore store(folder.path(), settings);
     for (int writer = 0; writer < kWriters; ++writer) {
-        SweepKey key = kKey;
+        SweepKey key = kSweepKey;
         key.request = "writer " + std::to_string(writer);
         REQUIRE(samples_in(store, store.find_sweep(key)->id) == kRounds);
     }
@@ -280,12 +275,12 @@ TEST_CASE("several processes that find a damaged store set it aside once") {
     for (int writer = 0; writer < 4; ++writer) {
         children.push_back(start([&] {
             const CapturedLog captured("off");
-            return TuningStore(folder.path()).begin_sweep(kKey) > 0 ? 0 : 1;
+            return TuningStore(folder.path()).begin_sweep(kSweepKey) > 0 ? 0 : 1;
         }));
     }
     for (const pid_t child : children) CHECK(answer_of(child) == 0);
     REQUIRE(set_aside(folder.path()).size() == 1);
-    REQUIRE(TuningStore(folder.path()).find_sweep(kKey)->id == 4);  // each wrote into the new one
+    REQUIRE(TuningStore(folder.path()).find_sweep(kSweepKey)->id == 4);  // each wrote into the new one
 }
 
 TEST_CASE("what a killed writer was told is stored, is stored") {
@@ -293,7 +288,7 @@ TEST_CASE("what a killed writer was told is stored, is stored") {
     static_cast<void>(TuningStore(folder.path()));
     std::minstd_rand random(7);
     for (int run = 0; run < 20; ++run) {
-        SweepKey key = kKey;
+        SweepKey key = kSweepKey;
         key.request = "run " + std::to_string(run);
         int told[2];
         REQUIRE(::pipe(told) == 0);

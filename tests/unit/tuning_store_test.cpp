@@ -2,7 +2,6 @@
 
 #include "runtime/tuning/record_json.hpp"
 #include "tests/catch.hpp"
-#include "tests/support/captured_log.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tuning_records.hpp"
 
@@ -19,19 +18,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const GemmSpec kSpec = resolved({.m = 4096, .n = 512, .k = 1024});
-const GemmSpec kOther = resolved({.m = 17, .n = 4096, .k = 4096, .c = DataType::bf16});
-const SweepKey kKey{kH200Class, "bf16 tn 4096 512 1024; model; steady", {"0.1.0", "templates", 130, 130}};
-
-Sample sample(int round, double us) {
+/// One round, of the kernel "one" alone.
+std::vector<KernelSample> sample_of_one(int round, double us) {
     const DeviceReading reading{1755, 2619, 690.5, 61, 0x8000000000000004};
-    return {round, us, reading, {1700, 2619, 700.25, 62, 4}};
-}
-
-std::string lines(const std::vector<Winner>& winners) {
-    std::string text;
-    for (const Winner& winner : winners) text += json_line(winner) + "\n";
-    return text;
+    return {{"one", {round, us, reading, {1700, 2619, 700.25, 62, 4}}}};
 }
 
 std::string lines(const std::vector<ProblemRecord>& problems) {
@@ -46,17 +36,25 @@ std::string lines(const std::vector<ProblemRecord>& problems) {
 
 /// One sweep with a bit of everything.
 std::int64_t fill(TuningStore& store) {
-    const std::int64_t sweep = store.begin_sweep(kKey);
-    store.add_compile(sweep, kSpec, "one", 11.5, {Verdict::fine, "", 40, 168, 16, {"C7510 \"note\""}, "abc"});
-    store.add_compile(sweep, kSpec, "two", 12.5, {Verdict::compile_failed, "line 3: no", 4, 0, 0, {}, ""});
-    store.add_compile(sweep, kSpec, "three", 13.5, {Verdict::fine, "", 41, 168, 16, {}, "abc"});
-    store.add_same_code(sweep, kSpec, "three", "one");
-    store.add_verified(sweep, kSpec, "one", {Verdict::fine, "exact"});
-    store.add_sample(sweep, kSpec, "one", sample(0, 0.1));
-    store.add_sample(sweep, kSpec, "one", sample(1, 1.0 / 3));
-    store.add_verified(sweep, kOther, "four", {Verdict::crashed, "illegal access"});
-    store.set_winner(sweep, winner_for(kSpec));
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
+    store.add_compile(sweep, kTunedSpec, "one", 11.5, {Verdict::fine, "", 40, 168, 16, {"C7510 \"note\""}, "abc"});
+    store.add_compile(sweep, kTunedSpec, "two", 12.5, {Verdict::compile_failed, "line 3: no", 4, 0, 0, {}, ""});
+    store.add_compile(sweep, kTunedSpec, "three", 13.5, {Verdict::fine, "", 41, 168, 16, {}, "abc"});
+    store.add_same_code(sweep, kTunedSpec, "three", "one");
+    store.add_verified(sweep, kTunedSpec, "one", {Verdict::fine, "exact"});
+    store.add_samples(sweep, kTunedSpec, sample_of_one(0, 0.1));
+    store.add_samples(sweep, kTunedSpec, sample_of_one(1, 1.0 / 3));
+    store.add_verified(sweep, kOtherSpec, "four", {Verdict::crashed, "illegal access"});
+    store.set_winner(sweep, winner_for(kTunedSpec));
     return sweep;
+}
+
+/// A new store with winners of both problems on an H200, and of one on the emulator.
+TuningStore store_of_two_classes(const TemporaryFolder& folder) {
+    TuningStore store(folder.path());
+    REQUIRE(store.add_winners({winner_for(kTunedSpec), on_class(kEmulatorClass, winner_for(kTunedSpec)),
+                               winner_for(kOtherSpec)}) == 3);
+    return store;
 }
 
 }  // namespace
@@ -71,8 +69,8 @@ TEST_CASE("a store holds what it was given, when it is opened again") {
     const TuningStore store(folder / "a/b");
     const std::vector<ProblemRecord> problems = store.read_sweep(sweep);
     REQUIRE(problems.size() == 2);
-    REQUIRE(problems[0].spec == kSpec);
-    REQUIRE(problems[1].spec == kOther);
+    REQUIRE(problems[0].spec == kTunedSpec);
+    REQUIRE(problems[1].spec == kOtherSpec);
     const std::vector<Trial>& trials = problems[0].trials;
     REQUIRE(trials.size() == 3);
     REQUIRE(trials[0].kernel == "one");  // in the order first recorded
@@ -88,9 +86,9 @@ TEST_CASE("a store holds what it was given, when it is opened again") {
     REQUIRE_FALSE(trials[1].verified.has_value());
     REQUIRE(trials[2].verdict() == Verdict::same_code);
     REQUIRE(problems[1].trials[0].verdict() == Verdict::crashed);
-    REQUIRE(json_line(*problems[0].winner) == json_line(winner_for(kSpec)));
+    REQUIRE(json_line(*problems[0].winner) == json_line(winner_for(kTunedSpec)));
     REQUIRE_FALSE(problems[1].winner.has_value());
-    REQUIRE(lines(store.winners(kH200Class)) == lines(std::vector{winner_for(kSpec)}));
+    REQUIRE(lines(store.winners(kH200Class)) == lines(std::vector{winner_for(kTunedSpec)}));
 }
 
 TEST_CASE("the folder is the user's alone") {
@@ -105,16 +103,16 @@ TEST_CASE("the folder is the user's alone") {
 TEST_CASE("a sweep is found by all of its key, the latest first") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    REQUIRE_FALSE(store.find_sweep(kKey).has_value());
-    const std::int64_t first = store.begin_sweep(kKey);
-    const std::int64_t second = store.begin_sweep(kKey);
+    REQUIRE_FALSE(store.find_sweep(kSweepKey).has_value());
+    const std::int64_t first = store.begin_sweep(kSweepKey);
+    const std::int64_t second = store.begin_sweep(kSweepKey);
     REQUIRE(first != second);
-    REQUIRE(store.find_sweep(kKey)->id == second);
-    REQUIRE(store.find_sweep(kKey)->finished == 0);
-    REQUIRE(store.find_sweep(kKey)->started > 1'700'000'000);
+    REQUIRE(store.find_sweep(kSweepKey)->id == second);
+    REQUIRE(store.find_sweep(kSweepKey)->finished == 0);
+    REQUIRE(store.find_sweep(kSweepKey)->started > 1'700'000'000);
     store.finish_sweep(second);
-    REQUIRE(store.find_sweep(kKey)->finished != 0);
-    SweepKey other = kKey;
+    REQUIRE(store.find_sweep(kSweepKey)->finished != 0);
+    SweepKey other = kSweepKey;
     SECTION("device class") { other.device_class = "emulator-sm_80"; }
     SECTION("request") { other.request += "; cold"; }
     SECTION("templates") { other.versions.templates = "edited"; }
@@ -126,24 +124,25 @@ TEST_CASE("nothing is measured twice") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = fill(store);
-    REQUIRE_THROWS_WITH(store.add_sample(sweep, kSpec, "one", sample(1, 5)), ContainsSubstring("one has round 1"));
+    REQUIRE_THROWS_WITH(store.add_samples(sweep, kTunedSpec, sample_of_one(1, 5)),
+                        ContainsSubstring("one has round 1"));
     REQUIRE(store.read_sweep(sweep)[0].trials[0].times_us() == std::vector<double>{0.1, 1.0 / 3});
-    store.add_sample(store.begin_sweep(kKey), kSpec, "one", sample(1, 5));  // another sweep is another trial
+    store.add_samples(store.begin_sweep(kSweepKey), kTunedSpec, sample_of_one(1, 5));  // another sweep is another trial
 }
 
 TEST_CASE("a sweep that is none is refused") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    REQUIRE_THROWS_AS(store.add_sample(77, kSpec, "one", sample(0, 5)), TuningStoreError);
+    REQUIRE_THROWS_AS(store.add_samples(77, kTunedSpec, sample_of_one(0, 5)), TuningStoreError);
     REQUIRE(store.read_sweep(77).empty());
 }
 
 TEST_CASE("an unresolved spec is the resolved one") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    const std::int64_t sweep = store.begin_sweep(kKey);
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
     store.add_verified(sweep, {.m = 4096, .n = 512, .k = 1024}, "one", {});
-    store.add_verified(sweep, kSpec, "one", {Verdict::wrong, "D(0, 0)"});
+    store.add_verified(sweep, kTunedSpec, "one", {Verdict::wrong, "D(0, 0)"});
     REQUIRE(store.read_sweep(sweep).size() == 1);
     REQUIRE(store.read_sweep(sweep)[0].trials[0].verdict() == Verdict::wrong);
 }
@@ -151,15 +150,15 @@ TEST_CASE("an unresolved spec is the resolved one") {
 TEST_CASE("a winner gives way to a newer one, a complete one not to an incomplete one of its versions") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    const std::int64_t sweep = store.begin_sweep(kKey);
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
     const auto stored = [&] { return store.winners().at(0).median_us; };
-    Winner winner = winner_for(kSpec, 0, 10);
+    Winner winner = winner_for(kTunedSpec, 0, 10);
     winner.complete = false;
     store.set_winner(sweep, winner);
     winner.median_us = 11;
     store.set_winner(sweep, winner);
     REQUIRE(stored() == 11);
-    store.set_winner(sweep, winner_for(kSpec, 0, 12));  // complete: slower, and more to be trusted
+    store.set_winner(sweep, winner_for(kTunedSpec, 0, 12));  // complete: slower, and more to be trusted
     REQUIRE(stored() == 12);
     store.set_winner(sweep, winner);
     REQUIRE(stored() == 12);
@@ -172,28 +171,22 @@ TEST_CASE("a winner gives way to a newer one, a complete one not to an incomplet
 
 TEST_CASE("winners are those of a class, sorted") {
     const TemporaryFolder folder;
-    TuningStore store(folder.path());
-    Winner emulated = winner_for(kSpec);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(store.add_winners({winner_for(kSpec), emulated, winner_for(kOther)}) == 3);
+    const TuningStore store = store_of_two_classes(folder);
     REQUIRE(store.winners().size() == 3);
-    REQUIRE(store.winners()[0].device_class == "emulator-sm_90a");
+    REQUIRE(store.winners()[0].device_class == kEmulatorClass);
     REQUIRE(store.winners(kH200Class).size() == 2);
     REQUIRE(store.winners("sm_80").empty());
 }
 
 TEST_CASE("winners are forgotten by class, by problem, or all") {
     const TemporaryFolder folder;
-    TuningStore store(folder.path());
-    Winner emulated = winner_for(kSpec);
-    emulated.device_class = "emulator-sm_90a";
-    REQUIRE(store.add_winners({winner_for(kSpec), emulated, winner_for(kOther)}) == 3);
-    REQUIRE(store.forget(kH200Class, kOther) == 1);
-    REQUIRE(store.forget(kH200Class, kOther) == 0);
-    REQUIRE(store.forget("", kSpec) == 2);
+    TuningStore store = store_of_two_classes(folder);
+    REQUIRE(store.forget(kH200Class, kOtherSpec) == 1);
+    REQUIRE(store.forget(kH200Class, kOtherSpec) == 0);
+    REQUIRE(store.forget("", kTunedSpec) == 2);
     REQUIRE(store.winners().empty());
-    REQUIRE(store.add_winners({winner_for(kSpec), emulated}) == 2);
-    REQUIRE(store.forget("emulator-sm_90a", std::nullopt) == 1);
+    REQUIRE(store.add_winners({winner_for(kTunedSpec), on_class(kEmulatorClass, winner_for(kTunedSpec))}) == 2);
+    REQUIRE(store.forget(kEmulatorClass, std::nullopt) == 1);
     REQUIRE(store.forget("", std::nullopt) == 1);
 }
 
@@ -202,8 +195,8 @@ TEST_CASE("winners are forgotten by class, by problem, or all") {
 TEST_CASE("merging takes over everything, and the second time nothing") {
     const TemporaryFolder folder;
     TuningStore ours(folder / "ours");
-    static_cast<void>(ours.begin_sweep(kKey));  // so that row numbers differ
-    static_cast<void>(ours.begin_sweep(kKey));
+    static_cast<void>(ours.begin_sweep(kSweepKey));  // so that row numbers differ
+    static_cast<void>(ours.begin_sweep(kSweepKey));
     TuningStore theirs(folder / "theirs");
     const std::int64_t sweep = fill(theirs);
     theirs.finish_sweep(sweep);
@@ -211,7 +204,7 @@ TEST_CASE("merging takes over everything, and the second time nothing") {
     REQUIRE(merged.sweeps == 1);
     REQUIRE(merged.winners == 1);
     REQUIRE(merged.conflicts == 0);
-    const SweepRow row = *ours.find_sweep(kKey);
+    const SweepRow row = *ours.find_sweep(kSweepKey);
     REQUIRE(row.finished != 0);
     REQUIRE(lines(ours.read_sweep(row.id)) == lines(theirs.read_sweep(sweep)));
     const auto again = ours.merge(theirs.path());  // the file itself this time
@@ -227,12 +220,12 @@ TEST_CASE("what a sweep learnt since the last merge is taken over by the next") 
     TuningStore theirs(folder / "theirs");
     const std::int64_t sweep = fill(theirs);
     static_cast<void>(ours.merge(folder / "theirs"));
-    theirs.add_sample(sweep, kSpec, "one", sample(2, 7));
-    theirs.add_same_code(sweep, kOther, "four", "one");
-    theirs.add_compile(sweep, kOther, "five", 3, {});
+    theirs.add_samples(sweep, kTunedSpec, sample_of_one(2, 7));
+    theirs.add_same_code(sweep, kOtherSpec, "four", "one");
+    theirs.add_compile(sweep, kOtherSpec, "five", 3, {});
     theirs.finish_sweep(sweep);
     REQUIRE(ours.merge(folder / "theirs").sweeps == 0);
-    const SweepRow row = *ours.find_sweep(kKey);
+    const SweepRow row = *ours.find_sweep(kSweepKey);
     REQUIRE(row.finished != 0);
     REQUIRE(lines(ours.read_sweep(row.id)) == lines(theirs.read_sweep(sweep)));
 }
@@ -241,17 +234,17 @@ TEST_CASE("of two winners the faster complete one is kept, whoever is merged int
     const TemporaryFolder folder;
     TuningStore ours(folder / "ours");
     TuningStore theirs(folder / "theirs");
-    Winner incomplete = winner_for(kOther, 0, 1);
+    Winner incomplete = winner_for(kOtherSpec, 0, 1);
     incomplete.complete = false;
-    REQUIRE(ours.add_winners({winner_for(kSpec, 1, 9), winner_for(kOther, 0, 8)}) == 2);
-    REQUIRE(theirs.add_winners({winner_for(kSpec, 2, 7), incomplete}) == 2);
+    REQUIRE(ours.add_winners({winner_for(kTunedSpec, 1, 9), winner_for(kOtherSpec, 0, 8)}) == 2);
+    REQUIRE(theirs.add_winners({winner_for(kTunedSpec, 2, 7), incomplete}) == 2);
     const auto merged = ours.merge(folder / "theirs");
     REQUIRE(merged.conflicts == 2);
     REQUIRE(merged.winners == 1);
     REQUIRE(ours.winners().size() == 2);
     REQUIRE(theirs.merge(folder / "ours").winners == 1);
     REQUIRE(lines(ours.winners()) == lines(theirs.winners()));
-    REQUIRE(lines(ours.winners()).find(winner_for(kSpec, 2).kernel) != std::string::npos);
+    REQUIRE(lines(ours.winners()).find(winner_for(kTunedSpec, 2).kernel) != std::string::npos);
     REQUIRE(ours.merge(folder / "theirs").conflicts == 0);
 }
 
@@ -271,7 +264,7 @@ TEST_CASE("what cannot be merged is refused and changes nothing") {
         REQUIRE(text_in(folder / "garbage.sqlite") == std::string(9000, 'x'));
     }
     REQUIRE(lines(store.winners()) == before);
-    store.add_sample(store.begin_sweep(kKey), kSpec, "one", sample(0, 1));  // no lock stays behind
+    store.add_samples(store.begin_sweep(kSweepKey), kTunedSpec, sample_of_one(0, 1));  // no lock stays behind
 }
 
 // ---- where it lies --------------------------------------------------------------------------------------------------
@@ -296,16 +289,16 @@ TEST_CASE("hosts that share a folder write a file each and read all winners") {
     };
     TuningStore one = on_host("one");
     TuningStore two = on_host("two");
-    Winner faster = winner_for(kSpec, 1, 5);
-    REQUIRE(one.add_winners({winner_for(kSpec, 0, 6)}) == 1);
-    REQUIRE(two.add_winners({faster, winner_for(kOther)}) == 2);
+    Winner faster = winner_for(kTunedSpec, 1, 5);
+    REQUIRE(one.add_winners({winner_for(kTunedSpec, 0, 6)}) == 1);
+    REQUIRE(two.add_winners({faster, winner_for(kOtherSpec)}) == 2);
     REQUIRE_FALSE(std::filesystem::exists(one.path() + "-wal"));
     REQUIRE(one.path() != two.path());
     REQUIRE(lines(one.winners()) == lines(two.winners()));
     REQUIRE(one.winners().size() == 2);
     REQUIRE(lines(one.winners()).find(faster.kernel) != std::string::npos);
     REQUIRE(stored_winners(folder.path()).winners.size() == 2);
-    REQUIRE(one.forget("", kSpec) == 1);
+    REQUIRE(one.forget("", kTunedSpec) == 1);
     REQUIRE(two.winners().size() == 1);
 }
 
@@ -314,7 +307,7 @@ TEST_CASE("reading makes nothing") {
     REQUIRE(stored_winners(folder / "nowhere").winners.empty());
     REQUIRE(stored_winners(folder / "nowhere").problems.empty());
     REQUIRE_FALSE(std::filesystem::exists(folder / "nowhere"));
-    TuningStore(folder / "store").add_winners({winner_for(kSpec)});
+    TuningStore(folder / "store").add_winners({winner_for(kTunedSpec)});
     REQUIRE(stored_winners(folder / "store").winners.size() == 1);
     const auto files = std::distance(std::filesystem::directory_iterator(folder / "store"), {});
     REQUIRE(files == 1);  // no journal stays
@@ -322,7 +315,7 @@ TEST_CASE("reading makes nothing") {
 
 TEST_CASE("a store in a folder that cannot be written can be read") {
     const TemporaryFolder folder;
-    static_cast<void>(TuningStore(folder / "store").add_winners({winner_for(kSpec)}));
+    static_cast<void>(TuningStore(folder / "store").add_winners({winner_for(kTunedSpec)}));
     ::chmod((folder / "store/tuning.sqlite").c_str(), 0400);
     ::chmod((folder / "store").c_str(), 0500);
     const StoredWinners stored = stored_winners(folder / "store");

@@ -17,19 +17,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const GemmSpec kSpec = resolved({.m = 4096, .n = 512, .k = 1024});
-const GemmSpec kOther = resolved({.m = 17, .n = 4096, .k = 4096, .c = DataType::bf16});
-
-std::string lines(const std::vector<Winner>& winners) {
-    std::string text;
-    for (const Winner& winner : winners) text += json_line(winner) + "\n";
-    return text;
-}
-
 /// A line whose field says something else.
 template <typename Value>
 std::string line_with(const char* field, const Value& value) {
-    Json json = winner_for(kSpec);
+    Json json = winner_for(kTunedSpec);
     json[field] = value;
     return json_line(json) + "\n";
 }
@@ -39,7 +30,7 @@ const std::string kHeader = "{\"jitgemm wisdom\":1}\n";
 }  // namespace
 
 TEST_CASE("wisdom holds what it was given, the same text whatever the order") {
-    const std::vector<Winner> winners{winner_for(kSpec, 3, 1.0 / 3), winner_for(kOther)};
+    const std::vector<Winner> winners{winner_for(kTunedSpec, 3, 1.0 / 3), winner_for(kOtherSpec)};
     const std::string text = to_wisdom(winners);
     REQUIRE(text.starts_with(kHeader));
     REQUIRE(to_wisdom({winners[1], winners[0]}) == text);
@@ -52,8 +43,8 @@ TEST_CASE("wisdom holds what it was given, the same text whatever the order") {
 
 TEST_CASE("a wisdom file is written as a whole") {
     const TemporaryFolder folder;
-    write_wisdom(folder / "wisdom", {winner_for(kSpec)});
-    write_wisdom(folder / "wisdom", {winner_for(kSpec), winner_for(kOther)});
+    write_wisdom(folder / "wisdom", {winner_for(kTunedSpec)});
+    write_wisdom(folder / "wisdom", {winner_for(kTunedSpec), winner_for(kOtherSpec)});
     REQUIRE(read_wisdom(folder / "wisdom").winners.size() == 2);
     REQUIRE(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
     REQUIRE_THROWS_AS(write_wisdom(folder / "nowhere/wisdom", {}), WisdomError);
@@ -62,7 +53,7 @@ TEST_CASE("a wisdom file is written as a whole") {
 }
 
 TEST_CASE("each malformed line is named, the rest kept") {
-    const std::string good = json_line(winner_for(kOther)) + "\n";
+    const std::string good = json_line(winner_for(kOtherSpec)) + "\n";
     const auto problem_of = [&](const std::string& bad) {
         const Wisdom wisdom = parse_wisdom(kHeader + good + bad, "w.jsonl");
         REQUIRE(lines(wisdom.winners) == good);
@@ -80,8 +71,9 @@ TEST_CASE("each malformed line is named, the rest kept") {
     REQUIRE_THAT(problem_of(line_with("spec", "gemm-v1 m=-3 n=4 k=5")), ContainsSubstring("m is -3"));
     REQUIRE_THAT(problem_of(line_with("device_class", "")), ContainsSubstring("device_class is empty"));
     REQUIRE_THAT(problem_of(line_with("kernel", "mma_onestage_tn")), ContainsSubstring("mma_onestage"));
-    REQUIRE_THAT(problem_of(line_with("kernel", winner_for(kOther).kernel)), ContainsSubstring("another problem"));
-    REQUIRE_THAT(problem_of(json_line(winner_for(kSpec)).substr(0, 200)), ContainsSubstring("parse error"));  // cut off
+    REQUIRE_THAT(problem_of(line_with("kernel", winner_for(kOtherSpec).kernel)), ContainsSubstring("another problem"));
+    REQUIRE_THAT(problem_of(json_line(winner_for(kTunedSpec)).substr(0, 200)),
+                 ContainsSubstring("parse error"));  // cut off
 }
 
 TEST_CASE("a file that is no wisdom is refused") {
@@ -91,15 +83,15 @@ TEST_CASE("a file that is no wisdom is refused") {
                                      "ELF\n",
                                      "w"),
                         ContainsSubstring("w is no wisdom"));
-    REQUIRE_THROWS_WITH(parse_wisdom(json_line(winner_for(kSpec)), "w"), ContainsSubstring("w is no wisdom"));
+    REQUIRE_THROWS_WITH(parse_wisdom(json_line(winner_for(kTunedSpec)), "w"), ContainsSubstring("w is no wisdom"));
     REQUIRE_THROWS_WITH(parse_wisdom("{\"jitgemm wisdom\":2}\n", "w"), ContainsSubstring("format 2"));
 }
 
 TEST_CASE("lines may end as elsewhere, be empty, or say the same problem twice") {
-    const std::string text = "{\"jitgemm wisdom\": 1}\r\n\r\n" + json_line(winner_for(kSpec, 1, 9)) + "\r\n\n" +
-                             json_line(winner_for(kSpec, 2, 8));
+    const std::string text = "{\"jitgemm wisdom\": 1}\r\n\r\n" + json_line(winner_for(kTunedSpec, 1, 9)) + "\r\n\n" +
+                             json_line(winner_for(kTunedSpec, 2, 8));
     const Wisdom wisdom = parse_wisdom(text, "w");
     REQUIRE(wisdom.problems.empty());
-    REQUIRE(lines(wisdom.winners) == lines({winner_for(kSpec, 2, 8)}));
+    REQUIRE(lines(wisdom.winners) == lines({winner_for(kTunedSpec, 2, 8)}));
     REQUIRE(parse_wisdom("{\"jitgemm wisdom\":1}", "w").winners.empty());
 }

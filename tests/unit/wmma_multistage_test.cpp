@@ -6,6 +6,7 @@
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
+#include "tests/support/specs.hpp"
 #include "tests/support/wmma_steps.hpp"
 
 #include <map>
@@ -18,8 +19,6 @@ using namespace jitgemm::testing;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-constexpr GemmLayout kLayouts[] = {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt};
 
 GemmSpec f16_spec(std::int64_t m, std::int64_t n, std::int64_t k) {
     GemmSpec spec = sized(m, n, k);
