@@ -103,7 +103,7 @@ public:
         TimeOutcome outcome;
         std::size_t current = 0;
         try {
-            for (int round = 0; round < job.rounds; ++round) {
+            for (int round = 0; round < job.rounds && !observer.stopped(); ++round) {
                 const auto take = [&](std::size_t kernel) {
                     current = kernel;
                     return take_turn(job, kernel, round);
