@@ -18,11 +18,11 @@ StoreWriter::~StoreWriter() {
     thread_.join();
 }
 
-void StoreWriter::add(TrialEntry entry) {
+void StoreWriter::add(const std::vector<TrialEntry>& entries) {
     std::unique_lock lock(mutex_);
     written_.wait(lock, [this] { return failure_ != nullptr || !is_behind(); });
     throw_failure();
-    queue_.push_back(std::move(entry));
+    queue_.insert(queue_.end(), entries.begin(), entries.end());
     added_.notify_one();
 }
 

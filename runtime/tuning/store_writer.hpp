@@ -27,8 +27,8 @@ public:
 
     /// Returns at once, unless the disk (or another process's lock on the store) has been at one transaction for longer
     /// than kLongestLag: then the device had better wait than measure what a kill would lose. Throws what failed before;
-    /// nothing is written after a failure.
-    void add(TrialEntry entry);
+    /// nothing is written after a failure. The entries of one call are in one transaction.
+    void add(const std::vector<TrialEntry>& entries);
     /// Returns when everything added is on disk; throws what failed.
     void flush();
 

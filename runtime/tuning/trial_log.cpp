@@ -31,38 +31,39 @@ void TrialLog::propose(const std::string& kernel, double predicted_us) {
 
 void TrialLog::add_compile(const std::string& kernel, const CompileOutcome& outcome) {
     Trial& trial = find(kernel);
-    writer_.add({kernel, PredictedCompile{trial.predicted_us, outcome}});
+    writer_.add({{kernel, PredictedCompile{trial.predicted_us, outcome}}});
     trial.compile = outcome;
 }
 
 void TrialLog::add_same_code(const std::string& kernel, const std::string& same_as) {
-    writer_.add({kernel, SameCode{same_as}});
+    writer_.add({{kernel, SameCode{same_as}}});
     find(kernel).same_as = same_as;
 }
 
 void TrialLog::add_verified(const std::string& kernel, const VerifyOutcome& outcome) {
-    writer_.add({kernel, outcome});
+    writer_.add({{kernel, outcome}});
     Trial& trial = find(kernel);
     trial.verified = outcome;
     if (trial.compile) by_code_.emplace(trial.compile->text_hash, kernel);
 }
 
 void TrialLog::add_sample(const std::string& kernel, const Sample& sample) {
-    writer_.add({kernel, sample});
+    writer_.add({{kernel, sample}});
     find(kernel).samples.push_back(sample);
     open_round_.push_back(kernel);
     ++samples_added_;
 }
 
 void TrialLog::end_round(const RoundEnd& end) {
+    std::vector<TrialEntry> ends;
     for (const std::string& kernel : std::exchange(open_round_, {})) {
         std::vector<Sample>& samples = find(kernel).samples;
-        writer_.add({kernel, SampleEnd{samples.back().round, end.after, end.counts}});
+        ends.push_back({kernel, SampleEnd{samples.back().round, end.after, end.counts}});
         samples.back().after = end.after;
-        if (end.counts) continue;
-        samples.pop_back();
-        --samples_added_;
+        if (!end.counts) samples.pop_back();
     }
+    if (!end.counts) samples_added_ -= static_cast<int>(ends.size());
+    writer_.add(ends);
 }
 
 std::string TrialLog::kernel_with_code(const std::string& text_hash) const {

@@ -47,11 +47,11 @@ TEST_CASE("what is given to a store's writer is on disk after a flush, and when 
     Bench bench;
     {
         StoreWriter writer(bench.store, bench.sweep, kSpec);
-        for (int round = 0; round < 100; ++round) writer.add(turn(round));
+        for (int round = 0; round < 100; ++round) writer.add({turn(round)});
         writer.flush();
         CHECK(bench.stored() == 100);
         writer.flush();  // nothing to wait for
-        writer.add(turn(100));
+        writer.add({turn(100)});
     }
     CHECK(bench.stored() == 101);
 }
@@ -59,7 +59,7 @@ TEST_CASE("what is given to a store's writer is on disk after a flush, and when 
 TEST_CASE("a writer writes without being asked to", "[threads]") {
     Bench bench;
     StoreWriter writer(bench.store, bench.sweep, kSpec);
-    writer.add(turn(0));
+    writer.add({turn(0)});
     const auto deadline = Clock::now() + 20s;
     while (bench.stored() == 0 && Clock::now() < deadline) std::this_thread::sleep_for(5ms);
     CHECK(bench.stored() == 1);
@@ -70,7 +70,7 @@ TEST_CASE("who measures does not wait for the disk, but for one that is far behi
     StoreWriter writer(bench.store, bench.sweep, kSpec);
     std::optional<sqlite::Transaction> lock(bench.other);
     const auto begin = Clock::now();
-    for (int round = 0; round < 500; ++round) writer.add(turn(round));
+    for (int round = 0; round < 500; ++round) writer.add({turn(round)});
     CHECK(Clock::now() - begin < StoreWriter::kLongestLag);
     CHECK(bench.stored() == 0);
 
@@ -79,7 +79,7 @@ TEST_CASE("who measures does not wait for the disk, but for one that is far behi
         std::this_thread::sleep_until(begin + StoreWriter::kLongestLag + 500ms);
         lock.reset();
     });
-    writer.add(turn(500));
+    writer.add({turn(500)});
     CHECK(Clock::now() - begin >= StoreWriter::kLongestLag + 500ms);
     holder.join();
     writer.flush();
@@ -89,13 +89,13 @@ TEST_CASE("who measures does not wait for the disk, but for one that is far behi
 TEST_CASE("what cannot be written is told with the next word, and nothing is written after it", "[threads]") {
     Bench bench(200ms);
     StoreWriter writer(bench.store, bench.sweep, kSpec);
-    writer.add(turn(0));
+    writer.add({turn(0)});
     writer.flush();
     std::optional<sqlite::Transaction> lock(bench.other);
-    writer.add(turn(1));
+    writer.add({turn(1)});
     CHECK_THROWS_WITH(writer.flush(), ContainsSubstring(bench.store.path()) && ContainsSubstring("held it for 200 ms"));
     lock.reset();
-    CHECK_THROWS_AS(writer.add(turn(2)), TuningStoreError);
+    CHECK_THROWS_AS(writer.add({turn(2)}), TuningStoreError);
     CHECK_THROWS_AS(writer.flush(), TuningStoreError);
     CHECK(bench.stored() == 1);
 }
@@ -103,7 +103,7 @@ TEST_CASE("what cannot be written is told with the next word, and nothing is wri
 TEST_CASE("a writer refuses what was measured before", "[threads]") {
     Bench bench;
     StoreWriter writer(bench.store, bench.sweep, kSpec);
-    writer.add(turn(0));
-    writer.add(turn(0));
+    writer.add({turn(0)});
+    writer.add({turn(0)});
     CHECK_THROWS_WITH(writer.flush(), ContainsSubstring("kernel has round 0 already"));
 }
