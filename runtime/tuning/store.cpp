@@ -67,9 +67,11 @@ struct TuningStore::Impl {
         transaction.commit();
         return result;
     }
+    /// What is read is of one moment, though another process may be writing.
     template <typename Work>
     auto read(Work work) {
         const std::lock_guard lock(mutex);
+        const Transaction moment(database, sqlite::Access::read);
         return work(database);
     }
 

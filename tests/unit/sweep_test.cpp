@@ -222,10 +222,11 @@ TEST_CASE("a sweep that is cut off in the middle of a round loses nothing of it 
     CHECK(result.resumed);
     CHECK(result.problems.at(0).new_samples == static_cast<int>(bench.turns().size()) - 50);
     CHECK(each_once(bench.turns()));
-    CHECK(samples_in(bench.store.read_sweep(1)) == bench.turns().size());
+    const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
+    CHECK(samples_in(stored) == bench.turns().size());
     // Two turns of the third round were taken before its end, which nobody saw.
     int unended = 0;
-    for (const Trial& trial : bench.store.read_sweep(1).at(0).trials)
+    for (const Trial& trial : stored.at(0).trials)
         unended += static_cast<int>(
             std::ranges::count(trial.samples, 0, [](const Sample& sample) { return sample.after.power_watts; }));
     CHECK(unended == 50 - 2 * 24);
