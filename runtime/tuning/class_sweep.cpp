@@ -28,8 +28,8 @@ public:
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
         return counted([&] { return device_.verify(job); });
     }
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) override {
-        return counted([&] { return device_.time(job, sink); });
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override {
+        return counted([&] { return device_.time(job, events); });
     }
 
 private:

@@ -38,6 +38,8 @@ public:
         listener_.turn(kernel);
     }
     void sample(const TimedSample& sample) override { listener_.sample(sample); }
+    void round_ended(const RoundEnd& end) override { listener_.round_ended(end); }
+    [[nodiscard]] bool stopped() override { return listener_.stopped(); }
     [[nodiscard]] std::size_t current() const { return current_; }
 
 private:
@@ -71,7 +73,7 @@ public:
         try {
             turn_to(job.spec);
             prepare(job, observer);
-            for (int i = 0; i < job.rounds; ++i)
+            for (int i = 0; i < job.rounds && !observer.stopped(); ++i)
                 outcome.repeated_rounds += measure_round(job, i, round_device(job), observer);
         } catch (const std::exception& error) {
             outcome.verdict = verdict_of(error);
@@ -110,7 +112,7 @@ private:
         if (is_crowded()) verifier_.reset();
         if (!bench_ || !bench_->serves(job)) bench_.emplace(context_.impl(), job);
         bench_->keep_only(job.kernels);
-        for (std::size_t i = 0; i < job.kernels.size(); ++i) {
+        for (std::size_t i = 0; i < job.kernels.size() && !observer.stopped(); ++i) {
             observer.turn(i);
             bench_->add(job.kernels[i]);
         }
@@ -155,7 +157,7 @@ public:
         const RoundDevice device{[] { return DeviceReading{}; }, [&](std::size_t i) { return estimated_us(job, i); },
                                  [] {}};
         try {
-            for (int i = 0; i < job.rounds; ++i) measure_round(job, i, device, observer);
+            for (int i = 0; i < job.rounds && !observer.stopped(); ++i) measure_round(job, i, device, observer);
         } catch (const std::exception& error) {
             outcome = {Verdict::unfit, observer.current(), error.what(), 0};
         }

@@ -12,7 +12,7 @@ namespace jitgemm::tuning {
 ///
 /// verify: exact inputs (ExactVerifier); on the emulator all its checks (verify_emulated).
 /// time: interleaved rounds over operands that stay in place between calls for one problem (PreparedTiming); a round
-/// spoilt by a thermal or hardware slowdown is repeated (unspoilt_round). `cublaslt` is screened once a problem: the
+/// spoilt by a thermal or hardware slowdown is repeated (measure_round). `cublaslt` is screened once a problem: the
 /// fastest of its algorithms whose result is right. On the emulator a sample is the estimated time, the same each
 /// round.
 ///

@@ -10,7 +10,6 @@ namespace {
 
 using Clock = WorkerProcess::Clock;
 using Answer = std::variant<WorkerReply, WorkerEnd>;
-using Sink = std::function<void(const TimedSample&)>;
 
 constexpr const char* kNonsense = "the process answered something else";
 
@@ -43,9 +42,9 @@ struct MeasuringProcess::Impl {
     /// The answer is complete; after `crashed` or `hung` the child is not used further.
     void conclude(Verdict verdict, const std::string& message);
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job);
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, const Sink& sink);
-    [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job, const Sink& sink,
-                                                         std::size_t& turn);
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events);
+    [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job,
+                                                         const TimingEvents& events, std::size_t& turn);
 
     MeasuringOptions options;
     std::unique_ptr<WorkerProcess> child;
@@ -88,9 +87,9 @@ VerifyOutcome MeasuringProcess::Impl::verify(const VerifyJob& job) {
     return outcome;
 }
 
-/// The end of a timing that this answer is, if it is one; samples go to the sink, turns are noted.
-std::optional<TimeOutcome> MeasuringProcess::Impl::take(const Answer& answer, const TimeJob& job, const Sink& sink,
-                                                        std::size_t& turn) {
+/// The end of a timing that this answer is, if it is one; samples and rounds are passed on, turns are noted.
+std::optional<TimeOutcome> MeasuringProcess::Impl::take(const Answer& answer, const TimeJob& job,
+                                                        const TimingEvents& events, std::size_t& turn) {
     if (const auto* end = std::get_if<WorkerEnd>(&answer)) return TimeOutcome{verdict_of(*end), turn, end->message, 0};
     const WorkerReply& reply = std::get<WorkerReply>(answer);
     if (const auto* done = std::get_if<TimeOutcome>(&reply)) return *done;
@@ -99,18 +98,27 @@ std::optional<TimeOutcome> MeasuringProcess::Impl::take(const Answer& answer, co
     if (next != nullptr && next->kernel < job.kernels.size()) {
         turn = next->kernel;
     } else if (sample != nullptr && sample->kernel < job.kernels.size()) {
-        sink(*sample);
+        events.on_sample(*sample);
+    } else if (const auto* end = std::get_if<RoundEnd>(&reply)) {
+        events.on_round_end(*end);
     } else {
         return TimeOutcome{Verdict::crashed, turn, kNonsense, 0};
     }
     return std::nullopt;
 }
 
-TimeOutcome MeasuringProcess::Impl::time(const TimeJob& job, const Sink& sink) {
+/// A wish to stop is passed on once; the worker ends its turn and says its outcome as ever.
+TimeOutcome MeasuringProcess::Impl::time(const TimeJob& job, const TimingEvents& events) {
     WorkerProcess& worker = ask(job);
+    bool is_stopping = false;
+    const auto pass_on_stop = [&] {
+        if (is_stopping || !events.stopped()) return;
+        is_stopping = true;
+        worker.send(StopTiming{});
+    };
     std::size_t turn = 0;
     std::optional<TimeOutcome> outcome;
-    while (!outcome) outcome = take(worker.receive(deadline(job.spec, kTurnLaunches)), job, sink, turn);
+    while (!outcome) outcome = take(worker.receive(deadline(job.spec, kTurnLaunches), pass_on_stop), job, events, turn);
     conclude(outcome->verdict, outcome->message);
     return *outcome;
 }
@@ -123,9 +131,7 @@ const DeviceFacts& MeasuringProcess::facts() const { return impl_->facts; }
 
 VerifyOutcome MeasuringProcess::verify(const VerifyJob& job) { return impl_->verify(job); }
 
-TimeOutcome MeasuringProcess::time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) {
-    return impl_->time(job, sink);
-}
+TimeOutcome MeasuringProcess::time(const TimeJob& job, const TimingEvents& events) { return impl_->time(job, events); }
 
 int MeasuringProcess::children() const { return impl_->children; }
 

@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] const DeviceFacts& facts() const override;
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override;
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) override;
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override;
 
     /// Children started so far, the first included.
     [[nodiscard]] int children() const;

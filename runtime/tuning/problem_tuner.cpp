@@ -52,6 +52,7 @@ Stop ProblemTuner::run() {
     }
     with_heuristic();
     time_rounds(false);
+    log_.flush();
     return stop_;
 }
 
@@ -145,7 +146,7 @@ void ProblemTuner::time_plan(const RoundPlan& plan) {
     }
 }
 
-void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds) {
+TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int rounds) const {
     TimeJob job{.spec = space_.spec,
                 .kernels = kernels,
                 .first_rounds = {},
@@ -156,18 +157,23 @@ void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds
                 .beta = problem_.beta};
     for (const std::string& kernel : kernels)
         job.first_rounds.push_back(static_cast<int>(trial_of(kernel).samples.size()));
-    std::vector<KernelSample> round;  // its samples go to the store together: one wait for the disk
-    const auto store_round = [&] {
-        if (!round.empty()) log_.add_samples(std::exchange(round, {}));
-        services_.on_progress(log_);
-    };
-    const TimeOutcome outcome = services_.measuring.time(job, [&](const TimedSample& timed) {
-        round.push_back({kernels.at(timed.kernel), timed.sample});
-        if (round.size() == kernels.size()) store_round();
-    });
-    store_round();
+    return job;
+}
+
+void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds) {
+    const TimingEvents events{
+        .on_sample = [&](const TimedSample& timed) { log_.add_sample(kernels.at(timed.kernel), timed.sample); },
+        .on_round_end =
+            [&](const RoundEnd& end) {
+                log_.end_round(end);
+                services_.on_progress(log_);
+            },
+        .stopped = [this] { return stopped(); }};
+    const TimeOutcome outcome = services_.measuring.time(time_job(kernels, rounds), events);
+    log_.cut_round();
     if (outcome.verdict == Verdict::fine) return;
     log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
+    services_.on_progress(log_);
 }
 
 const Trial& ProblemTuner::trial_of(const std::string& kernel) const {

@@ -35,7 +35,7 @@ public:
     struct Services {
         Compiling& compiling;
         Measuring& measuring;
-        std::function<Stop()> stop;                        ///< asked between two steps
+        std::function<Stop()> stop;                        ///< asked between two steps, and two turns of a round
         std::function<void(const TrialLog&)> on_progress;  ///< after every step
         std::function<void()> on_enqueued;  ///< a batch's compiles are under way: time to ask for later ones
     };
@@ -47,7 +47,7 @@ public:
     static void prefetch(const SearchSpace& space, const Strategy& strategy, const DeviceFacts& facts,
                          Compiling& compiling);
 
-    /// Everything is in the log; says what ended it.
+    /// Everything is in the log, and on disk; says what ended it.
     Stop run();
 
     /// The winner as it stands; nothing when no candidate was timed.
@@ -62,6 +62,7 @@ private:
     void time_rounds(bool screening_only);
     void time_plan(const RoundPlan& plan);
     void time_once(const std::vector<std::string>& kernels, int rounds);
+    [[nodiscard]] TimeJob time_job(const std::vector<std::string>& kernels, int rounds) const;
     void with_heuristic();
     [[nodiscard]] int lacks(const std::string& kernel, int rounds) const;
     [[nodiscard]] const Trial& trial_of(const std::string& kernel) const;

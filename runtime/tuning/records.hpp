@@ -52,7 +52,7 @@ struct Sample {
     int round = 0;         ///< 0 ... of this kernel in this sweep
     double us = 0;         ///< a launch
     DeviceReading before;  ///< of the turn through all kernels of the round, not of this kernel alone
-    DeviceReading after;
+    DeviceReading after;   ///< of the same turn; all zero where a fault or a kill cut it short
 };
 
 /// One candidate on trial for one problem: all that is known of it.

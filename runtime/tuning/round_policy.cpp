@@ -41,18 +41,8 @@ std::string throttle_text(std::uint64_t throttle) {
     return text;
 }
 
-Round unspoilt_round(const std::function<DeviceReading()>& read, const std::function<std::vector<double>()>& measure,
-                     const std::function<void()>& rest) {
-    Round round;
-    while (true) {
-        round.before = read();
-        round.us = measure();
-        round.after = read();
-        const bool spoilt = spoils_round(round.before) || spoils_round(round.after);
-        if (!spoilt || round.thrown_away == kMostRepeats) return round;
-        ++round.thrown_away;
-        rest();
-    }
+bool is_thrown_away(const DeviceReading& reading, int repeats) {
+    return repeats < kMostRepeats && spoils_round(reading);
 }
 
 }  // namespace jitgemm::tuning

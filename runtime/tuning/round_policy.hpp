@@ -3,13 +3,11 @@
 #include "runtime/tuning/device_reading.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-/// \file Which rounds of a timing count. Pure: reader, clock and device are the caller's.
+/// \file Which rounds of a timing count.
 
 namespace jitgemm::tuning {
 
@@ -26,20 +24,10 @@ struct ClocksEventReason {
 /// "SW power cap, HW thermal slowdown"; empty for 0. A bit without a name is given as a number.
 [[nodiscard]] std::string throttle_text(std::uint64_t throttle);
 
-/// One turn through all kernels, and the device around it.
-struct Round {
-    DeviceReading before;
-    DeviceReading after;
-    std::vector<double> us;
-    int thrown_away = 0;  ///< turns before this one
-};
-
 /// A round is repeated at most that often; the last one counts whatever the device did.
 inline constexpr int kMostRepeats = 3;
 
-/// Measures until a turn is not spoilt. `rest` is called before each repetition, to let the device cool.
-[[nodiscard]] Round unspoilt_round(const std::function<DeviceReading()>& read,
-                                   const std::function<std::vector<double>()>& measure,
-                                   const std::function<void()>& rest);
+/// Whether a round with this reading before or after it is measured again, when it has been `repeats` times.
+[[nodiscard]] bool is_thrown_away(const DeviceReading& reading, int repeats);
 
 }  // namespace jitgemm::tuning

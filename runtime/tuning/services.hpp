@@ -55,7 +55,22 @@ struct TimeJob {
 
 struct TimedSample {
     std::size_t kernel = 0;  ///< index into TimeJob::kernels
-    Sample sample;
+    Sample sample;           ///< `after` is not read yet
+};
+
+/// The end of a round, or of as much of it as there was time for.
+struct RoundEnd {
+    DeviceReading after;  ///< of all its samples
+    bool counts =
+        true;  ///< false: a slowdown spoilt it, its samples are void, and their rounds are still to be measured
+};
+
+/// What the one who asked for a timing is told and asked meanwhile, in his own thread.
+struct TimingEvents {
+    std::function<void(const TimedSample&)> on_sample;                       ///< as soon as it is measured
+    std::function<void(const RoundEnd&)> on_round_end = [](const auto&) {};  ///< of the samples since the last one
+    /// Asked at every turn and ten times a second: true ends the job after the turn under way.
+    std::function<bool()> stopped = [] { return false; };
 };
 
 struct TimeOutcome {
@@ -71,8 +86,8 @@ public:
     virtual ~Measuring() = default;
     [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
     [[nodiscard]] virtual VerifyOutcome verify(const VerifyJob& job) = 0;
-    /// Interleaved rounds; each sample is handed over as soon as it is known.
-    [[nodiscard]] virtual TimeOutcome time(const TimeJob& job, const std::function<void(const TimedSample&)>& sink) = 0;
+    /// Interleaved rounds; samples without a round's end are of a round that was cut short, and count.
+    [[nodiscard]] virtual TimeOutcome time(const TimeJob& job, const TimingEvents& events) = 0;
 };
 
 }  // namespace jitgemm::tuning

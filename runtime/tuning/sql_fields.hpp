@@ -29,16 +29,16 @@ void add_columns(std::vector<std::string>& names, const std::string& prefix) {
 }
 
 template <typename Record>
-[[nodiscard]] std::vector<std::string> column_names() {
+[[nodiscard]] std::vector<std::string> column_names(const std::string& prefix = "") {
     std::vector<std::string> names;
-    add_columns<Record>(names, "");
+    add_columns<Record>(names, prefix);
     return names;
 }
 
 /// "round, us, before_sm_clock_mhz, ...".
 template <typename Record>
-[[nodiscard]] std::string column_list() {
-    return fmt::format("{}", fmt::join(column_names<Record>(), ", "));
+[[nodiscard]] std::string column_list(const std::string& prefix = "") {
+    return fmt::format("{}", fmt::join(column_names<Record>(prefix), ", "));
 }
 
 /// "?, ?, ?", one a column.

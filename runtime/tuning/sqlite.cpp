@@ -193,7 +193,9 @@ Attachment::~Attachment() {
 
 // ---- Transaction ----------------------------------------------------------------------------------------------------
 
-Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+Transaction::Transaction(Database& database, Access access) : database_(database) {
+    database_.execute(access == Access::read ? "BEGIN" : "BEGIN IMMEDIATE");
+}
 
 Transaction::~Transaction() {
     if (!open_) return;

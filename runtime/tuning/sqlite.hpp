@@ -120,11 +120,12 @@ private:
     std::string name_;
 };
 
-/// What is done until commit() happens as a whole or, when the object goes before, not at all. Takes the write lock at
-/// once, so that a transaction that began does not fail on another's.
+/// What is done until commit() happens as a whole or, when the object goes before, not at all. For writing it takes the
+/// lock at once, so that a transaction that began does not fail on another's; for reading it takes none: all that is read
+/// within it is of one moment, whatever others write meanwhile.
 class Transaction {
 public:
-    explicit Transaction(Database& database);
+    explicit Transaction(Database& database, Access access = Access::write);
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     ~Transaction();

@@ -67,18 +67,12 @@ struct TuningStore::Impl {
         transaction.commit();
         return result;
     }
+    /// What is read is of one moment, though another process may be writing.
     template <typename Work>
     auto read(Work work) {
         const std::lock_guard lock(mutex);
+        const Transaction moment(database, sqlite::Access::read);
         return work(database);
-    }
-    /// Writes what `put` says of a trial.
-    template <typename Put>
-    void write_trial(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, Put put) {
-        write([&](Database& open) {
-            put(open, trial_row(open, sweep, spec, kernel));
-            return 0;
-        });
     }
 
     std::string directory;
@@ -114,40 +108,31 @@ void TuningStore::finish_sweep(std::int64_t sweep) {
     });
 }
 
-void TuningStore::add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
-                              const CompileOutcome& outcome) {
-    impl_->write_trial(sweep, spec, kernel, [&](Database& database, std::int64_t trial) {
-        database.prepare("UPDATE trials SET predicted_us = ? WHERE id = ?").bind(predicted_us, trial).run();
-        put_compile(database, trial, outcome);
-    });
-}
-
-void TuningStore::add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
-                                const std::string& same_as) {
-    impl_->write_trial(sweep, spec, kernel, [&](Database& database, std::int64_t trial) {
-        database.prepare("UPDATE trials SET same_as = ? WHERE id = ?").bind(same_as, trial).run();
-    });
-}
-
-void TuningStore::add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
-                               const VerifyOutcome& outcome) {
-    impl_->write_trial(sweep, spec, kernel,
-                       [&](Database& database, std::int64_t trial) { put_verified(database, trial, outcome); });
-}
-
-void TuningStore::add_samples(std::int64_t sweep, const GemmSpec& spec, const std::vector<KernelSample>& samples) {
+void TuningStore::add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries) {
     impl_->write([&](Database& database) {
-        for (const auto& [kernel, sample] : samples) {
-            if (!insert_sample(database, trial_row(database, sweep, spec, kernel), sample))
-                throw Error(fmt::format("{} has round {} already: nothing is measured twice", kernel, sample.round));
-        }
+        for (const TrialEntry& entry : entries) put_entry(database, sweep, spec, entry);
         return 0;
     });
 }
 
+void TuningStore::add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
+                              const CompileOutcome& outcome) {
+    add(sweep, spec, {{kernel, PredictedCompile{predicted_us, outcome}}});
+}
+
+void TuningStore::add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
+                                const std::string& same_as) {
+    add(sweep, spec, {{kernel, SameCode{same_as}}});
+}
+
+void TuningStore::add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
+                               const VerifyOutcome& outcome) {
+    add(sweep, spec, {{kernel, outcome}});
+}
+
 void TuningStore::add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
                              const Sample& sample) {
-    add_samples(sweep, spec, {{kernel, sample}});
+    add(sweep, spec, {{kernel, sample}});
 }
 
 std::vector<ProblemRecord> TuningStore::read_sweep(std::int64_t sweep) const {

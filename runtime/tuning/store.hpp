@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace jitgemm::tuning {
@@ -32,9 +33,26 @@ struct SweepRow {
     std::int64_t finished = 0;  ///< 0: not yet
 };
 
-struct KernelSample {
+struct PredictedCompile {
+    double predicted_us = 0;
+    CompileOutcome outcome;
+};
+
+struct SameCode {
+    std::string same_as;  ///< kernel with the same machine code
+};
+
+/// What became of a sample when its round ended.
+struct SampleEnd {
+    int round = 0;
+    DeviceReading after;
+    bool counts = true;  ///< false: the sample is void, as if it had never been
+};
+
+/// One thing a sweep learnt of a kernel. A sample refers to a round its kernel has not; an end to one it has.
+struct TrialEntry {
     std::string kernel;
-    Sample sample;
+    std::variant<PredictedCompile, SameCode, VerifyOutcome, Sample, SampleEnd> what;
 };
 
 /// Everything measured for one problem of a sweep.
@@ -72,14 +90,14 @@ public:
     [[nodiscard]] std::int64_t begin_sweep(const SweepKey& key);
     void finish_sweep(std::int64_t sweep);
 
+    /// All of them, in their order, or none. A sample of a round that its kernel has already is refused (Error): nothing
+    /// is measured twice.
+    void add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries);
     void add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
                      const CompileOutcome& outcome);
     void add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const std::string& same_as);
     void add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
                       const VerifyOutcome& outcome);
-    /// The samples of one round, all or none. Refused (Error) when a kernel has its round already: nothing is measured
-    /// twice.
-    void add_samples(std::int64_t sweep, const GemmSpec& spec, const std::vector<KernelSample>& samples);
     void add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const Sample& sample);
     /// Replaces the winner of (device class, spec), except a complete one by an incomplete one of the same versions.
     /// `serves`: false records it as what the sweep found and no more.

@@ -31,6 +31,57 @@ void put_outcome(Database& database, std::string_view table, std::string_view ke
 
 std::int64_t found_row(Statement row) { return row.step() ? row.integer(0) : 0; }
 
+/// Made when there is none yet.
+std::int64_t trial_row(Database& database, std::int64_t problem, const std::string& kernel) {
+    const std::int64_t known = found_row(
+        std::move(database.prepare("SELECT id FROM trials WHERE problem = ? AND kernel = ?").bind(problem, kernel)));
+    if (known != 0) return known;
+    database.prepare("INSERT INTO trials (problem, kernel) VALUES (?, ?)").bind(problem, kernel).run();
+    return database.last_row();
+}
+
+/// Writes what a sweep learnt of a trial.
+struct TrialWriter {
+    Database& database;
+    const std::string& kernel;
+    std::int64_t trial;
+
+    void operator()(const PredictedCompile& compile) const {
+        database.prepare("UPDATE trials SET predicted_us = ? WHERE id = ?").bind(compile.predicted_us, trial).run();
+        put_outcome(database, "compiles", "trial", trial, compile.outcome);
+    }
+
+    void operator()(const SameCode& twin) const {
+        database.prepare("UPDATE trials SET same_as = ? WHERE id = ?").bind(twin.same_as, trial).run();
+    }
+
+    void operator()(const VerifyOutcome& outcome) const {
+        put_outcome(database, "verifications", "trial", trial, outcome);
+    }
+
+    void operator()(const Sample& sample) const {
+        const std::int64_t before = database.total_changes();
+        Statement insert = database.prepare(insertion<Sample>("IGNORE", "samples", "trial"));
+        insert.bind(trial);
+        bind_value(insert, sample);
+        insert.run();
+        if (database.total_changes() == before)
+            throw Error(fmt::format("{} has round {} already: nothing is measured twice", kernel, sample.round));
+    }
+
+    void operator()(const SampleEnd& end) const {
+        if (!end.counts) {
+            database.prepare("DELETE FROM samples WHERE trial = ? AND round = ?").bind(trial, end.round).run();
+            return;
+        }
+        Statement update =
+            database.prepare(fmt::format("UPDATE samples SET ({}) = ({}) WHERE trial = ? AND round = ?",
+                                         column_list<DeviceReading>("after_"), placeholders<DeviceReading>()));
+        bind_value(update, end.after);
+        update.bind(trial, end.round).run();
+    }
+};
+
 /// Where a trial's rows go while a sweep is read.
 struct TrialPlace {
     std::size_t problem;
@@ -113,30 +164,10 @@ std::int64_t problem_row(Database& database, std::int64_t sweep, const GemmSpec&
     return database.last_row();
 }
 
-std::int64_t trial_row(Database& database, std::int64_t sweep, const GemmSpec& spec, const std::string& kernel) {
-    const std::int64_t problem = problem_row(database, sweep, spec);
-    const std::int64_t known = found_row(
-        std::move(database.prepare("SELECT id FROM trials WHERE problem = ? AND kernel = ?").bind(problem, kernel)));
-    if (known != 0) return known;
-    database.prepare("INSERT INTO trials (problem, kernel) VALUES (?, ?)").bind(problem, kernel).run();
-    return database.last_row();
-}
-
-void put_compile(Database& database, std::int64_t trial, const CompileOutcome& outcome) {
-    put_outcome(database, "compiles", "trial", trial, outcome);
-}
-
-void put_verified(Database& database, std::int64_t trial, const VerifyOutcome& outcome) {
-    put_outcome(database, "verifications", "trial", trial, outcome);
-}
-
-bool insert_sample(Database& database, std::int64_t trial, const Sample& sample) {
-    const std::int64_t before = database.total_changes();
-    Statement insert = database.prepare(insertion<Sample>("IGNORE", "samples", "trial"));
-    insert.bind(trial);
-    bind_value(insert, sample);
-    insert.run();
-    return database.total_changes() != before;
+void put_entry(Database& database, std::int64_t sweep, const GemmSpec& spec, const TrialEntry& entry) {
+    const TrialWriter writer{database, entry.kernel,
+                             trial_row(database, problem_row(database, sweep, spec), entry.kernel)};
+    std::visit(writer, entry.what);
 }
 
 void put_sweep_winner(Database& database, std::int64_t problem, const Winner& winner) {

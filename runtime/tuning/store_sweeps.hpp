@@ -14,15 +14,11 @@ namespace jitgemm::tuning {
 [[nodiscard]] std::optional<SweepRow> find_sweep(sqlite::Database& database, const SweepKey& key);
 [[nodiscard]] std::int64_t insert_sweep(sqlite::Database& database, const SweepKey& key, std::int64_t now);
 
-/// The row of a problem or trial, made when there is none yet.
+/// The row of a problem, made when there is none yet.
 [[nodiscard]] std::int64_t problem_row(sqlite::Database& database, std::int64_t sweep, const GemmSpec& spec);
-[[nodiscard]] std::int64_t trial_row(sqlite::Database& database, std::int64_t sweep, const GemmSpec& spec,
-                                     const std::string& kernel);
 
-void put_compile(sqlite::Database& database, std::int64_t trial, const CompileOutcome& outcome);
-void put_verified(sqlite::Database& database, std::int64_t trial, const VerifyOutcome& outcome);
-/// False when the trial has that round already.
-[[nodiscard]] bool insert_sample(sqlite::Database& database, std::int64_t trial, const Sample& sample);
+/// Makes the trial's row when there is none yet. Throws Error for a sample of a round that the trial has already.
+void put_entry(sqlite::Database& database, std::int64_t sweep, const GemmSpec& spec, const TrialEntry& entry);
 void put_sweep_winner(sqlite::Database& database, std::int64_t problem, const Winner& winner);
 
 [[nodiscard]] std::vector<ProblemRecord> read_problems(sqlite::Database& database, std::int64_t sweep);

@@ -59,7 +59,7 @@ struct SweepResult {
 };
 
 /// Tunes problems on devices, one thread a device; problems go to whichever device of a class is free. Devices of different
-/// classes tune all problems each. Every measurement is in the store as soon as it is made, and a sweep that was asked the
+/// classes tune all problems each. Every measurement is on its way to the store as soon as it is made, and a sweep that was asked the
 /// same before goes on where it was.
 class Sweep {
 public:

@@ -14,8 +14,10 @@ struct RoundDevice {
     std::function<void()> rest;                       ///< lets the device cool
 };
 
-/// Round `number` (0 ... TimeJob::rounds - 1) of a job: every kernel once, each turn announced, the whole round again
-/// while a slowdown spoils it; then its samples. Returns how often it was thrown away.
+/// Round `number` (0 ... TimeJob::rounds - 1) of a job: every kernel once, each turn announced and its sample told as
+/// soon as it is there; the whole round again while a slowdown spoils it. A round spoilt before it began counts for
+/// nothing whatever follows, so its samples are not told. Ends after the turn under way when the observer wants it
+/// stopped. Returns how often it was thrown away.
 int measure_round(const TimeJob& job, int number, const RoundDevice& device, TimingObserver& observer);
 
 }  // namespace jitgemm::tuning

@@ -1,13 +1,11 @@
 #include "runtime/tuning/trial_log.hpp"
 
-#include "runtime/tuning/services.hpp"
-
 #include <utility>
 
 namespace jitgemm::tuning {
 
 TrialLog::TrialLog(TuningStore& store, std::int64_t sweep, const GemmSpec& spec, const std::vector<Trial>& earlier)
-    : store_(store), sweep_(sweep), spec_(spec) {
+    : writer_(store, sweep, spec) {
     cublaslt_.kernel = kCublasLt;
     for (const Trial& trial : earlier) {
         if (trial.kernel == kCublasLt)
@@ -33,26 +31,39 @@ void TrialLog::propose(const std::string& kernel, double predicted_us) {
 
 void TrialLog::add_compile(const std::string& kernel, const CompileOutcome& outcome) {
     Trial& trial = find(kernel);
-    store_.add_compile(sweep_, spec_, kernel, trial.predicted_us, outcome);
+    writer_.add({{kernel, PredictedCompile{trial.predicted_us, outcome}}});
     trial.compile = outcome;
 }
 
 void TrialLog::add_same_code(const std::string& kernel, const std::string& same_as) {
-    store_.add_same_code(sweep_, spec_, kernel, same_as);
+    writer_.add({{kernel, SameCode{same_as}}});
     find(kernel).same_as = same_as;
 }
 
 void TrialLog::add_verified(const std::string& kernel, const VerifyOutcome& outcome) {
-    store_.add_verified(sweep_, spec_, kernel, outcome);
+    writer_.add({{kernel, outcome}});
     Trial& trial = find(kernel);
     trial.verified = outcome;
     if (trial.compile) by_code_.emplace(trial.compile->text_hash, kernel);
 }
 
-void TrialLog::add_samples(const std::vector<KernelSample>& samples) {
-    store_.add_samples(sweep_, spec_, samples);
-    for (const auto& [kernel, sample] : samples) find(kernel).samples.push_back(sample);
-    samples_added_ += static_cast<int>(samples.size());
+void TrialLog::add_sample(const std::string& kernel, const Sample& sample) {
+    writer_.add({{kernel, sample}});
+    find(kernel).samples.push_back(sample);
+    open_round_.push_back(kernel);
+    ++samples_added_;
+}
+
+void TrialLog::end_round(const RoundEnd& end) {
+    std::vector<TrialEntry> ends;
+    for (const std::string& kernel : std::exchange(open_round_, {})) {
+        std::vector<Sample>& samples = find(kernel).samples;
+        ends.push_back({kernel, SampleEnd{samples.back().round, end.after, end.counts}});
+        samples.back().after = end.after;
+        if (!end.counts) samples.pop_back();
+    }
+    if (!end.counts) samples_added_ -= static_cast<int>(ends.size());
+    writer_.add(ends);
 }
 
 std::string TrialLog::kernel_with_code(const std::string& text_hash) const {

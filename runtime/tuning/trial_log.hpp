@@ -1,6 +1,7 @@
 #pragma once
 
-#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/services.hpp"
+#include "runtime/tuning/store_writer.hpp"
 
 #include <map>
 #include <string>
@@ -8,7 +9,9 @@
 
 namespace jitgemm::tuning {
 
-/// The trials of one problem of a sweep, in memory and on disk: what is added here is in the store when the call returns.
+/// The trials of one problem of a sweep, in memory and on disk: what is added here is on its way to the store when the
+/// call returns (StoreWriter). Throws TuningStoreError when what was added before could not be stored.
+///
 /// What the store held of the problem before (an interrupted sweep) is taken over trial by trial, as a kernel is proposed,
 /// so that a search that goes on takes the steps the first one took.
 class TrialLog {
@@ -22,8 +25,18 @@ public:
     void add_compile(const std::string& kernel, const CompileOutcome& outcome);
     void add_same_code(const std::string& kernel, const std::string& same_as);
     void add_verified(const std::string& kernel, const VerifyOutcome& outcome);
-    /// Of one round, all or none.
-    void add_samples(const std::vector<KernelSample>& samples);
+
+    /// A kernel's turn in the round at hand. Kept for good before the round has ended: what a crash, a kill or Ctrl-C
+    /// leaves of a round was measured as all the rest was, beside the same neighbours, and a later round gives the kernels
+    /// that had no turn theirs. Whether a slowdown had begun meanwhile nobody knows then; of one round in at least three
+    /// the median can bear that.
+    void add_sample(const std::string& kernel, const Sample& sample);
+    /// Its samples get their last reading or, where a slowdown spoilt it, are gone as if they had never been.
+    void end_round(const RoundEnd& end);
+    /// The round at hand was cut short.
+    void cut_round() { open_round_.clear(); }
+    /// Returns when all of it is on disk.
+    void flush() { writer_.flush(); }
 
     /// In the order proposed; cuBLASLt's pseudo kernel (kCublasLt) is none of them.
     [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
@@ -41,14 +54,13 @@ public:
 private:
     Trial& find(const std::string& kernel);
 
-    TuningStore& store_;
-    std::int64_t sweep_;
-    GemmSpec spec_;
+    StoreWriter writer_;
     std::map<std::string, Trial> earlier_;
     std::vector<Trial> trials_;
     Trial cublaslt_;
     std::map<std::string, std::size_t> places_;   // kernel → index into trials_
     std::map<std::string, std::string> by_code_;  // text hash → kernel
+    std::vector<std::string> open_round_;         // kernels that have had their turn in it
     int samples_added_ = 0;
 };
 

@@ -110,6 +110,9 @@ auto as_tuple(const DeviceReading& reading) {
                     reading.throttle);
 }
 
+/// Without NVML, and at the end of a round that was cut short, there is none.
+bool was_taken(const DeviceReading& reading) { return as_tuple(reading) != as_tuple(DeviceReading{}); }
+
 }  // namespace
 
 std::optional<double> ProblemFigures::over_heuristic() const { return quotient(heuristic_us, best_us); }
@@ -189,7 +192,7 @@ std::vector<DeviceReading> reading_sequence(const std::vector<ProblemRecord>& pr
             for (const Sample& sample : trial.samples) samples.push_back(&sample);
         std::ranges::sort(samples, {}, [](const Sample* sample) { return std::pair(sample->round, sample->us); });
         for (const Sample* sample : samples)
-            if (sequence.empty() || as_tuple(sequence.back()) != as_tuple(sample->after))
+            if (was_taken(sample->after) && (sequence.empty() || as_tuple(sequence.back()) != as_tuple(sample->after)))
                 sequence.push_back(sample->after);
     }
     return sequence;

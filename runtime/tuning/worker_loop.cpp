@@ -38,6 +38,11 @@ public:
         return line;
     }
 
+    [[nodiscard]] bool any() {
+        const std::lock_guard lock(mutex_);
+        return !lines_.empty();
+    }
+
 private:
     void read_all() {
         std::array<char, 1 << 14> buffer;
@@ -88,19 +93,24 @@ private:
     FileDescriptor out_;
 };
 
+/// What is asked of a worker before it has answered is to stop.
 class SaidAloud final : public TimingObserver {
 public:
-    explicit SaidAloud(const Replies& replies) : replies_(replies) {}
+    SaidAloud(Requests& requests, const Replies& replies) : requests_(requests), replies_(replies) {}
     void turn(std::size_t kernel) override { replies_.say(WorkerTurn{kernel}); }
     void sample(const TimedSample& sample) override { replies_.say(sample); }
+    void round_ended(const RoundEnd& end) override { replies_.say(end); }
+    [[nodiscard]] bool stopped() override { return requests_.any(); }
 
 private:
+    Requests& requests_;
     const Replies& replies_;
 };
 
 /// Answers of each kind of worker; a request that is not its own is refused.
 struct CompileAnswers {
     CompileWork& work;
+    Requests& requests;
     const Replies& replies;
 
     void operator()(const CompileJob& job) const { replies.say(work.compile(job)); }
@@ -112,13 +122,15 @@ struct CompileAnswers {
 
 struct MeasureAnswers {
     MeasureWork& work;
+    Requests& requests;
     const Replies& replies;
 
     void operator()(const VerifyJob& job) const { replies.say(work.verify(job)); }
     void operator()(const TimeJob& job) const {
-        SaidAloud observer(replies);
+        SaidAloud observer(requests, replies);
         replies.say(work.time(job, observer));
     }
+    void operator()(const StopTiming&) const {}  // the timing has ended, perhaps by itself
     void operator()(const CompileJob&) const { throw Error("this worker measures, and does not compile"); }
 };
 
@@ -130,7 +142,7 @@ int serve(const Make& make, const Greet& greet) {
     try {
         const auto work = make();
         replies.say(greet(*work));
-        while (true) std::visit(Answers{*work, replies}, parse_request(requests.next()));
+        while (true) std::visit(Answers{*work, requests, replies}, parse_request(requests.next()));
     } catch (const std::exception& error) {
         replies.say(WorkerRefusal{error.what()});
         return kExitRefused;

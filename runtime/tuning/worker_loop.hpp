@@ -17,12 +17,14 @@ public:
     [[nodiscard]] virtual CompileOutcome compile(const CompileJob& job) = 0;
 };
 
-/// Told what a measuring worker is about to do and what it found.
+/// Told what a measuring worker is about to do and what it found, as it does.
 class TimingObserver {
 public:
     virtual ~TimingObserver() = default;
     virtual void turn(std::size_t kernel) = 0;  ///< index into TimeJob::kernels: launched next
     virtual void sample(const TimedSample& sample) = 0;
+    virtual void round_ended(const RoundEnd& end) = 0;
+    [[nodiscard]] virtual bool stopped() = 0;  ///< to be asked before each turn: whether nobody wants another
 };
 
 /// What a measuring worker does, on one device. Failures of the job are outcomes, as far as the process survives them.

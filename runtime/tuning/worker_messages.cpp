@@ -28,6 +28,17 @@ inline constexpr auto kFields<TimeJob> = std::tuple{Field{"spec", &TimeJob::spec
                                                     Field{"alpha", &TimeJob::alpha},
                                                     Field{"beta", &TimeJob::beta}};
 
+/// {"stop": "timing"}.
+template <>
+struct WordOf<StopTiming> {
+    static constexpr const char* kWord = "timing";
+    static std::string text(const StopTiming&) { return kWord; }
+    static StopTiming parse(const std::string& word) {
+        if (word != kWord) throw Error(fmt::format("'{}' cannot be stopped: expected {}", word, kWord));
+        return {};
+    }
+};
+
 template <>
 inline constexpr auto kFields<WorkerHello> =
     std::tuple{Field{"protocol", &WorkerHello::protocol}, Field{"facts", &WorkerHello::facts}};
@@ -43,6 +54,10 @@ inline constexpr auto kFields<TimedSample> =
     std::tuple{Field{"kernel", &TimedSample::kernel}, Field{"sample", &TimedSample::sample}};
 
 template <>
+inline constexpr auto kFields<RoundEnd> =
+    std::tuple{Field{"after", &RoundEnd::after}, Field{"counts", &RoundEnd::counts}};
+
+template <>
 inline constexpr auto kFields<TimeOutcome> =
     std::tuple{Field{"verdict", &TimeOutcome::verdict}, Field{"culprit", &TimeOutcome::culprit},
                Field{"message", &TimeOutcome::message}, Field{"repeated_rounds", &TimeOutcome::repeated_rounds}};
@@ -50,8 +65,9 @@ inline constexpr auto kFields<TimeOutcome> =
 namespace {
 
 // In the order of the variants.
-constexpr std::array<const char*, 3> kRequests{"compile", "verify", "time"};
-constexpr std::array<const char*, 7> kReplies{"hello", "refusal", "compiled", "verified", "turn", "sample", "timed"};
+constexpr std::array<const char*, 4> kRequests{"compile", "verify", "time", "stop"};
+constexpr std::array<const char*, 8> kReplies{"hello", "refusal", "compiled", "verified",
+                                              "turn",  "sample",  "round",    "timed"};
 static_assert(kRequests.size() == std::variant_size_v<WorkerRequest>);
 static_assert(kReplies.size() == std::variant_size_v<WorkerReply>);
 

@@ -13,11 +13,15 @@
 namespace jitgemm::tuning {
 
 /// Of this file's messages; a worker with another number is another version's.
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 
 // ---- to a worker ----------------------------------------------------------------------------------------------------
 
-using WorkerRequest = std::variant<CompileJob, VerifyJob, TimeJob>;
+/// The TimeJob at hand shall end after the turn under way. The one request that is sent before another is answered; it
+/// has no answer of its own.
+struct StopTiming {};
+
+using WorkerRequest = std::variant<CompileJob, VerifyJob, TimeJob, StopTiming>;
 
 // ---- from a worker --------------------------------------------------------------------------------------------------
 
@@ -37,8 +41,8 @@ struct WorkerTurn {
     std::size_t kernel = 0;
 };
 
-using WorkerReply =
-    std::variant<WorkerHello, WorkerRefusal, CompileOutcome, VerifyOutcome, WorkerTurn, TimedSample, TimeOutcome>;
+using WorkerReply = std::variant<WorkerHello, WorkerRefusal, CompileOutcome, VerifyOutcome, WorkerTurn, TimedSample,
+                                 RoundEnd, TimeOutcome>;
 
 /// One line, without its newline.
 [[nodiscard]] std::string to_line(const WorkerRequest& request);

@@ -8,6 +8,7 @@ namespace jitgemm::tuning {
 namespace {
 
 constexpr std::size_t kQuotedLines = 5;
+constexpr auto kLookInterval = std::chrono::milliseconds(100);
 
 /// The last few lines, those that say why a process died.
 std::string last_lines(const std::string& text) {
@@ -70,9 +71,13 @@ std::optional<std::variant<WorkerReply, WorkerEnd>> WorkerProcess::receive_until
     }
 }
 
-std::variant<WorkerReply, WorkerEnd> WorkerProcess::receive(Clock::time_point deadline) {
+std::variant<WorkerReply, WorkerEnd> WorkerProcess::receive(Clock::time_point deadline,
+                                                            const std::function<void()>& meanwhile) {
     const Clock::time_point begin = Clock::now();
-    if (auto reply = receive_until(deadline)) return *std::move(reply);
+    do {
+        meanwhile();
+        if (auto reply = receive_until(std::min(deadline, Clock::now() + kLookInterval))) return *std::move(reply);
+    } while (Clock::now() < deadline);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return kill(true, fmt::format("no answer within {:.3g} s", seconds));
 }

@@ -3,6 +3,7 @@
 #include "runtime/tuning/child_process.hpp"
 #include "runtime/tuning/worker_messages.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,8 +28,10 @@ public:
     [[nodiscard]] const WorkerHello& hello() const { return hello_; }
     [[nodiscard]] int pid() const { return child_.pid(); }
     void send(const WorkerRequest& request);
-    /// The next reply. After an end the process is dead and must not be used further.
-    [[nodiscard]] std::variant<WorkerReply, WorkerEnd> receive(Clock::time_point deadline);
+    /// The next reply; `meanwhile` is called at first and then ten times a second. After an end the process is dead and
+    /// must not be used further.
+    [[nodiscard]] std::variant<WorkerReply, WorkerEnd> receive(
+        Clock::time_point deadline, const std::function<void()>& meanwhile = [] {});
     /// The same; nothing when the deadline passed, and the worker lives on.
     [[nodiscard]] std::optional<std::variant<WorkerReply, WorkerEnd>> receive_until(Clock::time_point deadline);
     [[nodiscard]] WorkerEnd kill(bool timed_out, const std::string& why);

@@ -49,7 +49,8 @@ TEST_CASE("a measuring worker verifies and times a kernel on the emulator") {
     job.first_rounds = {2};
     job.rounds = 3;
     std::vector<TimedSample> samples;
-    const TimeOutcome outcome = device.time(job, [&](const TimedSample& sample) { samples.push_back(sample); });
+    const TimeOutcome outcome =
+        device.time(job, {.on_sample = [&](const TimedSample& sample) { samples.push_back(sample); }});
     REQUIRE(outcome.verdict == Verdict::fine);
     REQUIRE(samples.size() == 3);
     CHECK(samples.back().sample.round == 4);

@@ -71,7 +71,8 @@ TEST_CASE("a measuring worker verifies and times kernels and cuBLASLt side by si
     for (const Protocol protocol : {Protocol::steady, Protocol::cold}) {
         job.protocol = protocol;
         std::vector<TimedSample> samples;
-        const TimeOutcome outcome = device.time(job, [&](const TimedSample& sample) { samples.push_back(sample); });
+        const TimeOutcome outcome =
+            device.time(job, {.on_sample = [&](const TimedSample& sample) { samples.push_back(sample); }});
         INFO(outcome.message);
         REQUIRE(outcome.verdict == Verdict::fine);
         REQUIRE(samples.size() == job.kernels.size() * static_cast<std::size_t>(job.rounds));

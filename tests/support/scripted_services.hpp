@@ -55,20 +55,18 @@ public:
         return {fault->second, "as scripted"};
     }
 
-    [[nodiscard]] tuning::TimeOutcome time(const tuning::TimeJob& job,
-                                           const std::function<void(const tuning::TimedSample&)>& sink) override {
-        for (int round = 0; round < job.rounds; ++round) {
-            for (std::size_t i = 0; i < job.kernels.size(); ++i) {
+    [[nodiscard]] tuning::TimeOutcome time(const tuning::TimeJob& job, const tuning::TimingEvents& events) override {
+        for (int round = 0; round < job.rounds && !events.stopped();) {
+            for (std::size_t i = 0; i < job.kernels.size() && !events.stopped(); ++i) {
                 if (late_faults.contains(job.kernels[i])) return {late_faults.at(job.kernels[i]), i, "as scripted", 0};
-                if (before_turn) before_turn();
-                const int number = job.first_rounds.at(i) + round;
-                turns.emplace_back(to_string(job.spec) + ' ' + job.kernels[i], number);
-                tuning::TimedSample timed;
-                timed.kernel = i;
-                timed.sample.round = number;
-                timed.sample.us = truth(job.spec, job.kernels[i]);
-                sink(timed);
+                events.on_sample(take_turn(job, i, round));
             }
+            tuning::RoundEnd end;
+            end.after.power_watts = 500;
+            end.counts = spoilt_rounds == 0;
+            if (!end.counts) --spoilt_rounds;
+            events.on_round_end(end);
+            round += end.counts ? 1 : 0;
         }
         return {};
     }
@@ -79,7 +77,19 @@ public:
     std::map<std::string, tuning::Verdict> late_faults;  ///< struck while timing
     std::function<void()> before_turn;
     std::map<std::string, int> verified;  ///< how often
+    int spoilt_rounds = 0;                ///< the first rounds that do not count
     std::vector<Turn> turns;              ///< all that was timed, in order
+
+private:
+    [[nodiscard]] tuning::TimedSample take_turn(const tuning::TimeJob& job, std::size_t kernel, int round) {
+        if (before_turn) before_turn();
+        tuning::TimedSample timed;
+        timed.kernel = kernel;
+        timed.sample.round = job.first_rounds.at(kernel) + round;
+        timed.sample.us = truth(job.spec, job.kernels[kernel]);
+        turns.emplace_back(to_string(job.spec) + ' ' + job.kernels[kernel], timed.sample.round);
+        return timed;
+    }
 };
 
 }  // namespace jitgemm::testing

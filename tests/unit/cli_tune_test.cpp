@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -44,6 +45,18 @@ public:
     [[nodiscard]] ToolResult run(const std::string& arguments, const std::string& settings = "") const {
         return tool.run(words(arguments), settings);
     }
+    /// How many turns it had; each is counted when it begins.
+    [[nodiscard]] int turns() const {
+        int sum = 0;
+        for (const auto& [line, count] : executed("time ")) sum += count;
+        return sum;
+    }
+    /// A shell's words that run tune until a signal comes after so many seconds. In the foreground, timeout does not die of
+    /// a KILL itself, and is gone no sooner than the tool is.
+    [[nodiscard]] std::string signalled(const char* signal, double seconds, const std::string& arguments) const {
+        return fmt::format("JITGEMM_CACHE_DIR='{}' timeout --foreground -s {} {} '{}' {} --quiet >/dev/null 2>&1",
+                           tool.cache(), signal, seconds, JITGEMM_TOOL, words(arguments));
+    }
     [[nodiscard]] std::string store() const { return tool.cache() + "/tuning"; }
 
     /// How often the device did each thing: "time KERNEL ROUND" → count.
@@ -57,6 +70,20 @@ public:
 
     Tool tool;
 };
+
+/// Samples in the only sweep of a store; 0 where there is none yet. Those of each kernel must be rounds 0, 1, 2 ...
+int recorded_in(const std::string& directory) {
+    if (!std::filesystem::exists(directory)) return 0;
+    std::size_t recorded = 0;
+    const tuning::TuningStore store(directory);
+    for (const tuning::ProblemRecord& problem : store.read_sweep(1)) {
+        for (const tuning::Trial& trial : problem.trials) {
+            for (std::size_t i = 0; i < trial.samples.size(); ++i) CHECK(trial.samples[i].round == static_cast<int>(i));
+            recorded += trial.samples.size();
+        }
+    }
+    return static_cast<int>(recorded);
+}
 
 const Json& winner_in(const Json& document, std::size_t problem = 0) {
     return document.at("problems").at(problem).at("winner");
@@ -123,53 +150,90 @@ TEST_CASE("the tool: a kernel that hangs is ended by the watchdog") {
 }
 
 TEST_CASE("the tool: tune killed at any moment loses nothing and measures nothing twice") {
-    const Json script{{"turn_ms", 1}, {"compile_ms", 2}};
-    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 24 --no-cublaslt";
-    const TunedTool undisturbed(script);
+    constexpr int kKills = 100;
+    const std::string asked = "bf16 tn 1024 1024 1024 --strategy exhaustive --max-candidates 160 --no-cublaslt";
+    const TunedTool undisturbed;
     const Json expected = undisturbed.json(asked);
-    const std::size_t turns_needed = undisturbed.executed("time ").size();
-    REQUIRE(turns_needed > 50);
+    const int turns_needed = undisturbed.turns();
+    REQUIRE(turns_needed > 200);
 
-    const TunedTool tuned(script);
-    const std::string command = fmt::format("'{}' {} --quiet >/dev/null 2>&1", JITGEMM_TOOL, tuned.words(asked));
-    std::size_t seen = 0;
-    for (int kill = 0; kill < 100; ++kill) {
+    // So slow that it takes longer than all the killed runs together.
+    const TunedTool tuned(Json{{"turn_ms", 1}, {"timing_ms", 30}, {"compile_ms", 2}});
+    int seen = 0;
+    for (int kill = 0; kill < kKills; ++kill) {
         const double seconds = 0.02 + 0.003 * ((kill * 37) % 100);
-        const std::string killed =
-            fmt::format("JITGEMM_CACHE_DIR='{}' timeout -s KILL {} {}", tuned.tool.cache(), seconds, command);
-        static_cast<void>(std::system(killed.c_str()));
-        if (!std::filesystem::exists(tuned.store())) continue;
-        // What was recorded once stays recorded.
-        std::size_t recorded = 0;
-        const tuning::TuningStore store(tuned.store());
-        for (const tuning::ProblemRecord& problem : store.read_sweep(1))
-            for (const tuning::Trial& trial : problem.trials) recorded += trial.samples.size();
-        CHECK(recorded >= seen);
+        static_cast<void>(std::system(tuned.signalled("KILL", seconds, asked).c_str()));
+        const int recorded = recorded_in(tuned.store());
+        CHECK(recorded >= seen);  // what was recorded once stays recorded
         seen = recorded;
     }
-    const Json document = tuned.json(asked + " --resume");
+    REQUIRE(seen < turns_needed);
+    REQUIRE(seen > 64);
+    const Json document = tuned.json(asked);
+    CHECK(document.at("resumed") == true);
     CHECK(winner_in(document).at("kernel") == winner_in(expected).at("kernel"));
     CHECK(winner_in(document).at("complete") == true);
 
-    const tuning::TuningStore store(tuned.store());
-    std::size_t recorded = 0;
-    const std::vector<tuning::ProblemRecord> problems = store.read_sweep(1);
-    for (const tuning::Trial& trial : problems.at(0).trials) {
-        for (std::size_t i = 0; i < trial.samples.size(); ++i) CHECK(trial.samples[i].round == static_cast<int>(i));
-        recorded += trial.samples.size();
+    CHECK(recorded_in(tuned.store()) == turns_needed);
+    // Done again was the turn under way at each kill, and the one before while a commit takes less than a turn.
+    CHECK(tuned.turns() <= turns_needed + 2 * kKills);
+}
+
+TEST_CASE("the tool: tune killed in the middle of a round keeps the turns before") {
+    constexpr int kKills = 6;
+    constexpr int kKernels = 16;
+    constexpr int kLost = 2;  // the turn under way, and the one before while a commit takes less than a turn's 100 ms
+    const std::string asked =
+        fmt::format("bf16 tn 1024 1024 1024 --max-candidates {} --strategy exhaustive --no-cublaslt", kKernels);
+    const TunedTool tuned(Json{{"timing_ms", 100}});
+    int lost = 0;
+    int cut_rounds = 0;
+    for (int kill = 0; kill < kKills; ++kill) {
+        const int recorded = recorded_in(tuned.store());
+        const int turns = tuned.turns();
+        static_cast<void>(std::system(tuned.signalled("KILL", 0.6 + 0.07 * kill, asked).c_str()));
+        const int taken = tuned.turns() - turns;
+        const int kept = recorded_in(tuned.store()) - recorded;
+        INFO("kill " << kill << ": " << taken << " turns, " << kept << " kept");
+        CHECK(kept <= taken);
+        cut_rounds += recorded_in(tuned.store()) % kKernels != 0 ? 1 : 0;
+        lost += taken - kept;
     }
-    CHECK(recorded == turns_needed);
-    // What the device was at when the tool was killed was done again: the round in flight, and the one on its way to disk.
-    int turns = 0;
-    for (const auto& [line, count] : tuned.executed("time ")) turns += count;
-    CHECK(turns <= static_cast<int>(turns_needed) + 100 * 2 * 24);
+    CHECK(cut_rounds > kKills / 2);  // or the test would show nothing
+    CHECK(lost <= kKills * kLost);   // all together: one commit may meet a busy disk
+    const Json document = tuned.json(asked);
+    CHECK(document.at("resumed") == true);
+    CHECK(winner_in(document).at("complete") == true);
+    CHECK(tuned.turns() == recorded_in(tuned.store()) + lost);  // nothing but what was lost was measured twice
+}
+
+TEST_CASE("the tool: Ctrl-C in the middle of a long round ends tune after the turn under way, with all turns kept") {
+    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 24";
+    const TunedTool tuned(Json{{"timing_ms", 700}});
+    const auto begin = std::chrono::steady_clock::now();
+    const int status = std::system(tuned.signalled("INT --preserve-status", 3, asked).c_str());
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    CHECK(WEXITSTATUS(status) == 130);
+    CHECK(seconds.count() < 3 + 1.9);  // after two seconds it would have been ended by force; the round takes 17
+    const int turns = tuned.turns();
+    CHECK(turns > 0);
+    CHECK(turns < 10);
+    CHECK(recorded_in(tuned.store()) == turns);
+}
+
+TEST_CASE("the tool: a crash in the middle of a round costs no other kernel its turn") {
+    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    const Json rule{{"name", space.kernels[5]}, {"time", "segv"}};
+    const TunedTool tuned(Json{{"kernels", Json::array({rule})}});
+    const Json document = tuned.json("bf16 tn 1024 1024 1024 --max-candidates 12 --no-cublaslt");
+    CHECK(verdicts(document, "crashed") == 1);
+    for (const auto& [turn, count] : tuned.executed("time ")) CHECK(count == 1);
+    CHECK(recorded_in(tuned.store()) == tuned.turns() - 1);
 }
 
 TEST_CASE("the tool: Ctrl-C ends tune with what it has, and the same command goes on") {
     const TunedTool tuned(Json{{"turn_ms", 20}});
-    const std::string command = fmt::format("env JITGEMM_CACHE_DIR='{}' timeout -s INT 1.5 '{}' {}", tuned.tool.cache(),
-                                            JITGEMM_TOOL, tuned.words("bf16 tn 1024 1024 1024 --quiet"));
-    const int status = std::system(("exec " + command + " >/dev/null").c_str());
+    const int status = std::system(tuned.signalled("INT", 1.5, "bf16 tn 1024 1024 1024").c_str());
     CHECK(WIFEXITED(status));
     const Json document = tuned.json("bf16 tn 1024 1024 1024");
     CHECK(document.at("resumed") == true);
@@ -185,6 +249,17 @@ TEST_CASE("the tool: a finished sweep is reported again without measuring") {
     CHECK(winner_in(again).at("kernel") == winner_in(first).at("kernel"));
     CHECK(tuned.executed("time ") == turns);
     CHECK_THAT(tuned.run("bf16 tn 512 512 512 --resume").out, ContainsSubstring("nothing was measured"));
+}
+
+TEST_CASE("the tool: throttled rounds are repeated and count once") {
+    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 8 --no-cublaslt";
+    const TunedTool calm;
+    const Json expected = calm.json(asked);
+    const TunedTool tuned(Json{{"throttle", {{"rounds", 2}, {"reasons", 64}}}});
+    const Json document = tuned.json(asked);
+    CHECK(winner_in(document).at("kernel") == winner_in(expected).at("kernel"));
+    CHECK(tuned.turns() == calm.turns() + 2 * 8);
+    CHECK(recorded_in(tuned.store()) == calm.turns());
 }
 
 TEST_CASE("the tool: a throttled round is measured again, a noisy clock does not crown noise") {

@@ -36,12 +36,18 @@ TimeJob time_job(const std::vector<std::string>& kernels, int rounds) {
 
 struct Timed {
     TimeOutcome outcome;
-    std::vector<TimedSample> samples;
+    std::vector<TimedSample> samples;  ///< those that count
+    std::size_t in_ended_rounds = 0;   ///< of them
 };
 
 Timed time_all(Measuring& device, const TimeJob& job) {
     Timed timed;
-    timed.outcome = device.time(job, [&](const TimedSample& sample) { timed.samples.push_back(sample); });
+    const auto end_round = [&](const RoundEnd& end) {
+        if (!end.counts) timed.samples.resize(timed.in_ended_rounds);
+        timed.in_ended_rounds = timed.samples.size();
+    };
+    timed.outcome = device.time(
+        job, {.on_sample = [&](const TimedSample& one) { timed.samples.push_back(one); }, .on_round_end = end_round});
     return timed;
 }
 
@@ -129,9 +135,51 @@ TEST_CASE("each fault in a timing names the culprit, and the next call works") {
     CHECK(timed.outcome.verdict == planted_fault.verdict);
     CHECK(timed.outcome.culprit == 1);
     CHECK_FALSE(timed.outcome.message.empty());
+    CHECK(timed.samples.size() <= 2);
+    for (const TimedSample& sample : timed.samples) CHECK(sample.kernel != 1);
     const Timed others = time_all(device, time_job({kernels[0], kernels[2]}, 3));
     CHECK(others.outcome.verdict == Verdict::fine);
     CHECK(others.samples.size() == 6);
+}
+
+TEST_CASE("a crash leaves the samples of the turns before it in its round") {
+    const std::vector<std::string> kernels = some_kernels(5);
+    TimeJob job = time_job(kernels, 3);
+    const std::vector<std::size_t> order = turns_of_round(0, kernels.size());
+    const FakeSweep sweep(planted(kernels[order.back()], "time", "segv"));
+    MeasuringProcess device(measuring_options(sweep));
+    const Timed timed = time_all(device, job);
+    CHECK(timed.outcome.verdict == Verdict::crashed);
+    CHECK(timed.outcome.culprit == order.back());
+    REQUIRE(timed.samples.size() == 4);
+    CHECK(timed.in_ended_rounds == 0);
+    for (std::size_t i = 0; i < timed.samples.size(); ++i) CHECK(timed.samples[i].kernel == order[i]);
+}
+
+TEST_CASE("a timing that is to stop ends after the turn under way, and the child goes on with the next job") {
+    const std::vector<std::string> kernels = some_kernels(4);
+    const FakeSweep sweep("{}");
+    sweep.set_script(fmt::format(R"({{"turn_ms": 300, "log": "{}"}})", sweep.log()));
+    MeasuringProcess device(measuring_options(sweep));
+    int samples = 0;
+    int ends = 0;
+    std::chrono::steady_clock::time_point wished;
+    TimingEvents events;
+    events.on_sample = [&](const TimedSample&) { ++samples; };
+    events.on_round_end = [&](const RoundEnd& end) { ends += end.counts ? 1 : 0; };
+    events.stopped = [&] {
+        const auto turns = sweep.executed().size();  // the second has begun
+        if (turns == 2 && wished == std::chrono::steady_clock::time_point{}) wished = std::chrono::steady_clock::now();
+        return turns >= 2;
+    };
+    const TimeOutcome outcome = device.time(time_job(kernels, 100), events);
+    CHECK(outcome.verdict == Verdict::fine);
+    CHECK(std::chrono::steady_clock::now() - wished < 1s);  // of 120 that it would have taken
+    CHECK(sweep.executed().size() == 2);
+    CHECK(samples == 2);
+    CHECK(ends == 1);
+    CHECK(time_all(device, time_job({kernels[0]}, 1)).samples.size() == 1);
+    CHECK(device.children() == 1);
 }
 
 TEST_CASE("throttled rounds are measured again, and never counted twice") {
@@ -149,7 +197,7 @@ TEST_CASE("a listener that throws does not spoil the next call") {
     const std::vector<std::string> kernels = some_kernels(2);
     const FakeSweep sweep("{}");
     MeasuringProcess device(measuring_options(sweep));
-    const auto full_disk = [](const TimedSample&) { throw Error("disk full"); };
+    const TimingEvents full_disk{.on_sample = [](const TimedSample&) { throw Error("disk full"); }};
     CHECK_THROWS_WITH(device.time(time_job(kernels, 5), full_disk), "disk full");
     const Timed timed = time_all(device, time_job({kernels[1]}, 2));
     CHECK(timed.outcome.verdict == Verdict::fine);

@@ -73,6 +73,13 @@ bool each_once(const std::vector<ScriptedMeasuring::Turn>& turns) {
     return std::set<ScriptedMeasuring::Turn>(turns.begin(), turns.end()).size() == turns.size();
 }
 
+std::size_t samples_in(const std::vector<ProblemRecord>& problems) {
+    std::size_t count = 0;
+    for (const ProblemRecord& problem : problems)
+        for (const Trial& trial : problem.trials) count += trial.samples.size();
+    return count;
+}
+
 const Trial& trial_of(const ProblemRecord& record, const std::string& kernel) {
     const auto found = std::ranges::find(record.trials, kernel, &Trial::kernel);
     REQUIRE(found != record.trials.end());
@@ -136,7 +143,9 @@ TEST_CASE("a candidate that fails is recorded and the sweep goes on without it")
     REQUIRE(record.winner);
     CHECK(record.winner->heuristic_us == 0);  // it could not be compiled
     CHECK(record.winner->complete);
+    // Neither did the crash cost the others their turns in its round.
     CHECK(each_once(bench.turns()));
+    CHECK(samples_in(bench.store.read_sweep(1)) == bench.turns().size());
 }
 
 TEST_CASE("where no candidate is right there is no winner, and the failure says so") {
@@ -168,7 +177,8 @@ TEST_CASE("identical machine code is measured once, and the heuristic's kernel m
     CHECK(bench.scripts[0]->verified.count(space.kernels[1]) == 0);
 }
 
-TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing measured twice, the same winner") {
+TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing measured twice, the same winner",
+          "[threads]") {
     const std::vector<TuneProblem> asked{problem(1024), problem(2048, 512)};
     Bench whole;
     const SweepResult expected = whole.run(asked);
@@ -183,6 +193,8 @@ TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing meas
         const SweepResult result = bench.run(asked);
         CHECK(result.resumed == (session > 0));
         done = result.stop == Stop::none;
+        if (!done) CHECK(bench.turns().size() == limit);  // not one turn more
+        CHECK(samples_in(bench.store.read_sweep(1)) == bench.turns().size());
         if (!done) continue;
         REQUIRE(result.problems.size() == 2);
         for (std::size_t i = 0; i < 2; ++i) {
@@ -195,7 +207,7 @@ TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing meas
     CHECK(bench.turns().size() == turns_needed);
 }
 
-TEST_CASE("a sweep that is cut off in the middle of a round loses that round alone") {
+TEST_CASE("a sweep that is cut off in the middle of a round loses nothing of it but the turn under way", "[threads]") {
     const std::vector<TuneProblem> asked{problem(1024)};
     Bench bench;
     int left = 50;
@@ -204,14 +216,50 @@ TEST_CASE("a sweep that is cut off in the middle of a round loses that round alo
     };
     CHECK_THROWS_WITH(bench.run(asked), ContainsSubstring("fell off the bus"));
     CHECK(bench.turns().size() == 50);
+    CHECK(samples_in(bench.store.read_sweep(1)) == 50);
     bench.scripts[0]->before_turn = {};
     const SweepResult result = bench.run(asked);
     CHECK(result.resumed);
-    // 24 kernels were screened: two rounds of them are on disk, two turns of the third are not.
     CHECK(result.problems.at(0).new_samples == static_cast<int>(bench.turns().size()) - 50);
-    std::map<ScriptedMeasuring::Turn, int> counts;
-    for (const ScriptedMeasuring::Turn& turn : bench.turns()) ++counts[turn];
-    CHECK(std::ranges::count_if(counts, [](const auto& one) { return one.second > 1; }) == 2);
+    CHECK(each_once(bench.turns()));
+    const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
+    CHECK(samples_in(stored) == bench.turns().size());
+    // Two turns of the third round were taken before its end, which nobody saw.
+    int unended = 0;
+    for (const Trial& trial : stored.at(0).trials)
+        unended += static_cast<int>(
+            std::ranges::count(trial.samples, 0, [](const Sample& sample) { return sample.after.power_watts; }));
+    CHECK(unended == 50 - 2 * 24);
+}
+
+TEST_CASE("rounds that a slowdown spoilt are repeated and count once", "[threads]") {
+    const std::vector<TuneProblem> asked{problem(1024)};
+    Bench calm;
+    const SweepResult expected = calm.run(asked);
+    Bench bench;
+    bench.scripts[0]->spoilt_rounds = 2;
+    const SweepResult result = bench.run(asked);
+    CHECK(bench.turns().size() == calm.turns().size() + 2 * 24);
+    CHECK(result.problems.at(0).new_samples == expected.problems.at(0).new_samples);
+    CHECK(result.problems[0].record.winner->kernel == expected.problems[0].record.winner->kernel);
+    const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
+    CHECK(samples_in(stored) == calm.turns().size());
+    for (const Trial& trial : stored.at(0).trials)
+        for (std::size_t i = 0; i < trial.samples.size(); ++i) CHECK(trial.samples[i].round == static_cast<int>(i));
+}
+
+TEST_CASE("a spoilt round that is cut short by Ctrl-C is void", "[threads]") {
+    const std::vector<TuneProblem> asked{problem(1024)};
+    Bench bench;
+    bench.scripts[0]->spoilt_rounds = 1;
+    bench.interrupted = [&bench] { return bench.turns().size() >= 10; };
+    CHECK(bench.run(asked).stop == Stop::interrupted);
+    CHECK(bench.turns().size() == 10);
+    CHECK(samples_in(bench.store.read_sweep(1)) == 0);
+    bench.interrupted = [] { return false; };
+    const SweepResult result = bench.run(asked);
+    CHECK(result.resumed);
+    CHECK(samples_in(bench.store.read_sweep(1)) == bench.turns().size() - 10);
 }
 
 TEST_CASE("a budget that runs out stores the best so far as incomplete, and the next run completes it") {

@@ -110,6 +110,11 @@ TEST_CASE("tune figures: readings in the order of the rounds, each turn once") {
     const std::vector<DeviceReading> readings = reading_sequence(made_up_sweep().problems);
     REQUIRE(readings.size() == 9);  // three rounds of three problems
     REQUIRE(std::ranges::is_sorted(readings, {}, &DeviceReading::power_watts));
+    TuneReport cut_short = made_up_sweep();  // the first round of the first problem
+    for (Trial& trial : cut_short.problems[0].trials)
+        for (Sample& sample : trial.samples)
+            if (sample.round == 0) sample.after = {};
+    REQUIRE(reading_sequence(cut_short.problems).size() == 8);
 }
 
 TEST_CASE("tune page: well-formed and self-contained, with its charts, winners and reasons") {

@@ -267,6 +267,26 @@ TEST_CASE("several processes make one store and write it at once") {
     REQUIRE(set_aside(folder.path()).empty());
 }
 
+TEST_CASE("a sweep that another process is just making is read as of one moment") {
+    const TemporaryFolder folder;
+    const TuningStore store(folder.path());
+    const pid_t child = start([&] {
+        TuningStore written(folder.path());
+        const std::int64_t sweep = written.begin_sweep(kKey);
+        for (int kernel = 0; kernel < 300; ++kernel) add_round(written, sweep, "kernel_" + std::to_string(kernel), 0);
+        return 0;
+    });
+    std::size_t seen = 0;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (seen < 300 && std::chrono::steady_clock::now() < deadline) {
+        const std::size_t samples = samples_in(store, 1);
+        REQUIRE(samples >= seen);
+        seen = samples;
+    }
+    REQUIRE(answer_of(child) == 0);
+    REQUIRE(seen == 300);
+}
+
 TEST_CASE("several processes that find a damaged store set it aside once") {
     const TemporaryFolder folder;
     fill(folder.path());

@@ -34,6 +34,9 @@ TEST_CASE("requests are read back from their lines") {
     CHECK(timed.protocol == Protocol::cold);
     CHECK(timed.hot);
     CHECK(timed.seed == job.seed);
+
+    CHECK(to_line(StopTiming{}) == R"({"stop":"timing"})");
+    CHECK(std::holds_alternative<StopTiming>(parse_request(to_line(StopTiming{}))));
 }
 
 TEST_CASE("replies are read back from their lines, each on one line") {
@@ -52,6 +55,10 @@ TEST_CASE("replies are read back from their lines, each on one line") {
     CHECK(back.sample.us == 12.25);
     CHECK(back.sample.before.throttle == 4);
 
+    const RoundEnd end{{1980, 3201, 690.5, 61, 64}, false};
+    CHECK(std::get<RoundEnd>(parse_reply(to_line(end))).after.throttle == 64);
+    CHECK_FALSE(std::get<RoundEnd>(parse_reply(to_line(end))).counts);
+
     const TimeOutcome outcome{Verdict::hung, 1, "m", 2};
     CHECK(std::get<TimeOutcome>(parse_reply(to_line(outcome))).verdict == Verdict::hung);
     CHECK(std::get<WorkerTurn>(parse_reply(to_line(WorkerTurn{9}))).kernel == 9);
@@ -61,6 +68,7 @@ TEST_CASE("what is no message is refused with its beginning") {
     CHECK_THROWS_AS(parse_reply("Segmentation fault"), Error);
     CHECK_THROWS_WITH(parse_reply(R"({"greeting": {}})"), ContainsSubstring("greeting"));
     CHECK_THROWS_WITH(parse_reply(R"({"turn": {}})"), ContainsSubstring("turn.kernel is missing"));
+    CHECK_THROWS_WITH(parse_request(R"({"stop": "world"})"), ContainsSubstring("'world' cannot be stopped"));
     CHECK_THROWS_AS(parse_request("[]"), Error);
     CHECK_THROWS_AS(parse_request(""), Error);
 }

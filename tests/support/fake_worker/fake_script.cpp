@@ -125,8 +125,8 @@ FakeScript read_fake_script(const std::string& path) {
     const std::optional<std::string> text = read_file(path);
     if (!text) throw Error("there is no script " + path);
     const Json json = Json::parse(*text);
-    refuse_unknown(json, {"gpu", "emulator", "seed", "noise", "start_ms", "compile_ms", "turn_ms", "log", "throttle",
-                          "clock_noise_mhz", "kernels"});
+    refuse_unknown(json, {"gpu", "emulator", "seed", "noise", "start_ms", "compile_ms", "turn_ms", "timing_ms", "log",
+                          "throttle", "clock_noise_mhz", "kernels"});
     FakeScript script;
     script.gpu = json.value("gpu", script.gpu);
     script.emulator = json.value("emulator", "");
@@ -135,6 +135,7 @@ FakeScript read_fake_script(const std::string& path) {
     script.start_ms = json.value("start_ms", 0);
     script.compile_ms = json.value("compile_ms", 0);
     script.turn_ms = json.value("turn_ms", 0);
+    script.timing_ms = json.value("timing_ms", script.turn_ms);
     script.log = json.value("log", "");
     const Json throttle = json.value("throttle", Json::object());
     refuse_unknown(throttle, {"rounds", "reasons"});

@@ -20,6 +20,7 @@ namespace jitgemm::testing {
 ///       "noise": 0.003,                     relative standard deviation of a sample
 ///       "start_ms": 500,                    before the hello
 ///       "compile_ms": 5, "turn_ms": 1,      real time that a compile and a turn take
+///       "timing_ms": 700,                   the same of a turn while timing, where it is not that of a verification
 ///       "log": "/tmp/turns",                a line is appended for whatever is executed (executed())
 ///       "throttle": {"rounds": 2, "reasons": 64},   the first readings of a process show these reasons for so many rounds
 ///       "clock_noise_mhz": 200,             the SM clock read jumps about by that
@@ -60,6 +61,7 @@ struct FakeScript {
     int start_ms = 0;
     int compile_ms = 0;
     int turn_ms = 0;
+    int timing_ms = 0;
     std::string log;
     int throttled_rounds = 0;
     std::uint64_t throttle_reasons = 0;

@@ -103,7 +103,7 @@ public:
         TimeOutcome outcome;
         std::size_t current = 0;
         try {
-            for (int round = 0; round < job.rounds; ++round) {
+            for (int round = 0; round < job.rounds && !observer.stopped(); ++round) {
                 const auto take = [&](std::size_t kernel) {
                     current = kernel;
                     return take_turn(job, kernel, round);
@@ -122,7 +122,7 @@ private:
         const std::string& name = job.kernels[kernel];
         const int round = job.first_rounds.at(kernel) + number;
         executed(script_, fmt::format("time {} {} round={}", name, to_string(job.spec), round));
-        sleep_ms(script_.turn_ms);
+        sleep_ms(script_.timing_ms);
         const std::string fault = script_.rule_for(name).time;
         if (fault == "unfit") throw Error("CUDA_ERROR_OUT_OF_MEMORY");
         commit_fault(fault, name);
