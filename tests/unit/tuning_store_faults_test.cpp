@@ -64,7 +64,7 @@ int answer_of(pid_t child) {
 }
 
 void add_round(TuningStore& store, std::int64_t sweep, const std::string& kernel, int round) {
-    store.add_samples(sweep, kTunedSpec, {{kernel, {round, 10.0 + round, {}, {}}}});
+    store.add_sample(sweep, kTunedSpec, kernel, {round, 10.0 + round, {}, {}});
 }
 
 std::size_t samples_in(const TuningStore& store, std::int64_t sweep) {
@@ -272,7 +272,7 @@ TEST_CASE("a sweep that another process is just making is read as of one moment"
     const TuningStore store(folder.path());
     const pid_t child = start([&] {
         TuningStore written(folder.path());
-        const std::int64_t sweep = written.begin_sweep(kKey);
+        const std::int64_t sweep = written.begin_sweep(kSweepKey);
         for (int kernel = 0; kernel < 300; ++kernel) add_round(written, sweep, "kernel_" + std::to_string(kernel), 0);
         return 0;
     });

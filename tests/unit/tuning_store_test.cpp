@@ -18,10 +18,9 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// One round, of the kernel "one" alone.
-std::vector<KernelSample> sample_of_one(int round, double us) {
+Sample sample_of(int round, double us) {
     const DeviceReading reading{1755, 2619, 690.5, 61, 0x8000000000000004};
-    return {{"one", {round, us, reading, {1700, 2619, 700.25, 62, 4}}}};
+    return {round, us, reading, {1700, 2619, 700.25, 62, 4}};
 }
 
 std::string lines(const std::vector<ProblemRecord>& problems) {
@@ -42,8 +41,8 @@ std::int64_t fill(TuningStore& store) {
     store.add_compile(sweep, kTunedSpec, "three", 13.5, {Verdict::fine, "", 41, 168, 16, {}, "abc"});
     store.add_same_code(sweep, kTunedSpec, "three", "one");
     store.add_verified(sweep, kTunedSpec, "one", {Verdict::fine, "exact"});
-    store.add_samples(sweep, kTunedSpec, sample_of_one(0, 0.1));
-    store.add_samples(sweep, kTunedSpec, sample_of_one(1, 1.0 / 3));
+    store.add_sample(sweep, kTunedSpec, "one", sample_of(0, 0.1));
+    store.add_sample(sweep, kTunedSpec, "one", sample_of(1, 1.0 / 3));
     store.add_verified(sweep, kOtherSpec, "four", {Verdict::crashed, "illegal access"});
     store.set_winner(sweep, winner_for(kTunedSpec));
     return sweep;
@@ -124,16 +123,17 @@ TEST_CASE("nothing is measured twice") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = fill(store);
-    REQUIRE_THROWS_WITH(store.add_samples(sweep, kTunedSpec, sample_of_one(1, 5)),
+    REQUIRE_THROWS_WITH(store.add_sample(sweep, kTunedSpec, "one", sample_of(1, 5)),
                         ContainsSubstring("one has round 1"));
     REQUIRE(store.read_sweep(sweep)[0].trials[0].times_us() == std::vector<double>{0.1, 1.0 / 3});
-    store.add_samples(store.begin_sweep(kSweepKey), kTunedSpec, sample_of_one(1, 5));  // another sweep is another trial
+    store.add_sample(store.begin_sweep(kSweepKey), kTunedSpec, "one",
+                     sample_of(1, 5));  // another sweep is another trial
 }
 
 TEST_CASE("a sample gets its last reading at the end of its round, or goes with the round") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    const std::int64_t sweep = store.begin_sweep(kKey);
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
     const DeviceReading before{1755, 2619, 690.5, 61, 4};
     const DeviceReading after{1700, 2619, 700.25, 62, 0x8000000000000004};
     const auto samples = [&] { return store.read_sweep(sweep).at(0).trials.at(0).samples; };
@@ -155,7 +155,7 @@ TEST_CASE("a sample gets its last reading at the end of its round, or goes with 
 TEST_CASE("a sweep that is none is refused") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    REQUIRE_THROWS_AS(store.add_samples(77, kTunedSpec, sample_of_one(0, 5)), TuningStoreError);
+    REQUIRE_THROWS_AS(store.add_sample(77, kTunedSpec, "one", sample_of(0, 5)), TuningStoreError);
     REQUIRE(store.read_sweep(77).empty());
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("what a sweep learnt since the last merge is taken over by the next") 
     TuningStore theirs(folder / "theirs");
     const std::int64_t sweep = fill(theirs);
     static_cast<void>(ours.merge(folder / "theirs"));
-    theirs.add_samples(sweep, kTunedSpec, sample_of_one(2, 7));
+    theirs.add_sample(sweep, kTunedSpec, "one", sample_of(2, 7));
     theirs.add_same_code(sweep, kOtherSpec, "four", "one");
     theirs.add_compile(sweep, kOtherSpec, "five", 3, {});
     theirs.finish_sweep(sweep);
@@ -286,7 +286,7 @@ TEST_CASE("what cannot be merged is refused and changes nothing") {
         REQUIRE(text_in(folder / "garbage.sqlite") == std::string(9000, 'x'));
     }
     REQUIRE(lines(store.winners()) == before);
-    store.add_samples(store.begin_sweep(kSweepKey), kTunedSpec, sample_of_one(0, 1));  // no lock stays behind
+    store.add_sample(store.begin_sweep(kSweepKey), kTunedSpec, "one", sample_of(0, 1));  // no lock stays behind
 }
 
 // ---- where it lies --------------------------------------------------------------------------------------------------
