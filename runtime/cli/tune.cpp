@@ -41,6 +41,18 @@ WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<s
             .watchdog = std::chrono::seconds(options.watchdog)};
 }
 
+std::unique_ptr<Workshop> open_workshop(const TuneOptions& options, int local_rank) {
+    try {
+        return std::make_unique<Workshop>(workshop_options(options, options.device_names(local_rank)));
+    } catch (const Error& error) {
+        if (!options.devices.empty()) throw;
+        throw Error(
+            fmt::format("{}\nwithout a GPU, --devices emulator:sm_80 shows what tuning does; its results serve "
+                        "the emulator alone",
+                        error.what()));
+    }
+}
+
 /// Each part of a sweep that is split writes a store of its own; `tune merge` joins them.
 std::string store_directory(const TuneOptions& options) {
     const std::string root = options.problem.options().tuning_directory;
@@ -107,10 +119,10 @@ int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, 
 }
 
 int run_refresh(const TuneOptions& options, SweepOptions asked, const std::string& directory, Output& output) {
-    Workshop workshop(workshop_options(options, options.device_names(0)));
+    const std::unique_ptr<Workshop> workshop = open_workshop(options, 0);
     TuningStore store(directory);
-    const std::vector<TuneProblem> problems = stale_problems(store, workshop.facts(), asked);
-    if (!problems.empty()) return sweep(options, problems, asked, workshop, store, output);
+    const std::vector<TuneProblem> problems = stale_problems(store, workshop->facts(), asked);
+    if (!problems.empty()) return sweep(options, problems, asked, *workshop, store, output);
     output.text("every winner for this device was measured with today's versions\n");
     output.document(tune_document({}, store.path(), 1));
     return kExitFine;
@@ -118,10 +130,10 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
 
 /// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
 int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
-    Workshop workshop(workshop_options(options, options.device_names(0)));
+    const std::unique_ptr<Workshop> workshop = open_workshop(options, 0);
     const TuningStore store(directory);
-    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(workshop.facts())));
-    const GpuModel& gpu = workshop.facts().model;
+    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(workshop->facts())));
+    const GpuModel& gpu = workshop->facts().model;
     const FitResult result = fit_mma_constants(points, gpu);
     output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
     const auto error = [](const FitError& one) {
@@ -152,9 +164,9 @@ int run_tune(const TuneOptions& options, Output& output) {
         return kExitFine;
     }
     const std::optional<LaunchRank> rank = launch_rank_from_environment();
-    Workshop workshop(workshop_options(options, options.device_names(rank ? rank->local_rank : 0)));
+    const std::unique_ptr<Workshop> workshop = open_workshop(options, rank ? rank->local_rank : 0);
     TuningStore store(directory);
-    return sweep(options, problems, asked, workshop, store, output);
+    return sweep(options, problems, asked, *workshop, store, output);
 }
 
 // ---- merge ----------------------------------------------------------------------------------------------------------

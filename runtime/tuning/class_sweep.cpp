@@ -123,10 +123,11 @@ void ClassSweep::begin_new(const SweepKey& key) {
     throw TuningStoreError(fmt::format("cannot lock a sweep in {}", shared_.services.lock_directory));
 }
 
-/// Two processes never go on with one sweep.
+/// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone.
 bool ClassSweep::lock(std::int64_t id) {
+    constexpr std::chrono::milliseconds kLastBreath{300};
     std::optional<FileLock> taken =
-        FileLock::acquire(fmt::format("{}/sweep-{}.lock", shared_.services.lock_directory, id), {});
+        FileLock::acquire(fmt::format("{}/sweep-{}.lock", shared_.services.lock_directory, id), kLastBreath);
     if (taken) lock_ = std::make_unique<FileLock>(std::move(*taken));
     return taken.has_value();
 }

@@ -61,11 +61,10 @@ struct TimedSample {
 /// The end of a round, or of as much of it as there was time for.
 struct RoundEnd {
     DeviceReading after;  ///< of all its samples
-    bool counts =
-        true;  ///< false: a slowdown spoilt it, its samples are void, and their rounds are still to be measured
+    bool counts = true;   ///< false: a slowdown spoilt it, its samples are void, the round is measured again
 };
 
-/// What the one who asked for a timing is told and asked meanwhile, in his own thread.
+/// What the one who asked for a timing is told and asked meanwhile, in their own thread.
 struct TimingEvents {
     std::function<void(const TimedSample&)> on_sample;                       ///< as soon as it is measured
     std::function<void(const RoundEnd&)> on_round_end = [](const auto&) {};  ///< of the samples since the last one

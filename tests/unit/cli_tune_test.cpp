@@ -380,6 +380,9 @@ TEST_CASE("the tool: where the device or the worker cannot start, tune says why"
     const ToolResult nothing = tool.run("tune bf16 tn 64 64 64 --worker /nonexistent/program");
     CHECK(nothing.exit_code == 1);
     CHECK_THAT(nothing.err, ContainsSubstring("/nonexistent/program"));
+    const ToolResult no_gpu = tool.run("tune bf16 tn 64 64 64", "CUDA_VISIBLE_DEVICES=-1");
+    CHECK(no_gpu.exit_code == 1);
+    CHECK_THAT(no_gpu.err, ContainsSubstring("--devices emulator:sm_80"));
 }
 
 #endif

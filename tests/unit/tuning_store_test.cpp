@@ -137,18 +137,19 @@ TEST_CASE("a sample gets its last reading at the end of its round, or goes with 
     const DeviceReading before{1755, 2619, 690.5, 61, 4};
     const DeviceReading after{1700, 2619, 700.25, 62, 0x8000000000000004};
     const auto samples = [&] { return store.read_sweep(sweep).at(0).trials.at(0).samples; };
-    store.add(sweep, kSpec, {{"one", Sample{0, 1.5, before, {}}}, {"one", Sample{1, 2.5, before, {}}}});
+    store.add(sweep, kTunedSpec, {{"one", Sample{0, 1.5, before, {}}}, {"one", Sample{1, 2.5, before, {}}}});
     REQUIRE(samples().size() == 2);
     REQUIRE(samples()[0].after.power_watts == 0);
 
-    store.add(sweep, kSpec, {{"one", SampleEnd{0, after, true}}, {"one", SampleEnd{1, after, false}}});
+    store.add(sweep, kTunedSpec, {{"one", SampleEnd{0, after, true}}, {"one", SampleEnd{1, after, false}}});
     REQUIRE(samples().size() == 1);
     REQUIRE(json_line(samples()[0]) == json_line(Sample{0, 1.5, before, after}));
 
-    store.add(sweep, kSpec, {{"one", Sample{1, 3.5, before, {}}}});  // its round is free again
+    store.add(sweep, kTunedSpec, {{"one", Sample{1, 3.5, before, {}}}});  // its round is free again
     REQUIRE(samples()[1].us == 3.5);
-    REQUIRE_THROWS_WITH(store.add(sweep, kSpec, {{"two", Sample{0, 1, {}, {}}}, {"one", Sample{1, 4.5, before, {}}}}),
-                        ContainsSubstring("one has round 1 already"));
+    REQUIRE_THROWS_WITH(
+        store.add(sweep, kTunedSpec, {{"two", Sample{0, 1, {}, {}}}, {"one", Sample{1, 4.5, before, {}}}}),
+        ContainsSubstring("one has round 1 already"));
     REQUIRE(store.read_sweep(sweep)[0].trials.size() == 1);  // all or none
 }
 
