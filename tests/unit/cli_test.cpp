@@ -278,13 +278,12 @@ TEST_CASE("the tool: Ctrl-C exits with 130, even while nothing moves") {
     SKIP_TEST("the thread sanitizer holds a signal back until the blocked call returns, and this one never does");
 #endif
     const Tool tool;
-    // Nobody reads from the pipe, so opening it to write never ends; a tool that hangs is killed and fails the test. Who
-    // runs the tests may wait for all that hold their output: the guard's sleep, which outlives it, does not. Without job control (-m) a shell makes what runs in the background
-    // deaf to INT until it has a handler of its own.
+    // Nobody reads from the pipe, so opening it to write never ends; a tool that hangs is killed and fails the test. The
+    // guard's sleep outlives it: whoever waits for all that hold the tests' output must not wait for that.
     const std::string pipe = tool.folder() / "pipe";
-    const std::string script = "set -m; mkfifo '" + pipe +
-                               "'; '" JITGEMM_TOOL "' dump bf16 tn 64 64 64 --arch sm_80 -o '" + pipe +
-                               "' 2>/dev/null & pid=$!; (sleep 60; kill -KILL $pid) >/dev/null 2>&1 & guard=$!; " +
+    const std::string script = "mkfifo '" + pipe + "'; env --default-signal=INT '" JITGEMM_TOOL "'" +
+                               " dump bf16 tn 64 64 64 --arch sm_80 -o '" + pipe + "' 2>/dev/null & pid=$!; " +
+                               "(sleep 60; kill -KILL $pid) >/dev/null 2>&1 & guard=$!; " +
                                "sleep 0.5; kill -INT $pid; wait $pid; code=$?; kill $guard; test $code = 130";
     // NOLINTNEXTLINE(bugprone-command-processor): a shell is what users type into
     CHECK(std::system(script.c_str()) == 0);
