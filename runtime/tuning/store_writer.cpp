@@ -6,8 +6,8 @@
 
 namespace jitgemm::tuning {
 
-StoreWriter::StoreWriter(TuningStore& store, std::int64_t sweep, GemmSpec spec)
-    : store_(store), sweep_(sweep), spec_(std::move(spec)), thread_([this] { work(); }) {}
+StoreWriter::StoreWriter(TuningStore& store, std::int64_t sweep, const GemmSpec& spec)
+    : store_(store), sweep_(sweep), spec_(spec), thread_([this] { work(); }) {}
 
 StoreWriter::~StoreWriter() {
     {

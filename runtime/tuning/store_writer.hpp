@@ -19,7 +19,7 @@ namespace jitgemm::tuning {
 /// for it, which is what was learnt during one commit.
 class StoreWriter {
 public:
-    StoreWriter(TuningStore& store, std::int64_t sweep, GemmSpec spec);
+    StoreWriter(TuningStore& store, std::int64_t sweep, const GemmSpec& spec);
     StoreWriter(const StoreWriter&) = delete;
     StoreWriter& operator=(const StoreWriter&) = delete;
     /// Waits until all is written. What fails now goes to the log (debug): who wants to know flushes before.
