@@ -144,7 +144,6 @@ bool ClassSweep::take_over(const SweepRow& row) {
 void ClassSweep::report_finished() {
     was_finished_ = true;
     next_ = shared_.problems.size();
-    for (std::size_t i = 0; i < results_.size(); ++i) results_[i] = unserved(i);
     for (ProblemRecord& record : shared_.services.store.read_sweep(id_)) {
         const auto asked = std::ranges::find(shared_.problems, record.spec, &TuneProblem::spec);
         if (asked == shared_.problems.end()) continue;
@@ -153,6 +152,8 @@ void ClassSweep::report_finished() {
         result.device_class = device_class(devices_.front()->facts());
         results_[static_cast<std::size_t>(asked - shared_.problems.begin())] = std::move(result);
     }
+    for (std::size_t i = 0; i < results_.size(); ++i)
+        if (!results_[i]) results_[i] = unserved(i);
 }
 
 // ---- problem after problem ------------------------------------------------------------------------------------------
