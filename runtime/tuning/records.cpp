@@ -1,11 +1,7 @@
 #include "runtime/tuning/records.hpp"
 
-#include "generator/error.hpp"
 #include "generator/nearest_name.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 
 namespace jitgemm::tuning {

@@ -110,29 +110,10 @@ void TuningStore::finish_sweep(std::int64_t sweep) {
 
 void TuningStore::add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries) {
     impl_->write([&](Database& database) {
-        for (const TrialEntry& entry : entries) put_entry(database, sweep, spec, entry);
+        const std::int64_t problem = problem_row(database, sweep, spec);
+        for (const TrialEntry& entry : entries) put_entry(database, problem, entry);
         return 0;
     });
-}
-
-void TuningStore::add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
-                              const CompileOutcome& outcome) {
-    add(sweep, spec, {{kernel, PredictedCompile{predicted_us, outcome}}});
-}
-
-void TuningStore::add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
-                                const std::string& same_as) {
-    add(sweep, spec, {{kernel, SameCode{same_as}}});
-}
-
-void TuningStore::add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
-                               const VerifyOutcome& outcome) {
-    add(sweep, spec, {{kernel, outcome}});
-}
-
-void TuningStore::add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
-                             const Sample& sample) {
-    add(sweep, spec, {{kernel, sample}});
 }
 
 std::vector<ProblemRecord> TuningStore::read_sweep(std::int64_t sweep) const {

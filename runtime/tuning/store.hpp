@@ -93,12 +93,6 @@ public:
     /// All of them, in their order, or none. A sample of a round that its kernel has already is refused (Error): nothing
     /// is measured twice.
     void add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries);
-    void add_compile(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, double predicted_us,
-                     const CompileOutcome& outcome);
-    void add_same_code(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const std::string& same_as);
-    void add_verified(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel,
-                      const VerifyOutcome& outcome);
-    void add_sample(std::int64_t sweep, const GemmSpec& spec, const std::string& kernel, const Sample& sample);
     /// Replaces the winner of (device class, spec), except a complete one by an incomplete one of the same versions.
     /// `serves`: false records it as what the sweep found and no more.
     void set_winner(std::int64_t sweep, const Winner& winner, bool serves = true);

@@ -164,9 +164,8 @@ std::int64_t problem_row(Database& database, std::int64_t sweep, const GemmSpec&
     return database.last_row();
 }
 
-void put_entry(Database& database, std::int64_t sweep, const GemmSpec& spec, const TrialEntry& entry) {
-    const TrialWriter writer{database, entry.kernel,
-                             trial_row(database, problem_row(database, sweep, spec), entry.kernel)};
+void put_entry(Database& database, std::int64_t problem, const TrialEntry& entry) {
+    const TrialWriter writer{database, entry.kernel, trial_row(database, problem, entry.kernel)};
     std::visit(writer, entry.what);
 }
 

@@ -18,7 +18,7 @@ namespace jitgemm::tuning {
 [[nodiscard]] std::int64_t problem_row(sqlite::Database& database, std::int64_t sweep, const GemmSpec& spec);
 
 /// Makes the trial's row when there is none yet. Throws Error for a sample of a round that the trial has already.
-void put_entry(sqlite::Database& database, std::int64_t sweep, const GemmSpec& spec, const TrialEntry& entry);
+void put_entry(sqlite::Database& database, std::int64_t problem, const TrialEntry& entry);
 void put_sweep_winner(sqlite::Database& database, std::int64_t problem, const Winner& winner);
 
 [[nodiscard]] std::vector<ProblemRecord> read_problems(sqlite::Database& database, std::int64_t sweep);

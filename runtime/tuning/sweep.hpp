@@ -59,8 +59,8 @@ struct SweepResult {
 };
 
 /// Tunes problems on devices, one thread a device; problems go to whichever device of a class is free. Devices of different
-/// classes tune all problems each. Every measurement is on its way to the store as soon as it is made, and a sweep that was asked the
-/// same before goes on where it was.
+/// classes tune all problems each. Every measurement is on its way to the store as soon as it is made, and a sweep that
+/// was asked the same before goes on where it was.
 class Sweep {
 public:
     struct Services {

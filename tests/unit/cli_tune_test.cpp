@@ -9,11 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <sstream>
 
 using namespace jitgemm;

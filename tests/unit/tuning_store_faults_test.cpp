@@ -64,7 +64,7 @@ int answer_of(pid_t child) {
 }
 
 void add_round(TuningStore& store, std::int64_t sweep, const std::string& kernel, int round) {
-    store.add_sample(sweep, kTunedSpec, kernel, {round, 10.0 + round, {}, {}});
+    store.add(sweep, kTunedSpec, {{kernel, Sample{round, 10.0 + round, {}, {}}}});
 }
 
 std::size_t samples_in(const TuningStore& store, std::int64_t sweep) {

@@ -36,14 +36,16 @@ std::string lines(const std::vector<ProblemRecord>& problems) {
 /// One sweep with a bit of everything.
 std::int64_t fill(TuningStore& store) {
     const std::int64_t sweep = store.begin_sweep(kSweepKey);
-    store.add_compile(sweep, kTunedSpec, "one", 11.5, {Verdict::fine, "", 40, 168, 16, {"C7510 \"note\""}, "abc"});
-    store.add_compile(sweep, kTunedSpec, "two", 12.5, {Verdict::compile_failed, "line 3: no", 4, 0, 0, {}, ""});
-    store.add_compile(sweep, kTunedSpec, "three", 13.5, {Verdict::fine, "", 41, 168, 16, {}, "abc"});
-    store.add_same_code(sweep, kTunedSpec, "three", "one");
-    store.add_verified(sweep, kTunedSpec, "one", {Verdict::fine, "exact"});
-    store.add_sample(sweep, kTunedSpec, "one", sample_of(0, 0.1));
-    store.add_sample(sweep, kTunedSpec, "one", sample_of(1, 1.0 / 3));
-    store.add_verified(sweep, kOtherSpec, "four", {Verdict::crashed, "illegal access"});
+    store.add(sweep, kTunedSpec,
+              {{"one", PredictedCompile{11.5, {Verdict::fine, "", 40, 168, 16, {"C7510 \"note\""}, "abc"}}}});
+    store.add(sweep, kTunedSpec,
+              {{"two", PredictedCompile{12.5, {Verdict::compile_failed, "line 3: no", 4, 0, 0, {}, ""}}}});
+    store.add(sweep, kTunedSpec, {{"three", PredictedCompile{13.5, {Verdict::fine, "", 41, 168, 16, {}, "abc"}}}});
+    store.add(sweep, kTunedSpec, {{"three", SameCode{"one"}}});
+    store.add(sweep, kTunedSpec, {{"one", VerifyOutcome{Verdict::fine, "exact"}}});
+    store.add(sweep, kTunedSpec, {{"one", sample_of(0, 0.1)}});
+    store.add(sweep, kTunedSpec, {{"one", sample_of(1, 1.0 / 3)}});
+    store.add(sweep, kOtherSpec, {{"four", VerifyOutcome{Verdict::crashed, "illegal access"}}});
     store.set_winner(sweep, winner_for(kTunedSpec));
     return sweep;
 }
@@ -123,11 +125,9 @@ TEST_CASE("nothing is measured twice") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = fill(store);
-    REQUIRE_THROWS_WITH(store.add_sample(sweep, kTunedSpec, "one", sample_of(1, 5)),
-                        ContainsSubstring("one has round 1"));
+    REQUIRE_THROWS_WITH(store.add(sweep, kTunedSpec, {{"one", sample_of(1, 5)}}), ContainsSubstring("one has round 1"));
     REQUIRE(store.read_sweep(sweep)[0].trials[0].times_us() == std::vector<double>{0.1, 1.0 / 3});
-    store.add_sample(store.begin_sweep(kSweepKey), kTunedSpec, "one",
-                     sample_of(1, 5));  // another sweep is another trial
+    store.add(store.begin_sweep(kSweepKey), kTunedSpec, {{"one", sample_of(1, 5)}});  // another sweep is another trial
 }
 
 TEST_CASE("a sample gets its last reading at the end of its round, or goes with the round") {
@@ -156,7 +156,7 @@ TEST_CASE("a sample gets its last reading at the end of its round, or goes with 
 TEST_CASE("a sweep that is none is refused") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
-    REQUIRE_THROWS_AS(store.add_sample(77, kTunedSpec, "one", sample_of(0, 5)), TuningStoreError);
+    REQUIRE_THROWS_AS(store.add(77, kTunedSpec, {{"one", sample_of(0, 5)}}), TuningStoreError);
     REQUIRE(store.read_sweep(77).empty());
 }
 
@@ -164,8 +164,8 @@ TEST_CASE("an unresolved spec is the resolved one") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = store.begin_sweep(kSweepKey);
-    store.add_verified(sweep, {.m = 4096, .n = 512, .k = 1024}, "one", {});
-    store.add_verified(sweep, kTunedSpec, "one", {Verdict::wrong, "D(0, 0)"});
+    store.add(sweep, {.m = 4096, .n = 512, .k = 1024}, {{"one", VerifyOutcome{}}});
+    store.add(sweep, kTunedSpec, {{"one", VerifyOutcome{Verdict::wrong, "D(0, 0)"}}});
     REQUIRE(store.read_sweep(sweep).size() == 1);
     REQUIRE(store.read_sweep(sweep)[0].trials[0].verdict() == Verdict::wrong);
 }
@@ -243,9 +243,9 @@ TEST_CASE("what a sweep learnt since the last merge is taken over by the next") 
     TuningStore theirs(folder / "theirs");
     const std::int64_t sweep = fill(theirs);
     static_cast<void>(ours.merge(folder / "theirs"));
-    theirs.add_sample(sweep, kTunedSpec, "one", sample_of(2, 7));
-    theirs.add_same_code(sweep, kOtherSpec, "four", "one");
-    theirs.add_compile(sweep, kOtherSpec, "five", 3, {});
+    theirs.add(sweep, kTunedSpec, {{"one", sample_of(2, 7)}});
+    theirs.add(sweep, kOtherSpec, {{"four", SameCode{"one"}}});
+    theirs.add(sweep, kOtherSpec, {{"five", PredictedCompile{3, {}}}});
     theirs.finish_sweep(sweep);
     REQUIRE(ours.merge(folder / "theirs").sweeps == 0);
     const SweepRow row = *ours.find_sweep(kSweepKey);
@@ -287,7 +287,7 @@ TEST_CASE("what cannot be merged is refused and changes nothing") {
         REQUIRE(text_in(folder / "garbage.sqlite") == std::string(9000, 'x'));
     }
     REQUIRE(lines(store.winners()) == before);
-    store.add_sample(store.begin_sweep(kSweepKey), kTunedSpec, "one", sample_of(0, 1));  // no lock stays behind
+    store.add(store.begin_sweep(kSweepKey), kTunedSpec, {{"one", sample_of(0, 1)}});  // no lock stays behind
 }
 
 // ---- where it lies --------------------------------------------------------------------------------------------------
