@@ -37,6 +37,12 @@ constexpr Row kRows[] = {
     {"sm_120", 120, 100, 1536, 24, 512, 256, 128},  {"sm_121", 121, 100, 1536, 24, 512, 256, 129},
 };
 
+/// CUDA C++ Programming Guide, "Thread Block Clusters": 8 blocks everywhere since sm_90; 16 on the data centre's GPUs.
+constexpr int max_cluster_blocks(int compute_capability) {
+    if (compute_capability < 90) return 0;
+    return compute_capability < 110 ? 16 : 8;
+}
+
 constexpr Arch arch_of(const Row& row) {
     return {.name = row.name,
             .compute_capability = row.compute_capability,
@@ -48,6 +54,7 @@ constexpr Arch arch_of(const Row& row) {
             .max_registers_per_thread = 255,
             .max_threads_per_sm = row.max_threads_per_sm,
             .max_blocks_per_sm = row.max_blocks_per_sm,
+            .max_cluster_blocks = max_cluster_blocks(row.compute_capability),
             .mma_flops_per_clock = row.mma_flops_per_clock,
             .fma_flops_per_clock = row.fma_flops_per_clock,
             .first_nvrtc = row.first_nvrtc,

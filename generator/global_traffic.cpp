@@ -87,7 +87,8 @@ GlobalTraffic global_traffic(const GemmSpec& spec, const KernelConfig& config) {
         traffic.read_bytes = tiled_reads(spec, config, anatomy.block);
     }
     const double packed = packed_bytes(spec, config);
-    const double sums = anatomy.split_k > 1 ? anatomy.split_k * elements(spec.m, spec.n) * kSumBytes : 0;
+    const bool in_workspace = anatomy.split_k > 1 && anatomy.cluster == 1;
+    const double sums = in_workspace ? anatomy.split_k * elements(spec.m, spec.n) * kSumBytes : 0;
     const double c = spec.c ? row_by_row(spec, *spec.c, run) : 0;
     traffic.read_bytes += packed + sums + c;
     traffic.written_bytes = row_by_row(spec, spec.d, run) + packed + sums;

@@ -21,17 +21,25 @@
 #include "shared_layout.cuh"
 #include "global_to_shared.cuh"
 #include "shared_to_registers.cuh"
-#if GEMM_EPILOGUE_SHARED
+#if GEMM_SPLIT_CLUSTER
+#include "output_vector.cuh"
+#include "cluster_sums.cuh"
+#include "epilogue_cluster.cuh"
+#elif GEMM_EPILOGUE_SHARED
 #include "epilogue_shared.cuh"
 #else
 #include "epilogue_registers.cuh"
 #endif
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
 #include "split_k_reduce.cuh"
 #endif
 
 // ---- kernel
+#if GEMM_SPLIT_CLUSTER
+extern "C" __global__ void __cluster_dims__(kSplitK) __launch_bounds__(kThreads)
+#else
 extern "C" __global__ void __launch_bounds__(kThreads)
+#endif
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -140,10 +148,15 @@ gemm(const GemmArgs args) {
     }
 #endif
 
-#if GEMM_SPLIT_K > 1
+#if GEMM_SPLIT_CLUSTER
+    lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
+    add_up_and_store(final_output(args), shared_address(shared_memory), tile_row, tile_column, split);
+#else
+#if GEMM_PARTIAL_SUMS
     const OutputTile output = partial_sums(args, split);
 #else
     const OutputTile output = final_output(args);
 #endif
     epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+#endif
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Where a block's result goes and what is still to be done to it.
 struct OutputTile {
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
     float* d;                       // (m, n) partial sums of this split
 #else
     ElementD* d;
@@ -16,7 +16,7 @@ struct OutputTile {
     float alpha;
 };
 
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
 __device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int split) {
     OutputTile output;
     output.ldd   = slab_pitch(args.n);

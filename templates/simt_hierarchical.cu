@@ -19,8 +19,9 @@
 #endif
 #include "simt_global_to_shared.cuh"
 #include "simt_shared_to_registers.cuh"
+#include "output_vector.cuh"
 #include "simt_epilogue.cuh"
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
 #include "split_k_reduce.cuh"
 #endif
 
@@ -115,7 +116,7 @@ gemm(const GemmArgs args) {
     }
 #endif
 
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
     const OutputTile output = partial_sums(args, split);
 #else
     const OutputTile output = final_output(args);

@@ -2,9 +2,14 @@
     const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
     const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
 #if GEMM_SPLIT_K > 1
+#if GEMM_SPLIT_CLUSTER
+    const int split         = blockIdx.x % kSplitK;             // rank in the cluster, which shares a tile
+    const TileCoord tile    = tile_of_block(blockIdx.x / kSplitK, tiles_m, tiles_n);
+#else
     const unsigned tiles    = tiles_m * tiles_n;
     const int split         = blockIdx.x / tiles;
     const TileCoord tile    = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
+#endif
     const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
     const int first_k       = min(split * k_share, static_cast<long long>(args.k));
     const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));

@@ -37,10 +37,10 @@ __device__ __forceinline__ Bits* packed_b(const GemmArgs& args) { return reinter
 __device__ __forceinline__ long long packed_bytes_b(const GemmArgs& args) {
     return on_boundary(packed_rows_b(args) * packed_pitch(packed_columns_b(args)) * 2);
 }
-#elif GEMM_SPLIT_K > 1
+#elif GEMM_PARTIAL_SUMS
 __device__ __forceinline__ long long packed_bytes_b(const GemmArgs&) { return 0; }
 #endif
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
 
 // Partial sums: (kSplitK, m, n rounded up to 4).
 __device__ __forceinline__ long long slab_pitch(int n) { return (n + 3ll) / 4 * 4; }

@@ -46,11 +46,11 @@ std::string order_text(const MmaMultistageConfig& config) {
 
 TileOrder order_of(const GemmSpec& spec, const MmaMultistageConfig& config, const KernelRasterization& r) {
     TileOrder order;
-    const std::int64_t tiles = r.tiles.m * r.tiles.n;
     for (std::int64_t block = 0; block < r.first_wave; ++block)
-        order.first_wave.push_back(tile_of_block(config, block % tiles, r.tiles));
+        order.first_wave.push_back(work_of_block(config, block, r.tiles).tile);
     for (std::int64_t m = 0; m < r.drawn.m; ++m) {
-        for (std::int64_t n = 0; n < r.drawn.n; ++n) order.block_of.push_back(block_of_tile(config, {m, n}, r.tiles));
+        for (std::int64_t n = 0; n < r.drawn.n; ++n) 
+            order.block_of.push_back(first_block_of_tile(config, {m, n}, r.tiles));
     }
     order.footprint = wave_footprint(spec, config, r.first_wave);
     return order;
@@ -117,16 +117,15 @@ std::string megabytes(std::int64_t bytes) { return fmt::format("{:.2f} MB", stat
 
 WaveFootprint wave_footprint(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t count) {
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
-    std::set<std::pair<std::int64_t, std::int64_t>> rows;  // (split, tile) whose part of A, or B, is read
-    std::set<std::pair<std::int64_t, std::int64_t>> columns;
+    std::set<std::pair<int, std::int64_t>> rows;  // (split, tile) whose part of A, or B, is read
+    std::set<std::pair<int, std::int64_t>> columns;
     for (std::int64_t block = 0; block < count; ++block) {
-        const std::int64_t split = block / (tiles.m * tiles.n);
-        const TileIndex tile = tile_of_block(config, block % (tiles.m * tiles.n), tiles);
+        const auto [tile, split] = work_of_block(config, block, tiles);
         rows.insert({split, tile.m});
         columns.insert({split, tile.n});
     }
-    const auto k_extent = [&](std::int64_t split) {
-        const KRange range = k_range_of_split(config, static_cast<int>(split), spec.k);
+    const auto k_extent = [&](int split) {
+        const KRange range = k_range_of_split(config, split, spec.k);
         return range.end - range.first;
     };
     WaveFootprint footprint;

@@ -66,6 +66,7 @@ struct KernelAnatomy {
     int fragment_registers = 0;
     int stages = 0;
     int split_k = 1;
+    int cluster = 1;  ///< blocks of a thread-block cluster: then its splits add up in shared memory
     std::int64_t stage_bytes = 0;
     std::int64_t pipeline_bytes = 0;  ///< all stages
     std::int64_t epilogue_bytes = 0;

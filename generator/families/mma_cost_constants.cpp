@@ -36,10 +36,12 @@ constexpr std::array<MmaCostRow, 1> kRows{{
                    .narrow_copy_cycles = 1.6,
                    .realign_cycles = 20,
                    .store_bytes_per_cycle = 15.5,
+                   .cluster_cycles = 1000,
+                   .remote_bytes_per_cycle = 16,
                    .dram_share = 0.78}},
 }};
 
-constexpr std::array<MmaCostField, 20> kFields{{
+constexpr std::array<MmaCostField, 22> kFields{{
     {"launch_us", &MmaCostConstants::launch_us},
     {"reduce_us", &MmaCostConstants::reduce_us},
     {"slab_share", &MmaCostConstants::slab_share},
@@ -59,6 +61,8 @@ constexpr std::array<MmaCostField, 20> kFields{{
     {"narrow_copy_cycles", &MmaCostConstants::narrow_copy_cycles},
     {"realign_cycles", &MmaCostConstants::realign_cycles},
     {"store_bytes_per_cycle", &MmaCostConstants::store_bytes_per_cycle},
+    {"cluster_cycles", &MmaCostConstants::cluster_cycles},
+    {"remote_bytes_per_cycle", &MmaCostConstants::remote_bytes_per_cycle},
     {"dram_share", &MmaCostConstants::dram_share},
 }};
 static_assert(kFields.size() * sizeof(double) == sizeof(MmaCostConstants), "a constant has no field");

@@ -29,6 +29,8 @@ struct MmaCostConstants {
     double narrow_copy_cycles;     ///< a cp.async of one warp below 16 bytes
     double realign_cycles;         ///< a 16-byte vector of one warp shifted in registers
     double store_bytes_per_cycle;  ///< epilogue
+    double cluster_cycles;         ///< of a block that adds up in a cluster: two barriers, the way to a peer and back
+    double remote_bytes_per_cycle; ///< of peers' shared memory, into one SM
     double dram_share;             ///< of the datasheet's bandwidth
     friend bool operator==(const MmaCostConstants&, const MmaCostConstants&) = default;
 };

@@ -22,6 +22,10 @@ enum class SharedLayout : std::uint8_t { swizzle, padding };
 /// Where the epilogue's stores come from: rearranged through shared memory into rows, or straight from the fragments.
 enum class EpilogueStore : std::uint8_t { shared, registers };
 
+/// Where the sums of blocks that share the K of a tile meet: in the workspace, added up by a second entry; or, sm_90 and later,
+/// in the shared memory of a thread-block cluster.
+enum class Reduction : std::uint8_t { workspace, cluster };
+
 /// Operands copied into the workspace first, their rows padded to 16 bytes, because they are too little aligned for
 /// 16-byte cp.async: a bit each.
 enum class Pack : std::uint8_t { none, a, b, ab };
@@ -41,8 +45,14 @@ struct MmaMultistageConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< strip width in tiles; 1 where the rasterization has none
     EpilogueStore epilogue = EpilogueStore::shared;
-    int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
+    int split_k = 1;  ///< blocks that share the K of one tile
+    Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;
+
+    /// Whether the splits of a tile are a cluster.
+    [[nodiscard]] bool splits_in_cluster() const { return split_k > 1 && reduction == Reduction::cluster; }
+    /// Whether they leave partial sums in the workspace.
+    [[nodiscard]] bool splits_in_workspace() const { return split_k > 1 && reduction == Reduction::workspace; }
 
     friend bool operator==(const MmaMultistageConfig&, const MmaMultistageConfig&) = default;
 };

@@ -90,6 +90,7 @@ KernelAnatomy mma_multistage_anatomy(const GemmSpec& spec, const KernelConfig& c
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
+    anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxWarps = 16;
 constexpr int kMinStages = 2;
-constexpr int kMaxStages = 8;
+constexpr int kMaxStages = 16;
 constexpr int kMaxSplits = 64;
 
 void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
@@ -67,6 +67,18 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMul
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
 }
 
+void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
+    if (c.reduction != Reduction::cluster) return;
+    if (c.split_k < 2) reasons.push_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
+    if (arch.max_cluster_blocks == 0)
+        reasons.push_back(fmt::format("reduction = cluster needs thread-block clusters (sm_90), not {}", arch.name));
+    else if (c.split_k > arch.max_cluster_blocks)
+        reasons.push_back(fmt::format("reduction = cluster: {} blocks share a tile, a cluster of {} has at most {}",
+                                      c.split_k, arch.name, arch.max_cluster_blocks));
+    if (c.epilogue != EpilogueStore::shared)
+        reasons.push_back("reduction = cluster adds up in shared memory, so that epilogue = reg can't be");
+}
+
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
     if (c.epilogue == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
         reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
@@ -110,6 +122,7 @@ Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& conf
     check_copy(reasons, "A", g.a, g.threads);
     check_swizzle(reasons, "B", g.b, c.shared_layout);
     check_copy(reasons, "B", g.b, g.threads);
+    check_reduction(reasons, c, arch);
     check_epilogue(reasons, c, g);
     check_rasterization(reasons, c.rasterization, c.group);
     check_resources(reasons, g, arch);

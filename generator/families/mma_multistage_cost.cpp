@@ -26,11 +26,12 @@ constexpr Tile kTiles[] = {
     {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
 };
 constexpr int kBlockKs[] = {32, 64};
-constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
+constexpr int kStageCounts[] = {2, 3, 4, 5, 6, 8, 12};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 256;  // of K
+constexpr int kLargestCluster = 8;   // of splits: what every GPU with clusters takes without asking
 
 MmaMultistageConfig config_of(const Tile& tile, int block_k) {
     MmaMultistageConfig config;
@@ -62,7 +63,14 @@ std::vector<Pack> packings(const GemmSpec& spec) {
     return options;
 }
 
-void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Tile& tile) {
+/// The ways in which so many splits may add up.
+std::vector<Reduction> reductions(int splits, const Arch& arch) {
+    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kLargestCluster))
+        return {Reduction::workspace, Reduction::cluster};
+    return {Reduction::workspace};
+}
+
+void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Arch& arch, const Tile& tile) {
     const std::vector<Pack> packs = packings(spec);
     for (const int block_k : kBlockKs) {
         MmaMultistageConfig config = config_of(tile, block_k);
@@ -71,9 +79,12 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
             for (const int splits : kSplits) {
                 if (!splitting_may_pay(spec, config, splits)) continue;
                 config.split_k = splits;
-                for (const Pack pack : packs) {
-                    config.pack = pack;
-                    candidates.push_back({config});
+                for (const Reduction reduction : reductions(splits, arch)) {
+                    config.reduction = reduction;
+                    for (const Pack pack : packs) {
+                        config.pack = pack;
+                        candidates.push_back({config});
+                    }
                 }
             }
         }
@@ -131,6 +142,25 @@ double k_block_cycles(const UnitCycles& unit, double friction, const MmaCostInpu
     return std::max({throughput, chain, loads});
 }
 
+/// Storing the tile; where a cluster adds up, each block reads a tile's worth of sums and stores its share.
+double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int resident,
+                       const MmaCostConstants& constants) {
+    const double elements = resident * static_cast<double>(c.block.m) * c.block.n;
+    if (c.splits_in_workspace()) return elements * 4 / constants.store_bytes_per_cycle;
+    const double stored = elements * bytes(spec.d) / c.split_k / constants.store_bytes_per_cycle;
+    if (!c.splits_in_cluster()) return stored;
+    return stored + elements * 4 / constants.remote_bytes_per_cycle + constants.cluster_cycles;
+}
+
+/// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
+/// 132, clusters of 2 fill all, of up to 8 fill 120, of 16 fill 112 (one block an SM; with more an SM it matters less, but then
+/// a wave's blocks are more too).
+GpuModel with_room_for_clusters(const GpuModel& gpu, int blocks) {
+    GpuModel reached = gpu;
+    if (blocks > 2) reached.sm_count = std::max(1, gpu.sm_count * (blocks <= 8 ? 10 : 9) / 11);
+    return reached;
+}
+
 /// Reading and writing an operand once more.
 double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
     const auto bytes_of = [](std::int64_t rows, std::int64_t columns) {
@@ -146,12 +176,12 @@ double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCo
 
 }  // namespace
 
-std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const Arch&) {
+std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const Arch& arch) {
     std::vector<KernelConfig> candidates;
     for (const Tile& tile : kTiles) {
-        add_variants(candidates, spec, tile);
+        add_variants(candidates, spec, arch, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
-        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m) add_variants(candidates, spec, turned);
+        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m) add_variants(candidates, spec, arch, turned);
     }
     return candidates;
 }
@@ -183,13 +213,12 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
-    const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
         return k_blocks * k_block_cycles(unit, friction(spec, c, constants), in, resident, constants) +
-               constants.prologue_cycles + resident * store_bytes / constants.store_bytes_per_cycle;
+               constants.prologue_cycles + epilogue_cycles(spec, c, resident, constants);
     };
-    add_waves(cost, blocks, gpu, wave_cycles);
+    add_waves(cost, blocks, c.splits_in_cluster() ? with_room_for_clusters(gpu, c.split_k) : gpu, wave_cycles);
 
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
@@ -198,11 +227,11 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     cost.shared_us = k_blocks_per_sm * unit.shared * us_per_cycle;
     cost.l2_us = k_blocks_per_sm * unit.l2 * us_per_cycle;
     const double slab_bytes =
-        c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
+        c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us =
-        constants.launch_us + (c.split_k > 1 ? constants.reduce_us : 0) + pack_us(spec, c.pack, gpu, constants);
+        constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) + pack_us(spec, c.pack, gpu, constants);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

@@ -21,7 +21,7 @@ int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConf
 }
 
 int output_vector(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    return config.split_k > 1 ? 4 : signature.align_d / bytes(signature.d);
+    return config.splits_in_workspace() ? 4 : signature.align_d / bytes(signature.d);
 }
 
 }  // namespace
@@ -85,8 +85,10 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     g.vector_d = output_vector(signature, config);
     g.pipeline_bytes = static_cast<std::int64_t>(config.stages) * (g.a.stage_bytes + g.b.stage_bytes);
     g.staged_bytes = staged_element_bytes(signature, config);
-    g.staged_pitch = (config.warp.n + 8) * g.staged_bytes;
-    g.epilogue_bytes = static_cast<std::int64_t>(g.threads) / 32 * config.mma.m * g.staged_pitch;
+    const bool whole_tile = config.splits_in_cluster();
+    g.staged_pitch = ((whole_tile ? config.block.n : config.warp.n) + 8) * g.staged_bytes;
+    const std::int64_t staged_rows = whole_tile ? config.block.m : g.threads / 32 * config.mma.m;
+    g.epilogue_bytes = staged_rows * g.staged_pitch;
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
     return g;
 }

@@ -78,6 +78,18 @@ bool read_epilogue(TextReader& reader, MmaMultistageConfig& config) {
     return false;
 }
 
+bool read_reduction(TextReader& reader, MmaMultistageConfig& config) {
+    if (reader.take("workspace")) return config.reduction = Reduction::workspace, true;
+    if (reader.take("cluster")) return config.reduction = Reduction::cluster, true;
+    return false;
+}
+
+bool read_split(TextReader& reader, MmaMultistageConfig& config) {
+    if (!reader.take("split") || !reader.take_number(config.split_k)) return false;
+    if (reader.take("-cluster")) config.reduction = Reduction::cluster;
+    return true;
+}
+
 bool read_pack(TextReader& reader, MmaMultistageConfig& config) {
     for (const Pack pack : {Pack::none, Pack::ab, Pack::a, Pack::b})  // "ab" before its first letter
         if (reader.take(name_of(pack))) return config.pack = pack, true;
@@ -102,7 +114,7 @@ constexpr std::array<NameToken, 11> kNameTokens{{
     {"raster-row, raster-column, group<N>m, group<N>n or zigzag<N>m", read_rasterization},
     {"epi-smem or epi-reg",
      [](TextReader& r, MmaMultistageConfig& c) { return r.take("epi-") && read_epilogue(r, c); }},
-    {"split<N>", [](TextReader& r, MmaMultistageConfig& c) { return r.take("split") && r.take_number(c.split_k); }},
+    {"split<N> or split<N>-cluster", read_split},
     {"pack-none, pack-a, pack-b or pack-ab",
      [](TextReader& r, MmaMultistageConfig& c) { return r.take("pack-") && read_pack(r, c); }},
 }};
@@ -120,7 +132,7 @@ bool read_shared_value(TextReader& reader, MmaMultistageConfig& config) {
     return false;
 }
 
-constexpr std::array<Parameter, 13> kParameters{{
+constexpr std::array<Parameter, 14> kParameters{{
     {"block", "<M>x<N>x<K>", [](TextReader& r, MmaMultistageConfig& c) { return r.take_shape(c.block); }},
     {"warp", "<M>x<N>", [](TextReader& r, MmaMultistageConfig& c) { return r.take_shape_2d(c.warp); }},
     {"mma", "<M>x<N>x<K>", [](TextReader& r, MmaMultistageConfig& c) { return r.take_shape(c.mma); }},
@@ -135,6 +147,7 @@ constexpr std::array<Parameter, 13> kParameters{{
     {"group", "a number", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.group); }},
     {"epilogue", "smem or reg", read_epilogue},
     {"split_k", "a number", [](TextReader& r, MmaMultistageConfig& c) { return r.take_number(c.split_k); }},
+    {"reduction", "workspace or cluster", read_reduction},
     {"pack", "none, a, b or ab", read_pack},
 }};
 
@@ -156,11 +169,12 @@ const Parameter* find_parameter(std::string_view name) {
 std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
     const MmaMultistageConfig& c = config_of(config);
     const MmaMultistageGeometry g = geometry(signature, c);
-    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}_pack-{}",
+    return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}{}_pack-{}",
                        c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a,
                        g.a.k_major ? 'n' : 't', c.ldmatrix_b, g.b.k_major ? 'n' : 't', c.stages,
                        shared_token(g, c.shared_layout), c.double_buffer ? 1 : 0, rasterization_token(c),
-                       c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k, name_of(c.pack));
+                       c.epilogue == EpilogueStore::shared ? "smem" : "reg", c.split_k,
+                       c.reduction == Reduction::cluster ? "-cluster" : "", name_of(c.pack));
 }
 
 KernelConfig parse_mma_multistage_config_name(std::string_view name) {
@@ -193,6 +207,7 @@ ParameterMap mma_multistage_parameters(const KernelConfig& config) {
             {"group", std::to_string(c.group)},
             {"epilogue", c.epilogue == EpilogueStore::shared ? "smem" : "reg"},
             {"split_k", std::to_string(c.split_k)},
+            {"reduction", c.reduction == Reduction::cluster ? "cluster" : "workspace"},
             {"pack", std::string(name_of(c.pack))}};
 }
 

@@ -23,6 +23,11 @@ const MmaMultistageConfig& config_of(const KernelConfig& config) {
     return std::get<MmaMultistageConfig>(config.family);
 }
 
+/// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
+bool stages_rows(const MmaMultistageConfig& c) {
+    return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster();
+}
+
 Macros tile_macros(const MmaMultistageConfig& c) {
     return {{"GEMM_WMMA", 0},
             {"GEMM_BLOCK_M", c.block.m},
@@ -38,16 +43,18 @@ Macros tile_macros(const MmaMultistageConfig& c) {
             {"GEMM_DOUBLE_BUFFER", c.double_buffer},
             {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
             {"GEMM_GROUP", c.group},
-            {"GEMM_EPILOGUE_SHARED", c.epilogue == EpilogueStore::shared},
+            {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
             {"GEMM_SPLIT_K", c.split_k},
+            {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
+            {"GEMM_PARTIAL_SUMS", c.splits_in_workspace()},
             {"GEMM_PACK_A", packs_a(c.pack)},
             {"GEMM_PACK_B", packs_b(c.pack)},
-            {"GEMM_WORKSPACE", c.split_k > 1 || c.pack != Pack::none}};
+            {"GEMM_WORKSPACE", c.splits_in_workspace() || c.pack != Pack::none}};
 }
 
 void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
                        const MmaMultistageGeometry& g) {
-    const bool split = c.split_k > 1;
+    const bool split = c.splits_in_workspace();
     const bool read_c = s.c.has_value() && !split;
     const bool store_float = s.d == DataType::f32 || split;
     macros.merge(type_macros(s));
@@ -65,7 +72,7 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
 }
 
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
-    const bool split = c.split_k > 1;
+    const bool split = c.splits_in_workspace();
     std::string text;
     text += tile_lines(c.block, c.warp);
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
@@ -75,11 +82,13 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
     text += group_line(c.rasterization, c.group);
-    if (split) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (c.split_k > 1)
+        text += constant_line("kSplitK", c.split_k,
+                              split ? "blocks that share the K of one tile" : "blocks that share the K of one tile: a cluster");
     if (g.a.async)
         text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
     if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
-    if (c.epilogue == EpilogueStore::shared)
+    if (stages_rows(c) || c.splits_in_cluster())
         text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
     if (c.pack != Pack::none)
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
@@ -90,7 +99,8 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
                        s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
     text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
-    if (c.epilogue == EpilogueStore::shared) {
+    if (c.splits_in_cluster()) text += alias_line("ElementOut", "ElementD", "what the epilogue stores");
+    if (stages_rows(c)) {
         const bool staged_f32 = split || s.c || s.d == DataType::f32;
         text +=
             alias_line("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
@@ -146,12 +156,13 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.grid = {c.block.m, c.block.n, c.split_k};
-    gemm.arguments = gemm_arguments(signature.c.has_value(), c.split_k > 1 || c.pack != Pack::none);
+    if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
+    gemm.arguments = gemm_arguments(signature.c.has_value(), c.splits_in_workspace() || c.pack != Pack::none);
     std::vector<KernelEntry> entries;
     if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
     if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
     entries.push_back(gemm);
-    if (c.split_k > 1) entries.push_back(reduce_entry(gemm.arguments));
+    if (c.splits_in_workspace()) entries.push_back(reduce_entry(gemm.arguments));
     return entries;
 }
 
@@ -160,7 +171,7 @@ std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelCo
     std::int64_t workspace = 0;
     if (packs_a(c.pack)) workspace += packed_bytes(is_k_major(Operand::a, spec.layout), spec.m, spec.k);
     if (packs_b(c.pack)) workspace += packed_bytes(is_k_major(Operand::b, spec.layout), spec.n, spec.k);
-    return workspace + partial_sum_bytes(spec, c.split_k);
+    return workspace + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 
 ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
@@ -170,7 +181,7 @@ ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& conf
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
+    owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;

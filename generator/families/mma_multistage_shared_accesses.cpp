@@ -179,6 +179,34 @@ SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const Mm
     return access;
 }
 
+namespace {
+
+/// A block's loads of its share of the whole tile, from its own shared memory and its peers': the first block's, in the first's.
+SharedAccess cluster_load(const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const int vector_bytes = g.vector_d * g.staged_bytes;
+    const int bytes = std::min(vector_bytes, kWidestAccess);
+    const int vectors_per_row = g.vector_d > 0 ? c.block.n / g.vector_d : 0;
+    const int vectors = c.block.m * vectors_per_row;
+    SharedAccess access;
+    access.what = "epilogue load";
+    access.instruction = fmt::format("ld.shared::cluster of {} bytes", bytes);
+    access.in_mainloop = false;
+    for (int first = 0; first < vectors; first += kWarpLanes) {
+        if (first / g.threads % c.split_k != 0) continue;  // another block's share
+        for (int part = 0; part < vector_bytes; part += bytes) {
+            const LaneAddresses addresses = lane_addresses([&](int lane) {
+                const int vector = first + lane;
+                if (vector >= vectors) return kInactiveLane;
+                return vector / vectors_per_row * g.staged_pitch + vector % vectors_per_row * vector_bytes + part;
+            });
+            add_instruction(access, load_wavefronts(bytes, addresses), c.split_k);
+        }
+    }
+    return access;
+}
+
+}  // namespace
+
 std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                          const MmaMultistageConfig& config) {
     std::vector<SharedAccess> accesses = mainloop_accesses(signature, config);
@@ -186,7 +214,8 @@ std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& si
     const MmaMultistageGeometry g = geometry(signature, config);
     const MmaAtom& atom = *find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
     accesses.push_back(epilogue_store(config, g, atom));
-    accesses.push_back(epilogue_load(config.warp, config.mma, g));
+    accesses.push_back(config.splits_in_cluster() ? cluster_load(config, g)
+                                                  : epilogue_load(config.warp, config.mma, g));
     return accesses;
 }
 

@@ -70,6 +70,8 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
                     {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
                     {"GEMM_GROUP", c.group},
                     {"GEMM_SPLIT_K", c.split_k},
+                    {"GEMM_SPLIT_CLUSTER", 0},
+                    {"GEMM_PARTIAL_SUMS", split},
                     {"GEMM_WORKSPACE", split},
                     {"GEMM_PACK_A", 0},
                     {"GEMM_PACK_B", 0},

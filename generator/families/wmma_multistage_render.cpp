@@ -37,6 +37,8 @@ Macros config_macros(const WmmaMultistageConfig& c) {
             {"GEMM_GROUP", c.group},
             {"GEMM_EPILOGUE_SHARED", 1},
             {"GEMM_SPLIT_K", 1},
+            {"GEMM_SPLIT_CLUSTER", 0},
+            {"GEMM_PARTIAL_SUMS", 0},
             {"GEMM_WORKSPACE", 0}};
 }
 

@@ -66,6 +66,9 @@
 #ifndef GEMM_SPLIT_K
 #define GEMM_SPLIT_K 1
 #endif
+#ifndef GEMM_SPLIT_CLUSTER
+#define GEMM_SPLIT_CLUSTER 0  // the splits of a tile are a cluster
+#endif
 #ifndef GEMM_PACK_A
 #define GEMM_PACK_A 0
 #endif
@@ -148,8 +151,11 @@
 #ifndef GEMM_HAS_C
 #define GEMM_HAS_C (GEMM_TYPE_C != 3)
 #endif
+#ifndef GEMM_PARTIAL_SUMS
+#define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
+#endif
 #ifndef GEMM_READ_C
-#define GEMM_READ_C (GEMM_HAS_C && GEMM_SPLIT_K == 1)
+#define GEMM_READ_C (GEMM_HAS_C && !GEMM_PARTIAL_SUMS)
 #endif
 #ifndef GEMM_A_ASYNC
 #define GEMM_A_ASYNC (GEMM_ASYNC && GEMM_ALIGN_A >= 4)
@@ -203,7 +209,7 @@
 #define GEMM_REALIGN_MN_MAJOR ((GEMM_A_REALIGN && !GEMM_A_K_MAJOR) || (GEMM_B_REALIGN && !GEMM_B_K_MAJOR))
 #endif
 #ifndef GEMM_WORKSPACE
-#define GEMM_WORKSPACE (GEMM_SPLIT_K > 1 || GEMM_PACK_A || GEMM_PACK_B)
+#define GEMM_WORKSPACE (GEMM_PARTIAL_SUMS || GEMM_PACK_A || GEMM_PACK_B)
 #endif
 #ifndef GEMM_KEEP_FIRST
 #define GEMM_KEEP_FIRST (GEMM_REALIGN_K_MAJOR || GEMM_PACK_A || GEMM_PACK_B)
@@ -212,7 +218,7 @@
 #define GEMM_STORE_BITS (GEMM_TYPE_D != 2)
 #endif
 #ifndef GEMM_STORE_FLOAT
-#define GEMM_STORE_FLOAT (GEMM_TYPE_D == 2 || GEMM_SPLIT_K > 1)
+#define GEMM_STORE_FLOAT (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)
 #endif
 #ifndef GEMM_STORE_F32
 #define GEMM_STORE_F32 GEMM_STORE_FLOAT
@@ -284,7 +290,7 @@ using ElementD = float;
 #else
 using ElementD = Bits;
 #endif
-#if GEMM_SPLIT_K > 1
+#if GEMM_PARTIAL_SUMS
 using ElementOut = float;
 #else
 using ElementOut = ElementD;

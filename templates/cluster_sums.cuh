@@ -1,0 +1,54 @@
+#pragma once
+// sP of every block of the cluster -> sums -> gD. The kSplitK blocks of a cluster hold sums of one tile over different parts of
+// K, each in its own shared memory: sP (kBlockM, kBlockN), f32, row pitch kPitchP. Each reads the vectors that are its share out
+// of all of them (distributed shared memory), adds them in the order of the splits, and stores.
+
+// What any block of the cluster wrote to shared memory before this, all of them see after it.
+__device__ __forceinline__ void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// Where the same shared memory lies in the block of that rank.
+__device__ __forceinline__ unsigned address_in_block(unsigned address, int rank) {
+    unsigned result;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(address), "r"(rank));
+    return result;
+}
+
+// kVectorD sums of one block.
+__device__ __forceinline__ void load_sums(float (&part)[kVectorD], unsigned address) {
+#if GEMM_VECTOR_D >= 4
+    #pragma unroll
+    for (int i = 0; i < kVectorD; i += 4)
+        asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(part[i]), "=f"(part[i + 1]), "=f"(part[i + 2]), "=f"(part[i + 3])
+                     : "r"(address + i * 4)
+                     : "memory");
+#elif GEMM_VECTOR_D == 2
+    asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];" : "=f"(part[0]), "=f"(part[1]) : "r"(address) : "memory");
+#else
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(part[0]) : "r"(address) : "memory");
+#endif
+}
+
+__device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsigned sP, int tile_row, int tile_column, int split) {
+    constexpr int kVectorsPerRow = kBlockN / kVectorD;
+    constexpr int kVectors       = kBlockM * kVectorsPerRow;
+    cluster_sync();                                             // all sums are in place
+    #pragma unroll 1
+    for (int v = split * kThreads + threadIdx.x; v < kVectors; v += kSplitK * kThreads) {
+        const int row    = v / kVectorsPerRow;
+        const int column = v % kVectorsPerRow * kVectorD;
+        if (tile_row + row >= output.m || tile_column + column >= output.n) continue;
+        float part[kSplitK][kVectorD];
+        #pragma unroll
+        for (int s = 0; s < kSplitK; ++s) load_sums(part[s], address_in_block(sP + (row * kPitchP + column) * 4, s));
+        #pragma unroll
+        for (int s = 1; s < kSplitK; ++s)
+            #pragma unroll
+            for (int i = 0; i < kVectorD; ++i) part[0][i] += part[s][i];
+        store_vector(output, tile_row + row, tile_column + column, part[0]);
+    }
+    cluster_sync();                                             // no block ends while another reads its sums
+}
