@@ -4,9 +4,15 @@
 // of all of them (distributed shared memory), adds them in the order of the splits, and stores.
 
 // What any block of the cluster wrote to shared memory before this, all of them see after it.
-__device__ __forceinline__ void cluster_sync() {
+__device__ __forceinline__ void publish_to_cluster() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// All blocks of the cluster have come here; nothing is waited for that they wrote.
+__device__ __forceinline__ void meet_cluster() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
 // Where the same shared memory lies in the block of that rank.
@@ -35,7 +41,7 @@ __device__ __forceinline__ void load_sums(float (&part)[kVectorD], unsigned addr
 __device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsigned sP, int tile_row, int tile_column, int split) {
     constexpr int kVectorsPerRow = kBlockN / kVectorD;
     constexpr int kVectors       = kBlockM * kVectorsPerRow;
-    cluster_sync();                                             // all sums are in place
+    publish_to_cluster();                                       // all sums are in place
     #pragma unroll 1
     for (int v = split * kThreads + threadIdx.x; v < kVectors; v += kSplitK * kThreads) {
         const int row    = v / kVectorsPerRow;
@@ -50,5 +56,5 @@ __device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsig
             for (int i = 0; i < kVectorD; ++i) part[0][i] += part[s][i];
         store_vector(output, tile_row + row, tile_column + column, part[0]);
     }
-    cluster_sync();                                             // no block ends while another reads its sums
+    meet_cluster();                                             // no block ends while another reads its sums
 }

@@ -23,8 +23,8 @@
 #include "shared_to_registers.cuh"
 #if GEMM_SPLIT_CLUSTER
 #include "output_vector.cuh"
-#include "cluster_sums.cuh"
 #include "epilogue_cluster.cuh"
+#include "cluster_sums.cuh"
 #elif GEMM_EPILOGUE_SHARED
 #include "epilogue_shared.cuh"
 #else

@@ -25,7 +25,7 @@ constexpr Tile kTiles[] = {
     {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32},  {128, 16, 32, 16},
     {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
 };
-constexpr int kBlockKs[] = {32, 64};
+constexpr int kBlockKs[] = {32, 64, 128};
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6, 8, 12};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kGroup = 8;
