@@ -44,6 +44,24 @@ TEST_CASE("every variant is right over odd shapes, layouts and alignments") {
                 check_with(spec_of(layout, m, n, k), variant);
 }
 
+TEST_CASE("splits that add up in a cluster are right over odd shapes, layouts and alignments") {
+    REQUIRE_GPU();
+    if (context().impl().device->model().arch->max_cluster_blocks == 0) SKIP_TEST("this GPU has no clusters");
+    const VerifyOptions scaled{.alpha = -0.5F, .beta = 2.0F};
+    for (const GemmLayout layout : kLayouts)
+        for (const char* variant : kClusterVariants) {
+            for (const auto& [m, n, k] :
+                 {std::array<std::int64_t, 3>{97, 131, 1075}, {130, 66, 98}, {100, 68, 44}, {136, 72, 2136}, {1, 1, 1}})
+                check_with(spec_of(layout, m, n, k), variant);
+            GemmSpec with_c = spec_of(layout, 65, 67, 512);
+            with_c.c = DataType::f32;
+            check_with(with_c, variant, scaled);
+            check_with(f16(spec_of(layout, 120, 200, 720), DataType::f16), variant);
+            check_with(spec_of(layout, 40, 48, 0), variant);
+        }
+    check_with(spec_of(GemmLayout::tn, 129, 65, 4096), "block=64x64x32,warp=32x32,split_k=16,reduction=cluster");
+}
+
 TEST_CASE("packed operands are right in every layout") {
     REQUIRE_GPU();
     for (const GemmLayout layout : kLayouts) {

@@ -21,6 +21,14 @@ inline constexpr std::array kVariants{
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
+/// Splits of K that add up in clusters, which only some architectures have: of two and of many blocks, with one vector a thread
+/// and with several, in every order of tiles; deep and shallow pipelines.
+inline constexpr std::array kClusterVariants{
+    "block=64x64x32,warp=32x32,stages=3,split_k=2,reduction=cluster",
+    "block=32x128x64,warp=32x32,stages=2,split_k=3,reduction=cluster,rasterization=row",
+    "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,rasterization=zigzag,group=2",
+    "block=16x64x64,warp=16x16,stages=12,split_k=8,reduction=cluster"};
+
 [[nodiscard]] GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d = DataType::f16);
 
 /// Builds the kernel on the context's device and CHECKs that verify() finds it right.

@@ -24,9 +24,10 @@ GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, 
     return resolved(testing::spec_of(layout, m, n, k));
 }
 
-std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn)) {
+std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn),
+                          std::string_view arch = "sm_90a") {
     std::string text;
-    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch("sm_90a")))
+    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch(arch)))
         text += reason + "\n";
     return text;
 }
@@ -44,7 +45,7 @@ TEST_CASE("the default config fits, and its name reads back") {
 TEST_CASE("every candidate's name reads back, for every layout") {
     for (const GemmLayout layout : kLayouts) {
         const GemmSpec spec = spec_of(layout, 777, 333, 4097);
-        for (const KernelConfig& config : mma_multistage_candidates(spec, find_arch("sm_80"))) {
+        for (const KernelConfig& config : mma_multistage_candidates(spec, find_arch("sm_90a"))) {
             const std::string name = mma_multistage_config_name(signature(spec), config);
             REQUIRE(parse_mma_multistage_config_name(name) == config);
         }
@@ -61,6 +62,7 @@ TEST_CASE("parameters set what they name and read back") {
                                                                          {"double_buffer", "false"},
                                                                          {"epilogue", "reg"},
                                                                          {"split_k", "2"},
+                                                                         {"reduction", "cluster"},
                                                                          {"ldsm_b", "2"},
                                                                          {"pack", "ab"}});
     const auto& c = std::get<MmaMultistageConfig>(changed.family);
@@ -73,6 +75,7 @@ TEST_CASE("parameters set what they name and read back") {
     CHECK_FALSE(c.double_buffer);
     CHECK(c.epilogue == EpilogueStore::registers);
     CHECK(c.split_k == 2);
+    CHECK(c.reduction == Reduction::cluster);
     CHECK(c.ldmatrix_b == 2);
     CHECK(c.pack == Pack::ab);
     CHECK(mma_multistage_with_parameters(config, mma_multistage_parameters(changed)) == changed);
@@ -98,8 +101,8 @@ TEST_CASE("every rule gives its reason with its numbers") {
         CHECK_THAT(violations_of(c), ContainsSubstring("no mma.sync of shape 16x16x16"));
     }
     SECTION("stages") {
-        c.stages = 9;
-        CHECK_THAT(violations_of(c), ContainsSubstring("stages = 9 is outside 2 to 8"));
+        c.stages = 17;
+        CHECK_THAT(violations_of(c), ContainsSubstring("stages = 17 is outside 2 to 16"));
     }
     SECTION("shared memory") {
         c.block = {256, 256, 64};
@@ -134,6 +137,23 @@ TEST_CASE("every rule gives its reason with its numbers") {
     SECTION("split-K") {
         c.split_k = 65;
         CHECK_THAT(violations_of(c), ContainsSubstring("split_k = 65 is outside 1 to 64"));
+    }
+    SECTION("clusters") {
+        c.reduction = Reduction::cluster;
+        CHECK_THAT(violations_of(c), ContainsSubstring("reduction = cluster needs a split_k of 2 or more"));
+        c.split_k = 4;
+        CHECK(violations_of(c).empty());
+        CHECK_THAT(violations_of(c, spec_of(GemmLayout::tn), "sm_80"),
+                   ContainsSubstring("reduction = cluster needs thread-block clusters (sm_90), not sm_80"));
+        c.split_k = 16;
+        CHECK(violations_of(c).empty());
+        CHECK_THAT(violations_of(c, spec_of(GemmLayout::tn), "sm_120"),
+                   ContainsSubstring("16 blocks share a tile, a cluster of sm_120 has at most 8"));
+        c.split_k = 17;
+        CHECK_THAT(violations_of(c), ContainsSubstring("17 blocks share a tile, a cluster of sm_90a has at most 16"));
+        c.split_k = 2;
+        c.epilogue = EpilogueStore::registers;
+        CHECK_THAT(violations_of(c), ContainsSubstring("epilogue = reg can't be"));
     }
     SECTION("packing what is aligned") {
         c.pack = Pack::b;
