@@ -49,7 +49,7 @@ TileOrder order_of(const GemmSpec& spec, const MmaMultistageConfig& config, cons
     for (std::int64_t block = 0; block < r.first_wave; ++block)
         order.first_wave.push_back(work_of_block(config, block, r.tiles).tile);
     for (std::int64_t m = 0; m < r.drawn.m; ++m) {
-        for (std::int64_t n = 0; n < r.drawn.n; ++n) 
+        for (std::int64_t n = 0; n < r.drawn.n; ++n)
             order.block_of.push_back(first_block_of_tile(config, {m, n}, r.tiles));
     }
     order.footprint = wave_footprint(spec, config, r.first_wave);

@@ -19,19 +19,19 @@ struct MmaCostConstants {
     double lone_warp;               ///< mma time lost with one warp a scheduler, half with two ...
     double shared_bytes_per_cycle;  ///< of shared memory
     double l2_bytes_per_cycle;
-    double sync_cycles;            ///< barrier and wait of a k-block
-    double block_latency_cycles;   ///< the same, where nothing hides it
-    double step_latency_cycles;    ///< ldmatrix and mma of one k-step, dependent
-    double load_latency_cycles;    ///< of a k-block from L2 or DRAM, shared by the stages on their way
-    double stage_jitter;           ///< lost to uneven arrival with one stage on its way, less with more
-    double many_stages;            ///< lost a stage beyond four: L1 shrinks as shared memory grows
-    double tight_registers;        ///< lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
-    double narrow_copy_cycles;     ///< a cp.async of one warp below 16 bytes
-    double realign_cycles;         ///< a 16-byte vector of one warp shifted in registers
-    double store_bytes_per_cycle;  ///< epilogue
-    double cluster_cycles;         ///< of a block that adds up in a cluster: two barriers, the way to a peer and back
-    double remote_bytes_per_cycle; ///< of peers' shared memory, into one SM
-    double dram_share;             ///< of the datasheet's bandwidth
+    double sync_cycles;             ///< barrier and wait of a k-block
+    double block_latency_cycles;    ///< the same, where nothing hides it
+    double step_latency_cycles;     ///< ldmatrix and mma of one k-step, dependent
+    double load_latency_cycles;     ///< of a k-block from L2 or DRAM, shared by the stages on their way
+    double stage_jitter;            ///< lost to uneven arrival with one stage on its way, less with more
+    double many_stages;             ///< lost a stage beyond four: L1 shrinks as shared memory grows
+    double tight_registers;         ///< lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
+    double narrow_copy_cycles;      ///< a cp.async of one warp below 16 bytes
+    double realign_cycles;          ///< a 16-byte vector of one warp shifted in registers
+    double store_bytes_per_cycle;   ///< epilogue
+    double cluster_cycles;          ///< of a block that adds up in a cluster: two barriers, the way to a peer and back
+    double remote_bytes_per_cycle;  ///< of peers' shared memory, into one SM
+    double dram_share;              ///< of the datasheet's bandwidth
     friend bool operator==(const MmaCostConstants&, const MmaCostConstants&) = default;
 };
 

@@ -69,7 +69,8 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMul
 
 void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
     if (c.reduction != Reduction::cluster) return;
-    if (c.split_k < 2) reasons.push_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
+    if (c.split_k < 2)
+        reasons.push_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
     if (arch.max_cluster_blocks == 0)
         reasons.push_back(fmt::format("reduction = cluster needs thread-block clusters (sm_90), not {}", arch.name));
     else if (c.split_k > arch.max_cluster_blocks)

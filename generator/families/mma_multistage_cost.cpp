@@ -26,7 +26,9 @@ constexpr Tile kTiles[] = {
     {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
 };
 constexpr int kBlockKs[] = {32, 64, 128};
-constexpr int kStageCounts[] = {2, 3, 4, 5, 6, 8, 12};
+constexpr int kLongBlockK = 128;      // halves the barriers,
+constexpr int kSmallTile = 64 * 128;  // which count where a k-block is little work
+constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
@@ -73,6 +75,7 @@ std::vector<Reduction> reductions(int splits, const Arch& arch) {
 void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Arch& arch, const Tile& tile) {
     const std::vector<Pack> packs = packings(spec);
     for (const int block_k : kBlockKs) {
+        if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
         MmaMultistageConfig config = config_of(tile, block_k);
         for (const int stages : kStageCounts) {
             config.stages = stages;
@@ -181,7 +184,8 @@ std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const 
     for (const Tile& tile : kTiles) {
         add_variants(candidates, spec, arch, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
-        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m) add_variants(candidates, spec, arch, turned);
+        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
+            add_variants(candidates, spec, arch, turned);
     }
     return candidates;
 }
@@ -230,8 +234,8 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us =
-        constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) + pack_us(spec, c.pack, gpu, constants);
+    cost.overhead_us = constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
+                       pack_us(spec, c.pack, gpu, constants);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

@@ -24,9 +24,7 @@ const MmaMultistageConfig& config_of(const KernelConfig& config) {
 }
 
 /// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
-bool stages_rows(const MmaMultistageConfig& c) {
-    return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster();
-}
+bool stages_rows(const MmaMultistageConfig& c) { return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster(); }
 
 Macros tile_macros(const MmaMultistageConfig& c) {
     return {{"GEMM_WMMA", 0},
@@ -83,8 +81,9 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
     text += group_line(c.rasterization, c.group);
     if (c.split_k > 1)
-        text += constant_line("kSplitK", c.split_k,
-                              split ? "blocks that share the K of one tile" : "blocks that share the K of one tile: a cluster");
+        text += constant_line(
+            "kSplitK", c.split_k,
+            split ? "blocks that share the K of one tile" : "blocks that share the K of one tile: a cluster");
     if (g.a.async)
         text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
     if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");

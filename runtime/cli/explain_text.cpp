@@ -96,10 +96,9 @@ std::string kernel_text(const Explanation& e) {
     text += row("instruction", a.instruction);
     text += row("pipeline", pipeline_text(a));
     if (a.split_k > 1)
-        text +=
-            row("split-K", fmt::format("{} blocks share the K of a tile; {}", a.split_k,
-                                       a.cluster > 1 ? "they are a cluster and add up in its shared memory"
-                                                     : "a second kernel adds their sums"));
+        text += row("split-K", fmt::format("{} blocks share the K of a tile; {}", a.split_k,
+                                           a.cluster > 1 ? "they are a cluster and add up in its shared memory"
+                                                         : "a second kernel adds their sums"));
     return text;
 }
 

@@ -32,7 +32,7 @@ struct SearchSpace {
 [[nodiscard]] SearchSpace search_space(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection);
 
 struct SearchLimits {
-    int max_candidates = 0;  ///< 0: the strategy's own (exhaustive: all, model: 64, evolve: 128)
+    int max_candidates = 0;  ///< 0: the strategy's own (exhaustive: all, model: 128, evolve: 128)
 };
 
 /// Proposes kernels in batches, told all that is known so far.

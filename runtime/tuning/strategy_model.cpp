@@ -9,8 +9,8 @@
 namespace jitgemm::tuning {
 namespace {
 
-constexpr std::size_t kDefaultLimit = 64;
-constexpr std::size_t kFirst = 24;        // timed before anything is learnt
+constexpr std::size_t kDefaultLimit = 128;
+constexpr std::size_t kFirst = 32;        // timed before anything is learnt
 constexpr std::size_t kBatch = 8;         // of each later step
 constexpr std::size_t kLeaders = 3;       // whose neighbours are preferred
 constexpr double kPreference = 2;         // as if they promised so much more

@@ -73,7 +73,7 @@ TEST_CASE("the tool: explain answers with the documented fields") {
           Names{"accumulators", "estimated", "fragments", "measured", "source", "spill_bytes"});
     CHECK(keys(document.at("shared_memory")) ==
           Names{"bytes", "epilogue_bytes", "pipeline_bytes", "stage_bytes", "stages"});
-    CHECK(keys(document.at("tiles")) == Names{"block", "instruction", "mma", "split_k", "threads", "warp"});
+    CHECK(keys(document.at("tiles")) == Names{"block", "cluster", "instruction", "mma", "split_k", "threads", "warp"});
     CHECK(keys(document.at("operands").at(0)) == Names{"copy", "k_major", "ldmatrix", "operand", "place"});
     CHECK(keys(document.at("operands").at(1).at("ldmatrix")) ==
           Names{"instructions", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});
@@ -134,7 +134,7 @@ TEST_CASE("the tool: explain refuses what it cannot explain") {
     check_refused("explain bf17 tn 64 64 64 --arch sm_80", "did you mean 'bf16'");
     check_refused("explain s8 tn 64 64 64 --arch sm_80", "s8");
     check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stagess=2", "stages");
-    check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stages=9", "stages = 9");
+    check_refused("explain bf16 tn 64 64 64 --arch sm_80 --param stages=17", "stages = 17");
     check_refused("explain bf16 tn 64 64 64 --arch sm_80 --kernel nonsense", "nonsense");
     check_refused("explain bf16 tn 64 64 64 --arch sm_9a", "sm_90a");
     check_refused("explain bf16 tn 64 64 64 --arch sm_80 --no-compil", "--no-compil");

@@ -77,6 +77,15 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef enum { CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 } CUfunction_attribute;
+typedef enum { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 } CUlaunchAttributeID;
+typedef union { char pad[64]; struct { unsigned x, y, z; } clusterDim; } CUlaunchAttributeValue;
+typedef struct { CUlaunchAttributeID id; char pad[4]; CUlaunchAttributeValue value; } CUlaunchAttribute;
+typedef struct {
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    CUstream hStream;
+    CUlaunchAttribute *attrs;
+    unsigned numAttrs;
+} CUlaunchConfig;
 CUresult cuModuleLoad(CUmodule *, const char *);
 CUresult cuModuleLoadData(CUmodule *, const void *);
 CUresult cuModuleUnload(CUmodule);
@@ -85,6 +94,7 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int);
 CUresult cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                         void **, void **);
+CUresult cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
 )";
 
 constexpr const char* kMain = R"(
@@ -116,6 +126,14 @@ CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsign
     for (i = 0; i < ARGUMENT_BYTES; ++i) printf("%02x", ((unsigned char *)parameters[0])[i]);
     printf("\n");
     return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **parameters, void **extra) {
+    unsigned i;
+    for (i = 0; i < c->numAttrs; ++i)
+        printf("cluster %d %u %u %u\n", (int)c->attrs[i].id, c->attrs[i].value.clusterDim.x,
+               c->attrs[i].value.clusterDim.y, c->attrs[i].value.clusterDim.z);
+    return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
+                          c->sharedMemBytes, c->hStream, parameters, extra);
 }
 int main(void) {
     taken_kernel kernel;
@@ -178,6 +196,8 @@ std::string expected_launch(const Exported& kernel, float alpha) {
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
         const PackedArguments packed = pack_arguments(entry.arguments, row_major, arguments);
+        if (entry.cluster[0] > 1)
+            text += fmt::format("cluster 4 {} {} {}\n", entry.cluster[0], entry.cluster[1], entry.cluster[2]);
         text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major), entry.threads,
                             entry.shared_bytes, hexadecimal(packed.span()));
     }

@@ -272,7 +272,7 @@ TEST_CASE("a kernel's page: a problem without work, and a column-major D") {
 
 TEST_CASE("a kernel's page is refused with all reasons where the kernel does not fit") {
     MmaMultistageConfig config = known_config();
-    config.stages = 9;
+    config.stages = 17;
     config.warp.n = 48;
     try {
         (void)kernel_page(cube(256), {config}, find_gpu("h200"));

@@ -27,8 +27,7 @@ GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, 
 std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn),
                           std::string_view arch = "sm_90a") {
     std::string text;
-    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch(arch)))
-        text += reason + "\n";
+    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch(arch))) text += reason + "\n";
     return text;
 }
 
