@@ -27,7 +27,7 @@ std::uint64_t map_address(Warp& warp, std::uint64_t address, std::uint32_t rank,
     const auto blocks = static_cast<std::uint32_t>(warp.block().cluster().blocks().size());
     if (rank >= blocks) {
         throw AccessFault{FaultKind::out_of_range,
-                          fmt::format("rank {} in a cluster of {} blocks: ranks begin at 0", rank, blocks)};
+                          fmt::format("rank {} in a cluster whose ranks are 0 to {}", rank, blocks - 1)};
     }
     const std::uint64_t own = within_shared(address, window);
     static_cast<void>(rank_of(warp, own));  // throws where it is no address of the cluster

@@ -281,7 +281,8 @@ Value InstructionDecoder::special_value(const ptx::Operand& operand, OperandType
                                            [&](const SpecialRowName& row) { return row.name == operand.name; });
     if (known == kSpecials.end()) unsupported(fmt::format("special register {}", operand.name));
     if (operand.name.find("cluster") != std::string::npos) require_cluster_target();
-    const bool predicate = known->special == Special::is_explicit_cluster;
+    const Bank bank = bank_of(known->special);
+    const bool predicate = bank == Bank::predicates;
     const int bits = predicate ? 1 : 32;
     if (bits_of(type) != bits) unsupported(fmt::format("{} has {} bits", operand.name, bits));
     std::uint32_t& rows = predicate ? scope_.function.predicates : scope_.function.words;
@@ -290,7 +291,7 @@ Value InstructionDecoder::special_value(const ptx::Operand& operand, OperandType
         scope_.function.specials.push_back({known->special, row->second});
         ++rows;
     }
-    return {.bank = predicate ? Bank::predicates : Bank::words, .row = row->second};
+    return {.bank = bank, .row = row->second};
 }
 
 }  // namespace jitgemm::emulator

@@ -100,12 +100,18 @@ enum class Special : std::uint8_t {
     total_shared_bytes,
     cluster_ctarank,
     cluster_nctarank,
-    is_explicit_cluster,  ///< a row of predicates
-    local_address,        ///< of the frame's local memory; a row of doublewords
+    is_explicit_cluster,
+    local_address,  ///< of the frame's local memory
 };
 
 inline constexpr std::size_t kSpecialAxes = 3;
 inline constexpr Special kFirstScalarSpecial = Special::laneid;  ///< those before it are x, y, z of something
+
+/// Where its row lies.
+[[nodiscard]] constexpr Bank bank_of(Special special) {
+    if (special == Special::is_explicit_cluster) return Bank::predicates;
+    return special == Special::local_address ? Bank::doublewords : Bank::words;
+}
 
 struct SpecialRow {
     Special special;
