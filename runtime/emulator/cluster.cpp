@@ -32,7 +32,7 @@ std::string Cluster::name() const {
 
 std::string Cluster::name_of_warp(int number) const {
     const int warps = launch_.warps_per_block();
-    const std::string warp = fmt::format("warp {}", number % warps);
+    std::string warp = fmt::format("warp {}", number % warps);
     if (is_one_block()) return warp;
     return fmt::format("{} of {}", warp, blocks_[static_cast<std::size_t>(number / warps)]->name());
 }
