@@ -60,6 +60,7 @@ Json to_json(const Tally& tally) {
             {"l2_sectors", tally.l2_sectors},
             {"wavefronts", tally.wavefronts},
             {"ideal_wavefronts", tally.ideal_wavefronts},
+            {"peer_bytes", tally.peer_bytes},
             {"operations", tally.operations}};
 }
 
@@ -106,6 +107,7 @@ std::string memory_text(const Counters& counters) {
             std::max(1.0, kSectorBytes * static_cast<double>(all.sectors)));
     text += fmt::format("shared   {} wavefronts, {} of them bank conflicts\n", all.wavefronts,
                         all.wavefronts - all.ideal_wavefronts);
+    if (all.peer_bytes != 0) text += fmt::format("cluster  {} bytes of other blocks' shared memory\n", all.peer_bytes);
     return text + fmt::format("tensor   {} operations in {} instructions; {} barriers\n\n", all.operations,
                               counters.of(InstructionKind::tensor).warps, counters.of(InstructionKind::barrier).warps);
 }

@@ -15,21 +15,28 @@ inline constexpr std::uint64_t kSharedWindow = 2 * kWindowBytes;
 inline constexpr std::uint64_t kParamWindow = 3 * kWindowBytes;
 inline constexpr std::uint64_t kFirstGlobalAddress = 16 * kWindowBytes;
 
-// An address within the shared window is (block rank + 1, offset), or plain (0, offset) for the block's own memory, so
-// that shared::cluster addresses of another block have room.
+// An address within the shared window is (block rank + 1, offset) as mapa makes it, or plain (0, offset) for the block's own
+// memory.
 inline constexpr int kSharedRankShift = 24;
+inline constexpr std::uint64_t kSharedOffsetMask = (std::uint64_t{1} << kSharedRankShift) - 1;
+
+/// The .shared::cluster address of an offset in the shared memory of the block of that rank.
+[[nodiscard]] constexpr std::uint64_t cluster_address(int rank, std::uint64_t offset) {
+    return static_cast<std::uint64_t>(rank + 1) << kSharedRankShift | offset;
+}
 
 /// What is added to an address of a space to make it generic; 0 for global and constant, which are generic already.
 [[nodiscard]] constexpr std::uint64_t window_of(ptx::StateSpace space) {
     switch (space) {
         case ptx::StateSpace::local: return kLocalWindow;
-        case ptx::StateSpace::shared: return kSharedWindow;
+        case ptx::StateSpace::shared:
+        case ptx::StateSpace::cluster: return kSharedWindow;
         case ptx::StateSpace::param: return kParamWindow;
         default: return 0;
     }
 }
 
-/// The space a generic address lies in; constants count as global.
+/// The space a generic address lies in; constants count as global, shared memory of other blocks as shared.
 [[nodiscard]] constexpr ptx::StateSpace space_of(std::uint64_t generic_address) {
     switch (generic_address / kWindowBytes) {
         case kLocalWindow / kWindowBytes: return ptx::StateSpace::local;

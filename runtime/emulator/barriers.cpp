@@ -1,6 +1,7 @@
 #include "runtime/emulator/barriers.hpp"
 
 #include "runtime/emulator/block.hpp"
+#include "runtime/emulator/cluster.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ void Barriers::arrive(int barrier, int threads, const Arrival& arrival) {
     if (arrival.waits) {
         arrival.warp->wait();
     } else {
-        state.arrived[static_cast<std::size_t>(arrival.warp->index())] = block_.shared().order().tick();
+        state.arrived[static_cast<std::size_t>(arrival.warp->index())] = block_.cluster().order().tick();
     }
     if (complete(state)) release(state);
 }
@@ -79,7 +80,7 @@ void Barriers::release(State& state) {
         count_true += static_cast<std::uint32_t>(std::popcount(arrival.predicate & arrival.mask));
         count_all += static_cast<std::uint32_t>(std::popcount(arrival.mask));
     }
-    block_.shared().order().join(waiting, state.arrived);
+    block_.cluster().order().join(block_.first_warp(), waiting, state.arrived);
     const std::vector<Arrival> arrivals = std::move(state.arrivals);
     state = State{};
     for (const Arrival& arrival : arrivals) {

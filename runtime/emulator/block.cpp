@@ -1,5 +1,7 @@
 #include "runtime/emulator/block.hpp"
 
+#include "runtime/emulator/cluster.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,29 +15,46 @@ namespace {
 constexpr std::uint64_t kTurn = 1021;
 constexpr std::uint64_t kShortestTurn = 17;
 
-std::array<std::int64_t, 3> unflatten(std::int64_t index, const std::array<std::int64_t, 3>& extents) {
-    return {index % extents[0], index / extents[0] % extents[1], index / extents[0] / extents[1]};
+/// Where the block of that rank lies in the grid.
+std::array<std::int64_t, 3> block_id(const Cluster& cluster, int rank) {
+    const std::array<std::int64_t, 3>& extents = cluster.launch().cluster.extents;
+    std::array<std::int64_t, 3> id = unflatten(rank, extents);
+    for (std::size_t axis = 0; axis < id.size(); ++axis) id[axis] += cluster.id()[axis] * extents[axis];
+    return id;
 }
 
-std::int64_t product(const std::array<std::int64_t, 3>& extents) { return extents[0] * extents[1] * extents[2]; }
+std::uint64_t random_seed(const LaunchConfig& config, const std::array<std::int64_t, 3>& id) {
+    return config.order_seed + 0x9E3779B97F4A7C15ULL * static_cast<std::uint64_t>(flatten(id, config.grid));
+}
 
 }  // namespace
 
-Block::Block(LaunchContext& launch, std::int64_t number, std::vector<Tally>& tallies)
-    : launch_(launch),
-      id_(unflatten(number, launch.config.grid)),
-      threads_(static_cast<int>(product(launch.config.block))),
-      shared_(launch.program.decoded().shared.dynamic_offset() + launch.config.shared_bytes, launch.config.checks,
-              [&program = launch.program](std::uint32_t site) { return program.place(program.code()[site]); }),
+Block::Block(Cluster& cluster, int rank, std::vector<Tally>& tallies)
+    : cluster_(cluster),
+      launch_(cluster.launch()),
+      rank_(rank),
+      id_(block_id(cluster, rank)),
+      shared_(launch_.program.decoded().shared.dynamic_offset() + launch_.config.shared_bytes, launch_.config.checks,
+              cluster.order(), owner()),
       barriers_(*this),
       tallies_(tallies),
-      random_(launch.config.order_seed + 0x9E3779B97F4A7C15ULL * static_cast<std::uint64_t>(number)) {
-    for (int first = 0; first < threads_; first += kLanes) {
-        const int lanes = std::min(kLanes, threads_ - first);
+      random_(random_seed(launch_.config, id_)) {
+    for (int first = 0; first < threads(); first += kLanes) {
+        const int lanes = std::min(kLanes, threads() - first);
         warps_.push_back(std::make_unique<Warp>(*this, first / kLanes, kAllLanes >> (kLanes - lanes)));
     }
+    alive_ = warps_.size();
     order_.resize(warps_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
+}
+
+SharedOwner Block::owner() {
+    return {.first_warp = first_warp(),
+            .warps = launch_.warps_per_block(),
+            .block = cluster_.is_one_block() ? "" : name(),
+            .describe_site = [&program =
+                                  launch_.program](std::uint32_t site) { return program.place(program.code()[site]); },
+            .describe_warp = [&cluster = cluster_](int number) { return cluster.name_of_warp(number); }};
 }
 
 std::array<std::int64_t, 3> Block::thread_id(int thread) const { return unflatten(thread, launch_.config.block); }
@@ -48,48 +67,37 @@ std::uint64_t Block::lane_instructions() const {
     return sum;
 }
 
-void Block::run() {
-    while (run_round()) check_limits();
-}
-
 void Block::shuffle_order() {
     if (launch_.config.order_seed != 0) std::shuffle(order_.begin(), order_.end(), random_);
 }
 
-/// Every ready warp has a turn; false when all have ended.
 bool Block::run_round() {
     shuffle_order();
     bool progress = false;
-    bool alive = false;
     for (const std::size_t index : order_) {
         Warp& warp = *warps_[index];
         const std::uint64_t turn =
             launch_.config.order_seed == 0 ? kTurn : kShortestTurn + random_() % (kTurn - kShortestTurn);
         if (warp.state() == Warp::State::ready) progress |= warp.run(turn) > 0;
-        alive |= warp.state() != Warp::State::finished;
     }
-    if (alive && !progress) report_deadlock();
-    return alive;
+    return progress;
 }
 
-void Block::check_limits() {
-    if (launch_.stop && launch_.stop()) launch_.cancelled = true;
-    if (launch_.cancelled) throw EmulatorStopped();
-    const std::uint64_t limit = launch_.config.work_limit;
-    if (limit == 0 || lane_instructions() <= limit) return;
-    throw EmulatorFault(FaultKind::work_limit,
-                        fmt::format("{} has executed {} lane-instructions and goes on; the launch's limit is {}",
-                                    name(), lane_instructions(), limit));
+void Block::warp_ended() {
+    --alive_;
+    barriers_.warp_ended();
+    cluster_.barrier().warp_ended();
+    if (has_ended()) shared_.check_end();
 }
 
-void Block::report_deadlock() const {
+std::string Block::describe_waits() const {
     std::string ended;
     for (const auto& warp : warps_) {
         if (warp->state() == Warp::State::finished) ended += fmt::format(" {}", warp->index());
     }
-    throw EmulatorFault(FaultKind::deadlock,
-                        fmt::format("deadlock: every warp of {} that has not ended waits\n{}{}", name(),
-                                    barriers_.describe(), ended.empty() ? "" : "\n  ended: warps" + ended));
+    std::string text = barriers_.describe();
+    if (!ended.empty()) text += (text.empty() ? "" : "\n") + ("  ended: warps" + ended);
+    return text;
 }
 
 }  // namespace jitgemm::emulator

@@ -13,43 +13,53 @@
 
 namespace jitgemm::emulator {
 
-/// One block: its warps, shared memory and barriers, run by one host thread.
+class Cluster;
+
+/// One block: its warps, shared memory and barriers, run by its cluster's host thread.
 class Block {
 public:
-    /// `number` counts blocks, x fastest. `tallies` has an entry for each instruction and is this host thread's own.
-    Block(LaunchContext& launch, std::int64_t number, std::vector<Tally>& tallies);
+    /// `rank` is the block's in its cluster. `tallies` has an entry for each instruction and is this host thread's own.
+    Block(Cluster& cluster, int rank, std::vector<Tally>& tallies);
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
-    /// Runs to the end. Throws EmulatorFault, EmulatorStopped.
-    void run();
+    /// Every warp that is ready has a turn; whether there was any. Throws EmulatorFault.
+    bool run_round();
+    /// Called by a warp as it ends. Throws AccessFault.
+    void warp_ended();
 
     [[nodiscard]] const LaunchContext& launch() const { return launch_; }
+    [[nodiscard]] Cluster& cluster() { return cluster_; }
+    [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] const std::array<std::int64_t, 3>& id() const { return id_; }
-    [[nodiscard]] int threads() const { return threads_; }
+    [[nodiscard]] int threads() const { return launch_.threads_per_block(); }
     [[nodiscard]] SharedMemory& shared() { return shared_; }
     [[nodiscard]] Barriers& barriers() { return barriers_; }
     [[nodiscard]] const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
+    [[nodiscard]] bool has_ended() const { return alive_ == 0; }
+    [[nodiscard]] int first_warp() const { return rank_ * launch_.warps_per_block(); }  ///< its number in the cluster
     [[nodiscard]] std::vector<Tally>& tallies() { return tallies_; }
     [[nodiscard]] std::uint64_t lane_instructions() const;
     /// (x,y,z) of the thread with that index in the block.
     [[nodiscard]] std::array<std::int64_t, 3> thread_id(int thread) const;
     /// "block (1,0,0)"
     [[nodiscard]] std::string name() const;
+    /// A line for each of its barriers that is waited at, and which warps have ended; empty where there is neither.
+    [[nodiscard]] std::string describe_waits() const;
 
 private:
+    [[nodiscard]] SharedOwner owner();
     void shuffle_order();
-    bool run_round();
-    void check_limits();
-    [[noreturn]] void report_deadlock() const;
 
+    Cluster& cluster_;
     LaunchContext& launch_;
+    int rank_;
     std::array<std::int64_t, 3> id_;
-    int threads_;
     SharedMemory shared_;
     Barriers barriers_;
     std::vector<Tally>& tallies_;
     std::vector<std::unique_ptr<Warp>> warps_;
+    std::size_t alive_ = 0;
     std::vector<std::size_t> order_;  ///< warps run in
     std::mt19937_64 random_;
 };

@@ -195,8 +195,7 @@ void advance(RegisterSet& written, const Instruction& instruction) {
 RegisterSet at_entry(const Function& function) {
     RegisterSet written(function, false);
     for (const SpecialRow& special : function.specials) {
-        const bool wide = special.special == Special::local_address;
-        written.set({.bank = wide ? Bank::doublewords : Bank::words, .row = special.row});
+        written.set({.bank = bank_of(special.special), .row = special.row});
     }
     return written;
 }

@@ -35,6 +35,7 @@ Tally& Tally::operator+=(const Tally& other) {
     l2_sectors += other.l2_sectors;
     wavefronts += other.wavefronts;
     ideal_wavefronts += other.ideal_wavefronts;
+    peer_bytes += other.peer_bytes;
     operations += other.operations;
     return *this;
 }

@@ -47,7 +47,8 @@ struct Tally {
     std::uint64_t l2_sectors = 0;  ///< that come from the L2 or go there if the L1 holds none: more for some copies
     std::uint64_t wavefronts = 0;  ///< passes over the shared-memory banks
     std::uint64_t ideal_wavefronts = 0;  ///< what they would be without conflicts
-    std::uint64_t operations = 0;        ///< multiplications and additions of tensor cores
+    std::uint64_t peer_bytes = 0;  ///< of shared memory that lanes asked for or gave to other blocks of the cluster
+    std::uint64_t operations = 0;  ///< multiplications and additions of tensor cores
     Tally& operator+=(const Tally& other);
     friend bool operator==(const Tally&, const Tally&) = default;
 };

@@ -15,10 +15,10 @@ using Decoders = std::unordered_map<std::string_view, DecodeInstruction>;
 const Decoders& decoders() {
     static const Decoders kAll = [] {
         Decoders all;
-        for (const auto& rows :
-             {integer_decoders(), bit_decoders(), compare_decoders(), move_decoders(), convert_decoders(),
-              float_decoders(), memory_decoders(), atomic_decoders(), async_copy_decoders(), matrix_decoders(),
-              tensor_decoders(), wmma_decoders(), warp_decoders(), barrier_decoders(), control_decoders()}) {
+        for (const auto& rows : {integer_decoders(), bit_decoders(), compare_decoders(), move_decoders(),
+                                 convert_decoders(), float_decoders(), memory_decoders(), atomic_decoders(),
+                                 async_copy_decoders(), matrix_decoders(), tensor_decoders(), wmma_decoders(),
+                                 warp_decoders(), barrier_decoders(), cluster_decoders(), control_decoders()}) {
             for (const DecoderRow& row : rows) all.emplace(row.name, row.decode);
         }
         return all;
@@ -89,6 +89,9 @@ private:
         function.entry = source.entry;
         function.max_threads = source.max_threads;
         function.required_threads = source.required_threads;
+        function.required_cluster = source.required_cluster;
+        function.max_cluster = source.max_cluster;
+        function.explicit_cluster = source.explicit_cluster;
         Layout parameters;
         for (const ptx::Variable& parameter : source.parameters) {
             function.parameters.push_back({parameters.place(parameter.bytes, parameter.alignment), parameter.bytes});

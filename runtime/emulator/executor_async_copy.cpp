@@ -42,7 +42,7 @@ void check_lane(Warp& warp, AsyncCopy& copy, std::size_t lane, std::uint64_t sou
         throw AccessFault{FaultKind::out_of_range, fmt::format("a source size of {} in a copy of {} bytes",
                                                                copy.source_bytes[lane], copy.bytes)};
     }
-    const std::uint64_t offset = shared_offset(destination);
+    const std::uint64_t offset = shared_offset(warp, destination);
     // A source that is not read may lie anywhere: GPUs take kernels whose threads beyond the last row point nowhere.
     copy.source[lane] = copy.source_bytes[lane] == 0
                             ? nullptr
@@ -82,7 +82,7 @@ void execute_copy(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<CopyDetail>();
     const LaneAddresses destinations = lane_addresses(warp, instruction.values[0], detail.destination_displacement);
     const LaneAddresses sources = lane_addresses(warp, instruction, 1);
-    AsyncCopy copy{.mask = mask, .bytes = detail.bytes, .who = {warp.index(), instruction.index}};
+    AsyncCopy copy{.mask = mask, .bytes = detail.bytes, .who = {warp.number(), instruction.index}};
     copy.source_bytes = source_bytes(warp, instruction, mask);
     for_each_bit(mask, [&](std::size_t lane) { check_lane(warp, copy, lane, sources[lane], destinations[lane]); });
     count_global(warp.tally(), copy, detail.past_l1, sources, destinations);

@@ -8,7 +8,8 @@
 
 namespace jitgemm::emulator {
 
-void decode_warp_barrier(InstructionDecoder& decoder);  // in executor_warp.cpp
+void decode_warp_barrier(InstructionDecoder& decoder);     // in executor_warp.cpp
+void decode_cluster_barrier(InstructionDecoder& decoder);  // in executor_cluster.cpp
 
 namespace {
 
@@ -44,6 +45,7 @@ Reduction take_reduction(InstructionDecoder& decoder) {
 /// bar.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, p. A barrier.… without .aligned may be executed by part of a warp;
 /// here it needs a whole one like the others, which the check of divergence says.
 void decode_barrier(InstructionDecoder& decoder) {
+    if (decoder.source().name == "barrier" && decoder.take("cluster")) return decode_cluster_barrier(decoder);
     decoder.take("cta");
     if (decoder.source().name == "bar" && decoder.take("warp")) {
         if (!decoder.take("sync")) decoder.unsupported();

@@ -141,7 +141,8 @@ const ElementRow& take_element(InstructionDecoder& decoder) {
 
 InstructionKind kind_of(ptx::StateSpace space, bool store) {
     switch (space) {
-        case ptx::StateSpace::shared: return store ? InstructionKind::shared_store : InstructionKind::shared_load;
+        case ptx::StateSpace::shared:
+        case ptx::StateSpace::cluster: return store ? InstructionKind::shared_store : InstructionKind::shared_load;
         case ptx::StateSpace::local: return InstructionKind::local;
         case ptx::StateSpace::param: return InstructionKind::parameter;
         default: return store ? InstructionKind::global_store : InstructionKind::global_load;

@@ -1,6 +1,7 @@
 // mov, cvta, isspacep.
 
 #include "runtime/emulator/address_space.hpp"
+#include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
 #include "runtime/emulator/lanes.hpp"
 
@@ -119,6 +120,7 @@ std::optional<ptx::StateSpace> space_named(const std::string& name) {
     if (name == "global") return ptx::StateSpace::global;
     if (name == "const") return ptx::StateSpace::constant;
     if (name == "shared" || name == "shared::cta") return ptx::StateSpace::shared;
+    if (name == "shared::cluster") return ptx::StateSpace::cluster;
     if (name == "local") return ptx::StateSpace::local;
     if (name == "param" || name == "param::entry") return ptx::StateSpace::param;
     return std::nullopt;
@@ -138,12 +140,21 @@ void decode_cvta(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::move, execute_cvta);
 }
 
+bool lies_in(const Warp& warp, std::uint64_t generic_address, ptx::StateSpace space) {
+    const ptx::StateSpace own = space_of(generic_address);
+    if (own != ptx::StateSpace::shared) return own == space;
+    const std::uint64_t number = (generic_address - kSharedWindow) >> kSharedRankShift;  // 0: the block's own
+    const auto rank = static_cast<std::uint64_t>(warp.block().rank());
+    return space == ptx::StateSpace::cluster ||
+           (space == ptx::StateSpace::shared && (number == 0 || number == rank + 1));
+}
+
 /// `immediate` is the space.
 void execute_isspacep(Warp& warp, const Instruction& instruction, Mask mask) {
     const Source<std::uint64_t> a(warp, instruction.values[1]);
     const auto space = static_cast<ptx::StateSpace>(instruction.immediate);
     Mask inside = 0;
-    for_lanes(mask, [&](std::size_t lane) { inside |= static_cast<Mask>(space_of(a[lane]) == space) << lane; });
+    for_each_bit(mask, [&](std::size_t lane) { inside |= static_cast<Mask>(lies_in(warp, a[lane], space)) << lane; });
     warp.set_predicate(instruction.values[0], mask, inside);
 }
 

@@ -5,7 +5,7 @@
 namespace jitgemm::emulator {
 
 std::string_view to_string(FaultKind kind) {
-    constexpr std::array<std::string_view, 14> kNames{"out of range",
+    constexpr std::array<std::string_view, 16> kNames{"out of range",
                                                       "misaligned",
                                                       "read-only",
                                                       "guard band",
@@ -15,6 +15,8 @@ std::string_view to_string(FaultKind kind) {
                                                       "copy in flight",
                                                       "barrier divergence",
                                                       "barrier count",
+                                                      "barrier order",
+                                                      "ended block",
                                                       "deadlock",
                                                       "trap",
                                                       "unsupported",

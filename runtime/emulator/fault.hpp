@@ -20,6 +20,8 @@ enum class FaultKind : std::uint8_t {
     copy_in_flight,      ///< an access to a byte an asynchronous copy has yet to write
     barrier_divergence,  ///< a barrier or warp-wide instruction that part of a warp executes
     barrier_count,       ///< threads that disagree on how many a barrier is for
+    barrier_order,       ///< a cluster barrier's arrivals and waits that do not alternate
+    block_ended,         ///< shared memory of a block of the cluster that has ended, or may have
     deadlock,            ///< every warp waits
     trap,                ///< the program's own trap or brkpt
     unsupported,         ///< what only shows at run time

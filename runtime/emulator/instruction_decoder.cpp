@@ -72,6 +72,11 @@ void InstructionDecoder::finish_modifiers() {
     if (!modifiers_.empty()) unsupported("modifier ." + modifiers_.front());
 }
 
+void InstructionDecoder::require_cluster_target() const {
+    constexpr int kFirstCapability = 90;
+    if (ptx::compute_capability(scope_.module) < kFirstCapability) unsupported("clusters need .target sm_90 or later");
+}
+
 void InstructionDecoder::unsupported(const std::string& why) const {
     std::string text = fmt::format("not supported by the emulator: {}", source_.text);
     if (!why.empty()) text += fmt::format(" ({})", why);
@@ -228,7 +233,7 @@ struct SpecialRowName {
     Special special;
 };
 
-constexpr std::array<SpecialRowName, 23> kSpecials{{
+constexpr std::array<SpecialRowName, 38> kSpecials{{
     {"%tid.x", Special::tid_x},
     {"%tid.y", Special::tid_y},
     {"%tid.z", Special::tid_z},
@@ -252,6 +257,21 @@ constexpr std::array<SpecialRowName, 23> kSpecials{{
     {"%lanemask_gt", Special::lanemask_gt},
     {"%dynamic_smem_size", Special::dynamic_shared_bytes},
     {"%total_smem_size", Special::total_shared_bytes},
+    {"%cluster_ctaid.x", Special::cluster_ctaid_x},
+    {"%cluster_ctaid.y", Special::cluster_ctaid_y},
+    {"%cluster_ctaid.z", Special::cluster_ctaid_z},
+    {"%cluster_nctaid.x", Special::cluster_nctaid_x},
+    {"%cluster_nctaid.y", Special::cluster_nctaid_y},
+    {"%cluster_nctaid.z", Special::cluster_nctaid_z},
+    {"%clusterid.x", Special::clusterid_x},
+    {"%clusterid.y", Special::clusterid_y},
+    {"%clusterid.z", Special::clusterid_z},
+    {"%nclusterid.x", Special::nclusterid_x},
+    {"%nclusterid.y", Special::nclusterid_y},
+    {"%nclusterid.z", Special::nclusterid_z},
+    {"%cluster_ctarank", Special::cluster_ctarank},
+    {"%cluster_nctarank", Special::cluster_nctarank},
+    {"%is_explicit_cluster", Special::is_explicit_cluster},
 }};
 
 }  // namespace
@@ -260,13 +280,18 @@ Value InstructionDecoder::special_value(const ptx::Operand& operand, OperandType
     const auto* const known = std::find_if(kSpecials.begin(), kSpecials.end(),
                                            [&](const SpecialRowName& row) { return row.name == operand.name; });
     if (known == kSpecials.end()) unsupported(fmt::format("special register {}", operand.name));
-    if (bits_of(type) != 32) unsupported(fmt::format("{} has 32 bits", operand.name));
-    const auto [row, fresh] = scope_.special_rows.try_emplace({known->special, 0}, scope_.function.words);
+    if (operand.name.find("cluster") != std::string::npos) require_cluster_target();
+    const Bank bank = bank_of(known->special);
+    const bool predicate = bank == Bank::predicates;
+    const int bits = predicate ? 1 : 32;
+    if (bits_of(type) != bits) unsupported(fmt::format("{} has {} bits", operand.name, bits));
+    std::uint32_t& rows = predicate ? scope_.function.predicates : scope_.function.words;
+    const auto [row, fresh] = scope_.special_rows.try_emplace({known->special, 0}, rows);
     if (fresh) {
         scope_.function.specials.push_back({known->special, row->second});
-        ++scope_.function.words;
+        ++rows;
     }
-    return {.bank = Bank::words, .row = row->second};
+    return {.bank = bank, .row = row->second};
 }
 
 }  // namespace jitgemm::emulator

@@ -93,6 +93,8 @@ public:
         result_.detail_data = std::make_shared<const Detail>(std::move(value));
     }
 
+    /// What clusters need: a .target of sm_90 or later.
+    void require_cluster_target() const;
     [[noreturn]] void unsupported(const std::string& why = {}) const;
 
 private:
@@ -131,6 +133,7 @@ struct DecoderRow {
 [[nodiscard]] std::vector<DecoderRow> wmma_decoders();
 [[nodiscard]] std::vector<DecoderRow> warp_decoders();
 [[nodiscard]] std::vector<DecoderRow> barrier_decoders();
+[[nodiscard]] std::vector<DecoderRow> cluster_decoders();
 [[nodiscard]] std::vector<DecoderRow> control_decoders();
 
 }  // namespace jitgemm::emulator

@@ -1,7 +1,7 @@
 #include "runtime/emulator/launch.hpp"
 
 #include "generator/error.hpp"
-#include "runtime/emulator/block.hpp"
+#include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/launch_context.hpp"
 
 #include <fmt/format.h>
@@ -48,10 +48,6 @@ void check_launch(const Function& entry, const LaunchConfig& config, std::span<c
     product(config.grid, "grid");
     check_block(entry, config);
     if (config.shared_bytes < 0) throw Error(fmt::format("dynamic shared memory of {} bytes", config.shared_bytes));
-    if (config.cluster != std::array<int, 3>{1, 1, 1}) {
-        throw Error(fmt::format("clusters of {}x{}x{} blocks are not supported by the emulator", config.cluster[0],
-                                config.cluster[1], config.cluster[2]));
-    }
     if (static_cast<std::int64_t>(parameters.size()) != entry.formal_bytes) {
         throw Error(
             fmt::format("{} takes {} bytes of parameters, not {}", entry.name, entry.formal_bytes, parameters.size()));
@@ -68,76 +64,81 @@ std::vector<std::uint64_t> link(const Program& program, GlobalMemory& memory) {
     return constants;
 }
 
-TensorCoreModel model_of(const Program& program, const LaunchConfig& config) {
-    constexpr int kFirstWithModel = 75;
-    const int wanted = config.compute_capability == 0 ? program.compute_capability() : config.compute_capability;
-    return tensor_core_model(std::max(wanted, kFirstWithModel));
+int capability_of(const Program& program, const LaunchConfig& config) {
+    return config.compute_capability == 0 ? program.compute_capability() : config.compute_capability;
 }
 
-/// Blocks in the order they are started: shuffled by a seed as i ↦ (a·i + b) mod n with a prime to n.
-class BlockOrder {
+TensorCoreModel model_of(int compute_capability) {
+    constexpr int kFirstWithModel = 75;
+    return tensor_core_model(std::max(compute_capability, kFirstWithModel));
+}
+
+/// Clusters in the order they are started: shuffled by a seed as i ↦ (a·i + b) mod n with a prime to n.
+class ClusterOrder {
 public:
-    BlockOrder(std::int64_t blocks, std::uint64_t seed) : blocks_(static_cast<std::uint64_t>(blocks)) {
+    ClusterOrder(std::int64_t clusters, std::uint64_t seed) : clusters_(static_cast<std::uint64_t>(clusters)) {
         if (seed == 0) return;
-        factor_ = seed % blocks_ + blocks_ / 2 + 1;
-        while (std::gcd(factor_, blocks_) != 1) ++factor_;
-        shift_ = seed / 7 % blocks_;
+        factor_ = seed % clusters_ + clusters_ / 2 + 1;
+        while (std::gcd(factor_, clusters_) != 1) ++factor_;
+        shift_ = seed / 7 % clusters_;
     }
     [[nodiscard]] std::int64_t operator[](std::int64_t position) const {
-        return static_cast<std::int64_t>((static_cast<std::uint64_t>(position) * factor_ + shift_) % blocks_);
+        return static_cast<std::int64_t>((static_cast<std::uint64_t>(position) * factor_ + shift_) % clusters_);
     }
 
 private:
-    std::uint64_t blocks_;
+    std::uint64_t clusters_;
     std::uint64_t factor_ = 1;
     std::uint64_t shift_ = 0;
 };
 
-/// Host threads that take one block after another.
-class BlockPool {
+/// Host threads that take one cluster after another.
+class ClusterPool {
 public:
-    BlockPool(LaunchContext& launch, std::int64_t blocks)
+    ClusterPool(LaunchContext& launch, std::int64_t clusters)
         : launch_(launch),
-          blocks_(blocks),
-          order_(blocks, launch.config.order_seed),
+          clusters_(clusters),
+          order_(clusters, launch.config.order_seed),
           totals_(launch.program.code().size()) {}
 
     Counters run() {
         run_first();
         const std::int64_t cores =
             launch_.config.threads > 0 ? launch_.config.threads : std::thread::hardware_concurrency();
-        const std::int64_t helpers = std::clamp<std::int64_t>(cores, 1, blocks_) - 1;
+        const std::int64_t helpers = std::clamp<std::int64_t>(cores, 1, clusters_) - 1;
         std::vector<std::thread> threads;
         threads.reserve(static_cast<std::size_t>(helpers));
         for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back([this] { work(); });
         work();
         for (std::thread& thread : threads) thread.join();
         if (failure_) std::rethrow_exception(failure_);
-        return make_counters(launch_.program, totals_, static_cast<std::uint64_t>(blocks_));
+        return make_counters(launch_.program, totals_,
+                             static_cast<std::uint64_t>(clusters_ * launch_.cluster.blocks()));
     }
 
 private:
-    /// The first block alone says what all of them will take.
+    /// The first cluster alone says what all of them will take.
     void run_first() {
         const auto begin = std::chrono::steady_clock::now();
-        Block block(launch_, order_[next_++], totals_);
-        block.run();
+        Cluster first(launch_, order_[next_++], totals_);
+        first.run();
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        const double estimate = static_cast<double>(block.lane_instructions()) * static_cast<double>(blocks_);
+        const double estimate = static_cast<double>(first.lane_instructions()) * static_cast<double>(clusters_);
         const auto limit = static_cast<double>(launch_.config.work_limit);
         if (limit == 0 || estimate <= limit) return;
         throw EmulatorFault(
             FaultKind::work_limit,
-            fmt::format("the launch is too large for the emulator: {} blocks like the first make about {:.3g} "
+            fmt::format("the launch is too large for the emulator: {} {} like the first make about {:.3g} "
                         "lane-instructions, some {:.0f} seconds of one core; the limit is {:.3g}",
-                        blocks_, estimate, seconds.count() * static_cast<double>(blocks_), limit));
+                        clusters_, first.is_one_block() ? "blocks" : "clusters", estimate,
+                        seconds.count() * static_cast<double>(clusters_), limit));
     }
 
     void work() {
         std::vector<Tally> tallies(totals_.size());
-        for (std::int64_t position = next_++; position < blocks_ && !launch_.cancelled; position = next_++) {
+        for (std::int64_t position = next_++; position < clusters_ && !launch_.cancelled; position = next_++) {
             try {
-                Block(launch_, order_[position], tallies).run();
+                Cluster(launch_, order_[position], tallies).run();
             } catch (...) {
                 keep_failure(position, std::current_exception());
             }
@@ -146,7 +147,7 @@ private:
         for (std::size_t i = 0; i < tallies.size(); ++i) totals_[i] += tallies[i];
     }
 
-    /// The failure of the block that comes first in order is the one told; one that only stopped because of another is
+    /// The failure of the cluster that comes first in order is the one told; one that only stopped because of another is
     /// none.
     void keep_failure(std::int64_t position, const std::exception_ptr& failure) {
         const std::scoped_lock lock(mutex_);
@@ -168,8 +169,8 @@ private:
     }
 
     LaunchContext& launch_;
-    std::int64_t blocks_;
-    BlockOrder order_;
+    std::int64_t clusters_;
+    ClusterOrder order_;
     std::atomic<std::int64_t> next_{0};
     std::mutex mutex_;
     std::vector<Tally> totals_;
@@ -183,16 +184,19 @@ Counters launch(const Program& program, const LaunchConfig& config, GlobalMemory
                 std::span<const std::byte> parameters, const StopRequest& stop) {
     const Function& entry = program.entry(config.entry);
     check_launch(entry, config, parameters);
+    const int compute_capability = capability_of(program, config);
+    const ClusterShape cluster = cluster_of(entry, config, compute_capability);
     std::vector<std::uint64_t> constants = link(program, memory);
     LaunchContext context{.program = program,
                           .config = config,
                           .entry = entry,
+                          .cluster = cluster,
                           .memory = memory.map(),
                           .constant_doublewords = std::move(constants),
                           .parameters = {parameters.begin(), parameters.end()},
-                          .tensor_core_model = model_of(program, config),
+                          .tensor_core_model = model_of(compute_capability),
                           .stop = stop};
-    return BlockPool(context, product(config.grid, "grid")).run();
+    return ClusterPool(context, product(config.grid, "grid") / cluster.blocks()).run();
 }
 
 }  // namespace jitgemm::emulator

@@ -19,12 +19,12 @@ struct LaunchConfig {
     std::string entry;
     std::array<std::int64_t, 3> grid{1, 1, 1};
     std::array<std::int64_t, 3> block{1, 1, 1};
-    int shared_bytes = 0;  ///< dynamic
-    std::array<int, 3> cluster{1, 1, 1};
-    std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order; else shuffled
+    int shared_bytes = 0;                 ///< dynamic
+    std::array<int, 3> cluster{1, 1, 1};  ///< blocks; 1x1x1: what the entry requires, if it does
+    std::uint64_t order_seed = 0;         ///< 0: blocks and warps in order; else shuffled
     AsyncMode async_mode = AsyncMode::eager;
     Checks checks{};
-    int compute_capability = 0;    ///< whose tensor cores sum, 80, 90; 0: that of the module's .target
+    int compute_capability = 0;    ///< of the GPU, 80, 90; 0: that of the module's .target
     int threads = 0;               ///< of the host; 0: one a core
     std::uint64_t work_limit = 0;  ///< lane-instructions; 0: none. Exceeding it is a fault, before the launch where the
                                    ///< first block lets it be estimated

@@ -1,7 +1,7 @@
 #include "runtime/emulator/memory_access.hpp"
 
 #include "runtime/emulator/address_space.hpp"
-#include "runtime/emulator/block.hpp"
+#include "runtime/emulator/cluster.hpp"
 
 #include <fmt/format.h>
 
@@ -57,12 +57,12 @@ void resolve_global_lanes(Warp& warp, const WarpAccess& access, Mask mask, LaneP
     tally.l2_sectors += sectors;
 }
 
-void resolve_shared_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
-    SharedMemory& shared = warp.block().shared();
-    const Accessor who{warp.index(), warp.current().index};
+/// Offsets in one block's shared memory: the warp's own or a peer's.
+void resolve_offsets(Warp& warp, SharedMemory& shared, const WarpAccess& access, Mask mask, LanePointers& pointers) {
+    const Accessor who{warp.number(), warp.current().index};
     for_each_bit(mask, [&](std::size_t lane) {
         warp.at_lane(static_cast<int>(lane));
-        const std::uint64_t offset = shared_offset(access.addresses[lane]);
+        const std::uint64_t offset = access.addresses[lane];
         if (!shared.in_range(offset, access.bytes, access.bytes)) return;
         shared.touch(who, static_cast<std::uint32_t>(offset), access.bytes, access.access);
         pointers[lane] = shared.at(static_cast<std::uint32_t>(offset));
@@ -72,6 +72,41 @@ void resolve_shared_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointer
                                        : count_wavefronts(access.addresses, mask, access.bytes);
     warp.tally().wavefronts += static_cast<std::uint64_t>(wavefronts.actual);
     warp.tally().ideal_wavefronts += static_cast<std::uint64_t>(wavefronts.ideal);
+}
+
+void resolve_shared_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
+    for_each_bit(mask, [&](std::size_t lane) {
+        if (access.addresses[lane] <= kSharedOffsetMask) return;
+        warp.at_lane(static_cast<int>(lane));
+        access.addresses[lane] = shared_offset(warp, access.addresses[lane]);
+    });
+    resolve_offsets(warp, warp.block().shared(), access, mask, pointers);
+}
+
+/// What a block's memory holds after its end is nobody's to read, and it may be another block's by then.
+void require_alive(const Warp& warp, const Block& owner, Access access) {
+    if (!owner.has_ended() || !warp.launch().config.checks.bounds) return;
+    throw AccessFault{FaultKind::block_ended, fmt::format("{} shared memory of {}, which has ended",
+                                                          writes(access) ? "writes" : "reads", owner.name())};
+}
+
+/// Lanes may reach into several blocks: one access for each.
+void resolve_cluster_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
+    const auto& blocks = warp.block().cluster().blocks();
+    std::array<Mask, kMaxClusterBlocks> lanes_of{};
+    for_each_bit(mask, [&](std::size_t lane) {
+        warp.at_lane(static_cast<int>(lane));
+        lanes_of.at(static_cast<std::size_t>(rank_of(warp, access.addresses[lane]))) |= Mask{1} << lane;
+        access.addresses[lane] &= kSharedOffsetMask;
+    });
+    for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+        if (lanes_of[rank] == 0) continue;
+        warp.at_lane(std::countr_zero(lanes_of[rank]));
+        require_alive(warp, *blocks[rank], access.access);
+        resolve_offsets(warp, blocks[rank]->shared(), access, lanes_of[rank], pointers);
+        if (static_cast<int>(rank) == warp.block().rank()) continue;
+        warp.tally().peer_bytes += access.bytes * static_cast<std::uint64_t>(std::popcount(lanes_of[rank]));
+    }
 }
 
 void resolve_local_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
@@ -117,6 +152,7 @@ void resolve_parameter_lanes(Warp& warp, const WarpAccess& access, Mask mask, La
 void resolve_space(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
     switch (access.space) {
         case StateSpace::shared: return resolve_shared_lanes(warp, access, mask, pointers);
+        case StateSpace::cluster: return resolve_cluster_lanes(warp, access, mask, pointers);
         case StateSpace::local: return resolve_local_lanes(warp, access, mask, pointers);
         case StateSpace::param: return resolve_parameter_lanes(warp, access, mask, pointers);
         default: return resolve_global_lanes(warp, access, mask, pointers);
@@ -132,7 +168,7 @@ void resolve_generic(Warp& warp, WarpAccess& access, Mask mask, LanePointers& po
         });
         if (own == 0) continue;
         WarpAccess part = access;
-        part.space = space;
+        part.space = space == StateSpace::shared ? StateSpace::cluster : space;
         for_each_bit(own, [&](std::size_t lane) { part.addresses[lane] -= window_of(space); });
         resolve_space(warp, part, own, pointers);
     }
@@ -140,9 +176,25 @@ void resolve_generic(Warp& warp, WarpAccess& access, Mask mask, LanePointers& po
 
 }  // namespace
 
-std::uint64_t shared_offset(std::uint64_t address) {
-    if (address >> kSharedRankShift == 0) return address;
-    throw AccessFault{FaultKind::out_of_range, fmt::format("address {:#x} is in no block's shared memory", address)};
+int rank_of(Warp& warp, std::uint64_t address) {
+    const std::uint64_t number = address >> kSharedRankShift;  // 0: plain
+    const auto& blocks = warp.block().cluster().blocks();
+    if (number > blocks.size()) {
+        throw AccessFault{FaultKind::out_of_range,
+                          fmt::format("address {:#x} is in no block's shared memory", address)};
+    }
+    return number == 0 ? warp.block().rank() : static_cast<int>(number) - 1;
+}
+
+std::uint64_t shared_offset(Warp& warp, std::uint64_t address) {
+    if (const int rank = rank_of(warp, address); rank != warp.block().rank()) {
+        const Block& owner = *warp.block().cluster().blocks()[static_cast<std::size_t>(rank)];
+        throw AccessFault{FaultKind::out_of_range,
+                          fmt::format("address {:#x} is in the shared memory of {}: .shared, which is .shared::cta, "
+                                      "reaches the block's own alone",
+                                      address, owner.name())};
+    }
+    return address & kSharedOffsetMask;
 }
 
 const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes, std::uint32_t alignment,

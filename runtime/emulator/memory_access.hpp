@@ -31,8 +31,12 @@ struct WarpAccess {
 [[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Instruction& instruction, std::size_t index);
 [[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Value& base, std::int64_t displacement);
 
-/// Offset in the block's shared memory of an address of the shared window. Throws AccessFault for another block's.
-[[nodiscard]] std::uint64_t shared_offset(std::uint64_t address);
+/// Rank in the cluster of the block whose memory an address of .shared::cluster is in; a plain one is the warp's own. Throws
+/// AccessFault where there is no such block.
+[[nodiscard]] int rank_of(Warp& warp, std::uint64_t address);
+
+/// Offset in the block's shared memory of an address of .shared. Throws AccessFault for another block's.
+[[nodiscard]] std::uint64_t shared_offset(Warp& warp, std::uint64_t address);
 
 /// The source of a copy in global memory: checked and counted as a read.
 [[nodiscard]] const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes,

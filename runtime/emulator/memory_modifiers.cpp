@@ -4,11 +4,12 @@ namespace jitgemm::emulator {
 namespace {
 
 ptx::StateSpace take_space(InstructionDecoder& decoder) {
-    const std::string name =
-        decoder.take_any({"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const"});
+    const std::string name = decoder.take_any({"global", "shared", "shared::cta", "shared::cluster", "local", "param",
+                                               "param::entry", "param::func", "const"});
     if (name == "global") return ptx::StateSpace::global;
     if (name == "const") return ptx::StateSpace::constant;
     if (name == "local") return ptx::StateSpace::local;
+    if (name == "shared::cluster") return ptx::StateSpace::cluster;
     if (name.starts_with("shared")) return ptx::StateSpace::shared;
     if (name.starts_with("param")) return ptx::StateSpace::param;
     return ptx::StateSpace::generic;

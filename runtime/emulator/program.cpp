@@ -22,11 +22,7 @@ std::uint64_t next_identity() {
 Program::Program(std::unique_ptr<const ptx::Module> module, DecodedProgram decoded)
     : module_(std::move(module)), decoded_(std::move(decoded)), identity_(next_identity()) {}
 
-int Program::compute_capability() const {
-    int number = 0;
-    for (const char c : module_->target) number = c >= '0' && c <= '9' ? 10 * number + (c - '0') : number;
-    return number;
-}
+int Program::compute_capability() const { return ptx::compute_capability(*module_); }
 
 const Function& Program::entry(std::string_view name) const {
     std::vector<std::string> names;

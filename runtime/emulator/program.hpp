@@ -63,7 +63,7 @@ struct Instruction {
 
 /// Special registers live in ordinary rows that are filled when a frame begins.
 enum class Special : std::uint8_t {
-    tid_x,
+    tid_x,  // triples first: kSpecialAxes each
     tid_y,
     tid_z,
     ntid_x,
@@ -75,6 +75,18 @@ enum class Special : std::uint8_t {
     nctaid_x,
     nctaid_y,
     nctaid_z,
+    cluster_ctaid_x,
+    cluster_ctaid_y,
+    cluster_ctaid_z,
+    cluster_nctaid_x,
+    cluster_nctaid_y,
+    cluster_nctaid_z,
+    clusterid_x,
+    clusterid_y,
+    clusterid_z,
+    nclusterid_x,
+    nclusterid_y,
+    nclusterid_z,
     laneid,
     warpid,
     nwarpid,
@@ -86,8 +98,20 @@ enum class Special : std::uint8_t {
     lanemask_gt,
     dynamic_shared_bytes,
     total_shared_bytes,
-    local_address,  ///< of the frame's local memory; a row of doublewords
+    cluster_ctarank,
+    cluster_nctarank,
+    is_explicit_cluster,
+    local_address,  ///< of the frame's local memory
 };
+
+inline constexpr std::size_t kSpecialAxes = 3;
+inline constexpr Special kFirstScalarSpecial = Special::laneid;  ///< those before it are x, y, z of something
+
+/// Where its row lies.
+[[nodiscard]] constexpr Bank bank_of(Special special) {
+    if (special == Special::is_explicit_cluster) return Bank::predicates;
+    return special == Special::local_address ? Bank::doublewords : Bank::words;
+}
 
 struct SpecialRow {
     Special special;
@@ -118,7 +142,10 @@ struct Function {
     std::int64_t local_bytes = 0;
     std::int64_t max_threads = 0;
     std::int64_t required_threads = 0;
-    std::vector<Value> tracked;  ///< registers that may be read unwritten
+    std::optional<std::array<std::int64_t, 3>> required_cluster;  ///< blocks
+    std::int64_t max_cluster = 0;                                 ///< blocks; 0: not said
+    bool explicit_cluster = false;                                ///< a launch has to name one
+    std::vector<Value> tracked;                                   ///< registers that may be read unwritten
 };
 
 /// Bytes that a call moves from one parameter space to another.

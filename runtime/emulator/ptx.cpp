@@ -34,7 +34,8 @@ int type_bits(std::string_view type) {
 }
 
 std::string_view to_string(StateSpace space) {
-    constexpr std::array<std::string_view, 6> kNames{"generic", "param", "global", "shared", "local", "const"};
+    constexpr std::array<std::string_view, 7> kNames{"generic", "param", "global",         "shared",
+                                                     "local",   "const", "shared::cluster"};
     return kNames.at(static_cast<std::size_t>(space));
 }
 
@@ -46,6 +47,12 @@ std::string Instruction::opcode() const {
 
 bool Instruction::has(std::string_view modifier) const {
     return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+}
+
+int compute_capability(const Module& module) {
+    int number = 0;
+    for (const char c : module.target) number = c >= '0' && c <= '9' ? 10 * number + (c - '0') : number;
+    return number;
 }
 
 }  // namespace ptx

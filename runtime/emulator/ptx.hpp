@@ -2,8 +2,10 @@
 
 #include "generator/error.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +29,8 @@ private:
 
 namespace jitgemm::emulator::ptx {
 
-enum class StateSpace : std::uint8_t { generic, param, global, shared, local, constant };
+/// `cluster` is the window .shared::cluster, shared memory of all blocks of the cluster; `shared` is .shared::cta, the block's own.
+enum class StateSpace : std::uint8_t { generic, param, global, shared, local, constant, cluster };
 [[nodiscard]] std::string_view to_string(StateSpace space);
 
 /// A place in the text PTX was compiled from, from .loc; line 0 where there is none.
@@ -102,8 +105,11 @@ struct Function {
     std::vector<Variable> variables;
     std::vector<Register> registers;
     std::vector<Instruction> instructions;
-    std::int64_t max_threads = 0;       ///< .maxntid or .reqntid, product; 0: not said
-    std::int64_t required_threads = 0;  ///< .reqntid
+    std::int64_t max_threads = 0;                                 ///< .maxntid or .reqntid, product; 0: not said
+    std::int64_t required_threads = 0;                            ///< .reqntid
+    std::optional<std::array<std::int64_t, 3>> required_cluster;  ///< .reqnctapercluster, blocks
+    std::int64_t max_cluster = 0;                                 ///< .maxclusterrank, blocks; 0: not said
+    bool explicit_cluster = false;                                ///< .explicitcluster
     int line = 0;
 };
 
@@ -119,6 +125,9 @@ struct Module {
     std::vector<Function> functions;
     std::vector<SourceFile> files;
 };
+
+/// Of .target: 80, 90.
+[[nodiscard]] int compute_capability(const Module& module);
 
 /// Throws PtxError.
 [[nodiscard]] Module parse(std::string_view text);

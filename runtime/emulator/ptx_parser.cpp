@@ -129,8 +129,13 @@ private:
             } else if (word == "maxntid" || word == "reqntid") {
                 function.max_threads = parse_product();
                 if (word == "reqntid") function.required_threads = function.max_threads;
-            } else if (word == "minnctapersm" || word == "maxnctapersm" || word == "maxnreg" || word == "noreturn" ||
-                       word == "reqnctapercluster" || word == "explicitcluster" || word == "maxclusterrank") {
+            } else if (word == "reqnctapercluster") {
+                function.required_cluster = parse_extents();
+            } else if (word == "maxclusterrank") {
+                function.max_cluster = reader_.expect_integer();
+            } else if (word == "explicitcluster") {
+                function.explicit_cluster = true;
+            } else if (word == "minnctapersm" || word == "maxnctapersm" || word == "maxnreg" || word == "noreturn") {
                 reader_.skip_integers();
             } else {
                 reader_.fail(fmt::format("functions with .{} are not supported", word));
@@ -138,12 +143,20 @@ private:
         }
     }
 
-    std::int64_t parse_product() {
-        std::int64_t product = 1;
+    /// One to three integers; what is not said is 1.
+    std::array<std::int64_t, 3> parse_extents() {
+        std::array<std::int64_t, 3> extents{1, 1, 1};
+        std::size_t axis = 0;
         do {
-            product *= reader_.expect_integer();
+            if (axis == extents.size()) reader_.fail("more than three extents");
+            extents.at(axis++) = reader_.expect_integer();
         } while (reader_.accept(','));
-        return product;
+        return extents;
+    }
+
+    std::int64_t parse_product() {
+        const std::array<std::int64_t, 3> extents = parse_extents();
+        return extents[0] * extents[1] * extents[2];
     }
 
     Lexer lexer_;

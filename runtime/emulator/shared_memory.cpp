@@ -24,9 +24,8 @@ const char* name_of(Access access) {
 
 }  // namespace
 
-SharedMemory::SharedMemory(std::int64_t bytes, const Checks& checks,
-                           std::function<std::string(std::uint32_t)> describe_site)
-    : data_(static_cast<std::size_t>(bytes)), checks_(checks), describe_site_(std::move(describe_site)) {
+SharedMemory::SharedMemory(std::int64_t bytes, const Checks& checks, HappensBefore& order, SharedOwner owner)
+    : data_(static_cast<std::size_t>(bytes)), checks_(checks), order_(order), owner_(std::move(owner)), peers_(order) {
     const std::size_t granules = (data_.size() + kGranule - 1) / kGranule;
     written_.resize(granules);
     in_flight_.resize(granules);
@@ -37,8 +36,8 @@ SharedMemory::SharedMemory(std::int64_t bytes, const Checks& checks,
 void SharedMemory::check_placed(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment, bool inside) const {
     if (!inside && checks_.bounds) {
         throw AccessFault{FaultKind::out_of_range,
-                          fmt::format("{} bytes at offset {} of the block's shared memory, which has {} bytes", bytes,
-                                      offset, data_.size())};
+                          fmt::format("{} bytes at offset {} of {} shared memory, which has {} bytes", bytes, offset,
+                                      owner_.block.empty() ? "the block's" : owner_.block + "'s", data_.size())};
     }
     if (offset % alignment != 0) {
         throw AccessFault{FaultKind::misaligned,
@@ -48,9 +47,9 @@ void SharedMemory::check_placed(std::uint64_t offset, std::uint32_t bytes, std::
 
 void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access) {
     const std::uint32_t end = offset + bytes;
-    const bool whole_granules = ((offset | bytes) & (kGranule - 1)) == 0;
+    const bool may_be_quick = ((offset | bytes) & (kGranule - 1)) == 0 && is_own(who);
     for (std::uint32_t granule = offset / kGranule; granule * kGranule < end; ++granule) {
-        if (whole_granules && touch_quickly(who, granule, access)) continue;
+        if (may_be_quick && touch_quickly(who, granule, access)) continue;
         const std::uint32_t first = std::max(offset, granule * kGranule) - granule * kGranule;
         const std::uint32_t last = std::min(end, (granule + 1) * kGranule) - granule * kGranule;
         touch_granule(who, granule, (kWholeGranule << first) & (kWholeGranule >> (kGranule - last)), access);
@@ -62,9 +61,9 @@ void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_
 bool SharedMemory::touch_quickly(const Accessor& who, std::uint32_t granule, Access access) {
     if (granules_.empty() || is_strong(access) || in_flight_[granule] != 0) return false;
     History& history = granules_[granule];
-    if (history.split || history.exact_reads || history.write_time == 0) return false;
-    if (!order_.ordered(who.warp, history.writer, history.write_time)) return false;
-    const std::uint32_t self = 1U << static_cast<unsigned>(who.warp);
+    if (history.split || history.exact_reads || history.peers || history.write_time == 0) return false;
+    if (!after(who, history.writer, history.write_time)) return false;
+    const std::uint32_t self = 1U << own_index(who);
     const std::uint32_t now = order_.now();
     if (access == Access::read) {
         if (written_[granule] != kWholeGranule) return false;
@@ -74,11 +73,10 @@ bool SharedMemory::touch_quickly(const Accessor& who, std::uint32_t granule, Acc
         history.read_site = who.site;
         return true;
     }
-    const bool after_reads = all_of_bits(history.readers & ~self, [&](std::size_t reader) {
-        return order_.ordered(who.warp, static_cast<int>(reader), history.read_time);
-    });
+    const bool after_reads =
+        all_of_bits(history.readers & ~self, [&](std::size_t reader) { return after(who, reader, history.read_time); });
     if (!after_reads) return false;
-    history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(who.warp)};
+    history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(own_index(who))};
     written_[granule] = kWholeGranule;
     return true;
 }
@@ -91,11 +89,36 @@ void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std
     } else if (checks_.shared_written && (written_[granule] & byte_mask) != byte_mask) [[unlikely]] {
         report_never_written(granule, byte_mask);
     }
-    if (checks_.races) track(who, granule, byte_mask, access);
+    if (!checks_.races) return;
+    is_own(who) ? track_own(who, granule, byte_mask, access) : track_peer(who, granule, byte_mask, access);
 }
 
-void SharedMemory::track(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
+/// Against what other blocks did.
+void SharedMemory::meet_peers(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
+    if (const PeerAccesses::Record* race = peers_.find_race(who, granule, byte_mask, access)) {
+        const auto first = static_cast<std::uint32_t>(std::countr_zero(race->byte_mask & byte_mask));
+        report_race(who, access, granule * kGranule + first, race->who, writes(race->access) ? "written" : "read");
+    }
+    granules_[granule].peers = peers_.forget(who, granule, byte_mask, access);
+}
+
+void SharedMemory::track_peer(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
     History& whole = granules_[granule];
+    for (std::uint32_t byte = 0; byte < kGranule; ++byte) {
+        if ((byte_mask >> byte & 1U) == 0) continue;
+        const std::uint32_t index = granule * kGranule + byte;
+        const History& history = whole.split ? bytes_[index] : whole;
+        check_write_order(who, history, index, access);
+        if (writes(access)) check_read_order(who, history, whole.split ? index : granule * kGranule, access);
+    }
+    meet_peers(who, granule, byte_mask, access);
+    peers_.note(who, granule, byte_mask, access);
+    whole.peers = true;
+}
+
+void SharedMemory::track_own(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
+    History& whole = granules_[granule];
+    if (whole.peers) meet_peers(who, granule, byte_mask, access);
     if (byte_mask == kWholeGranule && !whole.split) return track(who, whole, granule * kGranule, access);
     if (!whole.split) split(granule);
     for (std::uint32_t byte = 0; byte < kGranule; ++byte) {
@@ -125,9 +148,9 @@ void SharedMemory::track(const Accessor& who, History& history, std::uint32_t by
 
 void SharedMemory::check_write_order(const Accessor& who, const History& history, std::uint32_t byte,
                                      Access access) const {
-    if (history.write_time == 0 || order_.ordered(who.warp, history.writer, history.write_time)) return;
+    if (history.write_time == 0 || after(who, history.writer, history.write_time)) return;
     if (history.strong && is_strong(access)) return;
-    report_race(who, access, byte, history.writer, history.write_site, "written");
+    report_race(who, access, byte, {owner_.first_warp + history.writer, history.write_site}, "written");
 }
 
 std::uint32_t SharedMemory::read_time(const History& history, std::uint32_t byte, int reader) const {
@@ -138,13 +161,13 @@ void SharedMemory::check_read_order(const Accessor& who, const History& history,
                                     Access access) const {
     for_each_bit(history.readers, [&](std::size_t index) {
         const auto reader = static_cast<int>(index);
-        if (order_.ordered(who.warp, reader, read_time(history, byte, reader))) return;
-        report_race(who, access, byte, reader, history.read_site, "read");
+        if (after(who, index, read_time(history, byte, reader))) return;
+        report_race(who, access, byte, {owner_.first_warp + reader, history.read_site}, "read");
     });
 }
 
 void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_t byte) {
-    const std::uint32_t self = 1U << static_cast<unsigned>(who.warp);
+    const std::uint32_t self = 1U << own_index(who);
     const std::uint32_t now = order_.now();
     history.read_site = who.site;
     if (history.readers == self || (history.read_time == now && !history.exact_reads)) {
@@ -157,9 +180,9 @@ void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_
     Times times{};
     for_each_bit(history.readers & ~self, [&](std::size_t reader) {
         times[reader] = read_time(history, byte, static_cast<int>(reader));
-        if (!order_.ordered(who.warp, static_cast<int>(reader), times[reader])) concurrent |= 1U << reader;
+        if (!after(who, reader, times[reader])) concurrent |= 1U << reader;
     });
-    times[static_cast<std::size_t>(who.warp)] = now;
+    times[own_index(who)] = now;
     history.exact_reads = concurrent != 0;
     if (history.exact_reads) exact_reads_[byte] = times;
     history.readers = concurrent | self;
@@ -169,11 +192,13 @@ void SharedMemory::note_read(const Accessor& who, History& history, std::uint32_
 void SharedMemory::note_write(const Accessor& who, History& history, std::uint32_t byte, Access access) {
     if (history.exact_reads) exact_reads_.erase(byte);
     const bool whole_is_split = history.split;
+    const bool has_peers = history.peers;
     history = {.write_time = order_.now(),
                .write_site = who.site,
-               .writer = static_cast<std::uint8_t>(who.warp),
+               .writer = static_cast<std::uint8_t>(own_index(who)),
                .strong = is_strong(access),
-               .split = whole_is_split};
+               .split = whole_is_split,
+               .peers = has_peers};
 }
 
 void SharedMemory::begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
@@ -190,32 +215,48 @@ void SharedMemory::end_copy(const Accessor& who, std::uint32_t offset, std::uint
     // To others the copy's thread has written the bytes when it knows that they are there.
     if (checks_.races) {
         for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
-            track(who, granule, kWholeGranule, Access::write);
+            track_own(who, granule, kWholeGranule, Access::write);
         }
     }
 }
 
-void SharedMemory::report_race(const Accessor& who, Access access, std::uint32_t byte, int other, std::uint32_t site,
+void SharedMemory::check_end() const {
+    const PeerAccesses::Record* unfinished = peers_.find_unfinished(owner_.first_warp, owner_.warps);
+    if (unfinished == nullptr) return;
+    throw AccessFault{FaultKind::block_ended,
+                      fmt::format("{} ends with no cluster barrier behind an access of {} to its shared memory, which "
+                                  "may be on its way; that access is {}",
+                                  owner_.block, owner_.describe_warp(unfinished->who.warp),
+                                  owner_.describe_site(unfinished->who.site))};
+}
+
+std::string SharedMemory::place_of(std::uint32_t byte) const {
+    return fmt::format("offset {} of {}shared memory", byte, owner_.block.empty() ? "" : owner_.block + "'s ");
+}
+
+void SharedMemory::report_race(const Accessor& who, Access access, std::uint32_t byte, const Accessor& other,
                                const char* other_access) const {
-    throw AccessFault{FaultKind::shared_race,
-                      fmt::format("warp {} {} offset {} of shared memory, {} by warp {} with no barrier between; the "
-                                  "other access is {}",
-                                  who.warp, name_of(access), byte, other_access, other, describe_site_(site))};
+    const bool one_block = who.warp / owner_.warps == other.warp / owner_.warps;
+    throw AccessFault{
+        FaultKind::shared_race,
+        fmt::format("{} {} {}, {} by {} with no {}barrier between; the other access is {}",
+                    owner_.describe_warp(who.warp), name_of(access), place_of(byte), other_access,
+                    owner_.describe_warp(other.warp), one_block ? "" : "cluster ", owner_.describe_site(other.site))};
 }
 
 void SharedMemory::report_in_flight(std::uint32_t granule, Access access) const {
-    throw AccessFault{FaultKind::copy_in_flight,
-                      fmt::format("{} offset {} of shared memory, into which an asynchronous copy is in flight that "
-                                  "nobody has waited for; it is {}",
-                                  name_of(access), granule * kGranule, describe_site_(in_flight_[granule] - 1))};
+    throw AccessFault{
+        FaultKind::copy_in_flight,
+        fmt::format("{} {}, into which an asynchronous copy is in flight that nobody has waited for; it is "
+                    "{}",
+                    name_of(access), place_of(granule * kGranule), owner_.describe_site(in_flight_[granule] - 1))};
 }
 
 void SharedMemory::report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const {
     const std::uint32_t missing = byte_mask & ~static_cast<std::uint32_t>(written_[granule]);
     const auto first = static_cast<std::uint32_t>(std::countr_zero(missing));
-    throw AccessFault{
-        FaultKind::never_written_shared,
-        fmt::format("reads offset {} of shared memory, which nobody has written", granule * kGranule + first)};
+    throw AccessFault{FaultKind::never_written_shared,
+                      fmt::format("reads {}, which nobody has written", place_of(granule * kGranule + first))};
 }
 
 }  // namespace jitgemm::emulator

@@ -3,6 +3,8 @@
 #include "runtime/emulator/checks.hpp"
 #include "runtime/emulator/fault.hpp"
 #include "runtime/emulator/happens_before.hpp"
+#include "runtime/emulator/peer_accesses.hpp"
+#include "runtime/emulator/shared_access.hpp"
 
 #include <array>
 #include <cstddef>
@@ -13,30 +15,24 @@
 
 namespace jitgemm::emulator {
 
-/// Strong accesses (volatile, relaxed, acquire, release) may meet each other and atomics without a barrier; that they order
-/// other accesses is not modelled.
-enum class Access : std::uint8_t { read, write, atomic, strong_read, strong_write };
-[[nodiscard]] constexpr bool is_strong(Access access) { return access > Access::write; }
-[[nodiscard]] constexpr bool reads(Access access) { return access != Access::write && access != Access::strong_write; }
-[[nodiscard]] constexpr bool writes(Access access) { return access != Access::read && access != Access::strong_read; }
-
-/// Who touches shared memory: `site` is the index of the instruction, for the report of a race.
-struct Accessor {
-    int warp = 0;
-    std::uint32_t site = 0;
+/// Whose shared memory it is, for reports and the clocks of its warps.
+struct SharedOwner {
+    int first_warp = 0;  ///< the block's warps, by their numbers in the cluster
+    int warps = kMaxWarps;
+    std::string block;  ///< "block (1,0,0)"; empty where it is alone in its cluster
+    std::function<std::string(std::uint32_t)> describe_site;  ///< an instruction by its index
+    std::function<std::string(int)> describe_warp;            ///< a warp by its number
 };
 
 /// A block's shared memory, and of every byte: whether it was ever written, whether a copy into it is in flight, who wrote
-/// it last and who read it since. A race is two accesses by different warps to one byte, not both reads and not both
-/// atomic, that no barrier orders.
+/// it last and who read it since. A race is two accesses by different warps of the cluster to one byte, not both reads and
+/// not both atomic, that no barrier orders.
 class SharedMemory {
 public:
-    /// `describe_site` tells people of an instruction by its index.
-    SharedMemory(std::int64_t bytes, const Checks& checks, std::function<std::string(std::uint32_t)> describe_site);
+    SharedMemory(std::int64_t bytes, const Checks& checks, HappensBefore& order, SharedOwner owner);
 
     [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
     [[nodiscard]] std::byte* at(std::uint32_t offset) { return data_.data() + offset; }
-    [[nodiscard]] HappensBefore& order() { return order_; }
 
     /// Range and alignment. Throws AccessFault; with the check off, false means: do not touch.
     [[nodiscard]] bool in_range(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment) const {
@@ -47,13 +43,16 @@ public:
         return inside;
     }
 
-    /// Notes an access that is in range; throws AccessFault where it must not be.
+    /// Notes an access that is in range, by a warp of the block or of another; throws AccessFault where it must not be.
     void touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access);
 
     // An asynchronous copy: a write from its issue on, which no one may see before it is done. `bytes` and `offset` are
     // multiples of 4.
     void begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+
+    /// The block ends. Throws AccessFault where an access of another block may come later or still be on its way.
+    void check_end() const;
 
 private:
     /// The last write and the reads since, of a byte or of four bytes that were always accessed together.
@@ -62,18 +61,32 @@ private:
         std::uint32_t write_site = 0;
         std::uint32_t read_time = 0;  ///< of all `readers`, unless exact_reads
         std::uint32_t read_site = 0;
-        std::uint32_t readers = 0;  ///< a bit a warp
-        std::uint8_t writer = 0;
-        bool strong = false;       ///< the last write was
-        bool exact_reads = false;  ///< the readers' times differ and lie in exact_reads_
-        bool split = false;        ///< the bytes have histories of their own
+        std::uint32_t readers = 0;     ///< a bit a warp
+        std::uint8_t writer = 0;       ///< of the block's warps
+        bool strong : 1 = false;       ///< the last write was
+        bool exact_reads : 1 = false;  ///< the readers' times differ and lie in exact_reads_
+        bool split : 1 = false;        ///< the bytes have histories of their own
+        bool peers : 1 = false;        ///< other blocks' accesses to the granule lie in peers_
     };
     using Times = std::array<std::uint32_t, kMaxWarps>;
 
+    [[nodiscard]] bool is_own(const Accessor& who) const {
+        return static_cast<unsigned>(who.warp - owner_.first_warp) < static_cast<unsigned>(owner_.warps);
+    }
+    /// A warp of the block among its block's.
+    [[nodiscard]] unsigned own_index(const Accessor& who) const {
+        return static_cast<unsigned>(who.warp - owner_.first_warp);
+    }
+    /// Whether what a warp of the block did at `time` comes before what `who` does now.
+    [[nodiscard]] bool after(const Accessor& who, std::size_t own_warp, std::uint32_t time) const {
+        return order_.ordered(who.warp, owner_.first_warp + static_cast<int>(own_warp), time);
+    }
     void check_placed(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment, bool inside) const;
     [[nodiscard]] bool touch_quickly(const Accessor& who, std::uint32_t granule, Access access);
     void touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
-    void track(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
+    void meet_peers(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
+    void track_peer(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
+    void track_own(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track(const Accessor& who, History& history, std::uint32_t byte, Access access);
     void split(std::uint32_t granule);
     void check_write_order(const Accessor& who, const History& history, std::uint32_t byte, Access access) const;
@@ -81,15 +94,17 @@ private:
     void note_read(const Accessor& who, History& history, std::uint32_t byte);
     void note_write(const Accessor& who, History& history, std::uint32_t byte, Access access);
     [[nodiscard]] std::uint32_t read_time(const History& history, std::uint32_t byte, int reader) const;
-    [[noreturn]] void report_race(const Accessor& who, Access access, std::uint32_t byte, int other, std::uint32_t site,
+    [[noreturn]] void report_race(const Accessor& who, Access access, std::uint32_t byte, const Accessor& other,
                                   const char* other_access) const;
+    [[nodiscard]] std::string place_of(std::uint32_t byte) const;
     [[noreturn]] void report_in_flight(std::uint32_t granule, Access access) const;
     [[noreturn]] void report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const;
 
     std::vector<std::byte> data_;
     Checks checks_;
-    std::function<std::string(std::uint32_t)> describe_site_;
-    HappensBefore order_;
+    HappensBefore& order_;
+    SharedOwner owner_;
+    PeerAccesses peers_;
     std::vector<std::uint8_t> written_;     ///< a granule of 4 bytes: a bit a byte
     std::vector<std::uint32_t> in_flight_;  ///< a granule: 1 + the site of the copy; 0: none
     std::vector<History> granules_;

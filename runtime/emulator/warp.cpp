@@ -10,6 +10,7 @@ Warp::Warp(Block& block, int index, Mask lanes)
     : block_(block),
       launch_(block.launch()),
       index_(index),
+      number_(block.first_warp() + index),
       lanes_(lanes),
       live_(lanes),
       code_(launch_.program.code().data()),
@@ -106,7 +107,7 @@ void Warp::exit(Mask mask) {
     }
     if (live_ == 0) {
         state_ = State::finished;
-        block_.barriers().warp_ended();
+        block_.warp_ended();
         return;
     }
     while (active_ == 0 && !pop_suspended()) pop_frame();

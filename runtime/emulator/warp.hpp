@@ -53,10 +53,11 @@ public:
     std::uint64_t run(std::uint64_t steps);
 
     [[nodiscard]] State state() const { return state_; }
-    [[nodiscard]] int index() const { return index_; }
-    [[nodiscard]] Mask live() const { return live_; }  ///< lanes that have not exited
+    [[nodiscard]] int index() const { return index_; }    ///< in the block
+    [[nodiscard]] int number() const { return number_; }  ///< in the cluster
+    [[nodiscard]] Mask live() const { return live_; }     ///< lanes that have not exited
     [[nodiscard]] Mask active() const { return active_; }
-    [[nodiscard]] Block& block() { return block_; }
+    [[nodiscard]] Block& block() const { return block_; }
     [[nodiscard]] const LaunchContext& launch() const { return launch_; }
     [[nodiscard]] AsyncCopies& copies() { return copies_; }
     [[nodiscard]] const Instruction& current() const { return *current_; }
@@ -113,6 +114,7 @@ private:
     void pop_frame();
     void bind_frame();
     void fill_special(const SpecialRow& special);
+    [[nodiscard]] std::array<std::int64_t, 3> special_triple(Special x, int lane) const;
     [[nodiscard]] std::uint32_t special_value(Special special, int lane) const;
     void check_registers(const Instruction& instruction, Mask mask);
     void mark_registers(const Instruction& instruction, Mask mask);
@@ -122,6 +124,7 @@ private:
     Block& block_;
     const LaunchContext& launch_;
     int index_;
+    int number_;
     Mask lanes_;
     Mask live_;
     State state_ = State::ready;

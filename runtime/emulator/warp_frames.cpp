@@ -1,6 +1,6 @@
 // Activations of functions: their registers, special registers and parameters, calls and returns.
 
-#include "runtime/emulator/block.hpp"
+#include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/warp.hpp"
 
 #include <algorithm>
@@ -86,51 +86,57 @@ void Warp::pop_frame() {
 }
 
 void Warp::fill_special(const SpecialRow& special) {
+    if (special.special == Special::is_explicit_cluster) {
+        frame().predicates[special.row] = launch_.cluster.given ? kAllLanes : 0;
+        return;
+    }
     for (int lane = 0; lane < kLanes; ++lane) {
+        const std::size_t index = std::size_t{special.row} * kLanes + static_cast<std::size_t>(lane);
         if (special.special == Special::local_address) {
             const std::int64_t address = frame().local_base + special.addend;
-            frame().doublewords[std::size_t{special.row} * kLanes + static_cast<std::size_t>(lane)] =
-                static_cast<std::uint64_t>(address);
+            frame().doublewords[index] = static_cast<std::uint64_t>(address);
         } else {
-            frame().words[std::size_t{special.row} * kLanes + static_cast<std::size_t>(lane)] =
-                special_value(special.special, lane);
+            frame().words[index] = special_value(special.special, lane);
         }
     }
 }
 
+/// x, y and z of the special registers of which this is the x.
+std::array<std::int64_t, 3> Warp::special_triple(Special x, int lane) const {
+    switch (x) {
+        case Special::tid_x: return block_.thread_id(index_ * kLanes + lane);
+        case Special::ntid_x: return launch_.config.block;
+        case Special::ctaid_x: return block_.id();
+        case Special::nctaid_x: return launch_.config.grid;
+        case Special::cluster_ctaid_x: return unflatten(block_.rank(), launch_.cluster.extents);
+        case Special::cluster_nctaid_x: return launch_.cluster.extents;
+        case Special::clusterid_x: return block_.cluster().id();
+        default: return launch_.clusters();  // nclusterid_x
+    }
+}
+
 std::uint32_t Warp::special_value(Special special, int lane) const {
-    const LaunchConfig& config = launch_.config;
-    const auto own_thread = block_.thread_id(index_ * kLanes + lane);
-    const auto axis = [](const std::array<std::int64_t, 3>& extents, Special which, Special first) {
-        return static_cast<std::uint32_t>(
-            extents.at(static_cast<std::size_t>(which) - static_cast<std::size_t>(first)));
-    };
+    if (special < kFirstScalarSpecial) {
+        const auto index = static_cast<std::size_t>(special);
+        const auto x = static_cast<Special>(index - index % kSpecialAxes);
+        return static_cast<std::uint32_t>(special_triple(x, lane).at(index % kSpecialAxes));
+    }
     const Mask own = Mask{1} << static_cast<unsigned>(lane);
     switch (special) {
-        case Special::tid_x:
-        case Special::tid_y:
-        case Special::tid_z: return axis(own_thread, special, Special::tid_x);
-        case Special::ntid_x:
-        case Special::ntid_y:
-        case Special::ntid_z: return axis(config.block, special, Special::ntid_x);
-        case Special::ctaid_x:
-        case Special::ctaid_y:
-        case Special::ctaid_z: return axis(block_.id(), special, Special::ctaid_x);
-        case Special::nctaid_x:
-        case Special::nctaid_y:
-        case Special::nctaid_z: return axis(config.grid, special, Special::nctaid_x);
         case Special::laneid: return static_cast<std::uint32_t>(lane);
         case Special::warpid: return static_cast<std::uint32_t>(index_);
-        case Special::nwarpid: return static_cast<std::uint32_t>((block_.threads() + kLanes - 1) / kLanes);
+        case Special::nwarpid: return static_cast<std::uint32_t>(launch_.warps_per_block());
         case Special::warp_size: return kLanes;
         case Special::lanemask_eq: return own;
         case Special::lanemask_lt: return own - 1;
         case Special::lanemask_le: return own | (own - 1);
         case Special::lanemask_gt: return ~(own | (own - 1));
         case Special::lanemask_ge: return ~(own - 1);
-        case Special::dynamic_shared_bytes: return static_cast<std::uint32_t>(config.shared_bytes);
+        case Special::dynamic_shared_bytes: return static_cast<std::uint32_t>(launch_.config.shared_bytes);
         case Special::total_shared_bytes: return static_cast<std::uint32_t>(block_.shared().bytes());
-        case Special::local_address: break;
+        case Special::cluster_ctarank: return static_cast<std::uint32_t>(block_.rank());
+        case Special::cluster_nctarank: return static_cast<std::uint32_t>(launch_.cluster.blocks());
+        default: break;  // of other banks
     }
     return 0;
 }

@@ -67,9 +67,11 @@ PtxResult run_ptx(const PtxRun& run) {
                                         .grid = {run.blocks, 1, 1},
                                         .block = {run.threads, 1, 1},
                                         .shared_bytes = run.shared_bytes,
+                                        .cluster = run.cluster,
                                         .order_seed = run.order_seed,
                                         .async_mode = run.async_mode,
                                         .checks = run.checks,
+                                        .threads = run.host_threads,
                                         .work_limit = run.work_limit};
     return run_entry(*program, config, input, threads * kWordsPerThread, run.stop);
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/launch.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ struct PtxRun {
     emulator::Checks checks = {};
     std::uint64_t order_seed = 0;
     std::uint64_t work_limit = 0;
+    std::array<int, 3> cluster = {1, 1, 1};
+    int host_threads = 0;  ///< 0: one a core
     emulator::StopRequest stop = {};
 };
 

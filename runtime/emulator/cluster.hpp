@@ -1,0 +1,53 @@
+#pragma once
+
+#include "runtime/emulator/block.hpp"
+#include "runtime/emulator/cluster_barrier.hpp"
+#include "runtime/emulator/happens_before.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace jitgemm::emulator {
+
+/// The blocks of one cluster, run in turns by one host thread. In a launch without clusters every block is one by itself.
+class Cluster {
+public:
+    /// `number` counts clusters, x fastest. `tallies` has an entry for each instruction and is this host thread's own.
+    Cluster(LaunchContext& launch, std::int64_t number, std::vector<Tally>& tallies);
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+
+    /// Runs to the end. Throws EmulatorFault, EmulatorStopped.
+    void run();
+
+    [[nodiscard]] LaunchContext& launch() const { return launch_; }
+    [[nodiscard]] const std::array<std::int64_t, 3>& id() const { return id_; }
+    [[nodiscard]] HappensBefore& order() { return order_; }
+    [[nodiscard]] ClusterBarrier& barrier() { return barrier_; }
+    /// By rank: x fastest.
+    [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
+    [[nodiscard]] bool is_one_block() const { return launch_.cluster.blocks() == 1; }
+    [[nodiscard]] std::uint64_t lane_instructions() const;
+    /// "warp 3", where there are several blocks "warp 3 of block (1,0,0)".
+    [[nodiscard]] std::string name_of_warp(int number) const;
+
+private:
+    [[nodiscard]] std::string name() const;
+    bool run_round();
+    void check_limits();
+    [[noreturn]] void report_deadlock() const;
+
+    LaunchContext& launch_;
+    std::array<std::int64_t, 3> id_;
+    HappensBefore order_;
+    ClusterBarrier barrier_;
+    std::vector<std::unique_ptr<Block>> blocks_;
+    std::vector<std::size_t> turns_;  ///< the order blocks run in
+    std::mt19937_64 random_;
+};
+
+}  // namespace jitgemm::emulator
