@@ -12,31 +12,6 @@ using Clock = SharedSweep::Clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A device whose time at work is counted.
-class CountedMeasuring final : public Measuring {
-    template <typename Work>
-    auto counted(const Work& work) {
-        const auto start = Clock::now();
-        auto result = work();
-        seconds_ += seconds_since(start);
-        return result;
-    }
-
-public:
-    CountedMeasuring(Measuring& device, double& seconds) : device_(device), seconds_(seconds) {}
-    [[nodiscard]] const DeviceFacts& facts() const override { return device_.facts(); }
-    [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
-        return counted([&] { return device_.verify(job); });
-    }
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override {
-        return counted([&] { return device_.time(job, events); });
-    }
-
-private:
-    Measuring& device_;
-    double& seconds_;
-};
-
 /// Tries what it was given, as far as the space has it.
 class GivenKernels final : public Strategy {
 public:
@@ -65,24 +40,20 @@ std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOpti
 
 }  // namespace
 
-ClassSweep::ClassSweep(SharedSweep& shared, std::vector<Measuring*> devices)
-    : shared_(shared), devices_(std::move(devices)), results_(shared.problems.size()) {
+ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices)
+    : shared_(shared), results_(shared.problems.size()) {
+    for (Measuring* device : devices) devices_.push_back(std::make_unique<SharedDevice>(*device));
     begin();
 }
 
-void ClassSweep::work(Measuring& device) {
-    double seconds = 0;
-    CountedMeasuring counted(device, seconds);
+void ClassSweep::work(SharedDevice& device) {
     while (const std::optional<std::size_t> index = next()) {
-        TunedProblem result = tune(counted, *index);
+        TunedProblem result = tune(device, *index);
         const std::lock_guard lock(shared_.mutex);
         ++shared_.done;
         if (shared_.services.on_problem) shared_.services.on_problem(result);
         results_[*index] = std::move(result);
-        prepared_.erase(*index);
     }
-    const std::lock_guard lock(shared_.mutex);
-    shared_.measuring_seconds += seconds;
 }
 
 void ClassSweep::finish() {
@@ -93,6 +64,7 @@ void ClassSweep::finish() {
 void ClassSweep::add_to(SweepResult& all) {
     all.resumed = all.resumed || resumed_;
     all.was_finished = all.was_finished || was_finished_;
+    for (const std::unique_ptr<SharedDevice>& device : devices_) all.measuring_seconds += device->busy_seconds();
     for (std::optional<TunedProblem>& result : results_)
         if (result) all.problems.push_back(std::move(*result));
 }
@@ -153,7 +125,7 @@ void ClassSweep::report_finished() {
         results_[static_cast<std::size_t>(asked - shared_.problems.begin())] = std::move(result);
     }
     for (std::size_t i = 0; i < results_.size(); ++i)
-        if (!results_[i]) results_[i] = unserved(i);
+        if (!results_[i]) results_[i] = unserved(i, prepare(shared_.problems[i]).failure);
 }
 
 // ---- problem after problem ------------------------------------------------------------------------------------------
@@ -162,16 +134,6 @@ std::optional<std::size_t> ClassSweep::next() {
     const std::lock_guard lock(shared_.mutex);
     if (next_ == shared_.problems.size() || shared_.services.interrupted()) return std::nullopt;
     return next_++;
-}
-
-std::shared_ptr<const ClassSweep::Prepared> ClassSweep::prepared(std::size_t index) {
-    {
-        const std::lock_guard lock(shared_.mutex);
-        if (const auto known = prepared_.find(index); known != prepared_.end()) return known->second;
-    }
-    auto made = std::make_shared<const Prepared>(prepare(shared_.problems[index]));
-    const std::lock_guard lock(shared_.mutex);
-    return prepared_.emplace(index, std::move(made)).first->second;
 }
 
 ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
@@ -186,20 +148,6 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
     return result;
 }
 
-/// Workers that would have nothing to do while this problem is timed compile what the next one begins with.
-void ClassSweep::prefetch_next(const DeviceFacts& facts) {
-    std::size_t index = 0;
-    {
-        const std::lock_guard lock(shared_.mutex);
-        if (next_ >= shared_.problems.size() || next_ < prefetched_) return;
-        index = next_;
-        prefetched_ = index + 1;
-    }
-    const std::shared_ptr<const Prepared> coming = prepared(index);
-    if (coming->failure.empty())
-        ProblemTuner::prefetch(coming->space, *coming->strategy, facts, shared_.services.compiling);
-}
-
 /// Budgets are shared out evenly among the problems left, so that the first ones don't use up all.
 Clock::time_point ClassSweep::deadline() const {
     const double budget = shared_.options.budget_seconds;
@@ -207,7 +155,7 @@ Clock::time_point ClassSweep::deadline() const {
     const std::lock_guard lock(shared_.mutex);
     const double left = budget - shared_.elapsed();
     const auto problems = static_cast<double>(std::max<std::size_t>(1, shared_.asked - shared_.done));
-    const auto at_once = static_cast<double>(shared_.services.devices.size());
+    const auto at_once = static_cast<double>(kProblemsInFlight * shared_.services.devices.size());
     const double share = std::max(0.0, left) * std::min(1.0, at_once / problems);
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
 }
@@ -223,8 +171,7 @@ std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
 }
 
 /// What there is to say of a problem that no kernel serves; nothing of one that some do.
-std::optional<TunedProblem> ClassSweep::unserved(std::size_t index) {
-    const std::string why = prepared(index)->failure;
+std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::string& why) const {
     if (why.empty()) return std::nullopt;
     TunedProblem result;
     result.record.spec = shared_.problems[index].spec;
@@ -234,27 +181,27 @@ std::optional<TunedProblem> ClassSweep::unserved(std::size_t index) {
     return result;
 }
 
-TunedProblem ClassSweep::tune(Measuring& device, std::size_t index) {
-    if (std::optional<TunedProblem> none = unserved(index)) return *std::move(none);
+TunedProblem ClassSweep::tune(SharedDevice& device, std::size_t index) {
     const Clock::time_point start = Clock::now();
+    const Prepared now = prepare(shared_.problems[index]);
+    if (std::optional<TunedProblem> none = unserved(index, now.failure)) return *std::move(none);
     TunedProblem result;
     result.record.spec = shared_.problems[index].spec;
     result.device_class = device_class(device.facts());
-    search(device, index, *prepared(index), result);
+    search(device, index, now, result);
     result.seconds = seconds_since(start);
     return result;
 }
 
-void ClassSweep::search(Measuring& device, std::size_t index, const Prepared& now, TunedProblem& result) {
+void ClassSweep::search(SharedDevice& device, std::size_t index, const Prepared& now, TunedProblem& result) {
     const TuneProblem& problem = shared_.problems[index];
     TrialLog log(shared_.services.store, id_, problem.spec, earlier(problem.spec));
     const Clock::time_point end = deadline();
     ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
                        {.compiling = shared_.services.compiling,
-                        .measuring = device,
+                        .device = device,
                         .stop = [&] { return stop_at(end); },
-                        .on_progress = [&](const TrialLog& so_far) { show(index, so_far); },
-                        .on_enqueued = [&] { prefetch_next(device.facts()); }});
+                        .on_progress = [&](const TrialLog& so_far) { show(index, so_far); }});
     result.stop = tuner.run();
     result.record.winner = tuner.winner(result.stop == Stop::none);
     result.record.trials = log.trials();

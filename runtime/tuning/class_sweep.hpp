@@ -1,10 +1,10 @@
 #pragma once
 
 #include "runtime/file_lock.hpp"
+#include "runtime/tuning/shared_device.hpp"
 #include "runtime/tuning/sweep.hpp"
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,7 +22,6 @@ struct SharedSweep {
     std::mutex mutex{};     // guards what follows, and the callbacks
     std::size_t asked = 0;  // problems, of all classes of devices
     std::size_t done = 0;
-    double measuring_seconds = 0;
 
     [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -32,17 +31,17 @@ class ClassSweep {
 public:
     using Clock = SharedSweep::Clock;
 
-    ClassSweep(SharedSweep& shared, std::vector<Measuring*> devices);
+    ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices);
 
-    /// Tunes until the problems run out; run by a thread of each device.
-    void work(Measuring& device);
+    /// Tunes one problem after another until they run out; run by kProblemsInFlight threads a device.
+    void work(SharedDevice& device);
     /// After all threads have ended.
     void finish();
     void add_to(SweepResult& all);
-    [[nodiscard]] const std::vector<Measuring*>& devices() const { return devices_; }
+    [[nodiscard]] const std::vector<std::unique_ptr<SharedDevice>>& devices() const { return devices_; }
 
 private:
-    /// What the search for one problem starts from; made when the problem, or the one before it, comes up.
+    /// What the search for one problem starts from.
     struct Prepared {
         SearchSpace space;
         std::unique_ptr<Strategy> strategy;
@@ -55,12 +54,10 @@ private:
     [[nodiscard]] bool take_over(const SweepRow& row);
     void report_finished();
     [[nodiscard]] std::optional<std::size_t> next();
-    [[nodiscard]] std::shared_ptr<const Prepared> prepared(std::size_t index);
     [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
-    void prefetch_next(const DeviceFacts& facts);
-    [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index);
-    [[nodiscard]] TunedProblem tune(Measuring& device, std::size_t index);
-    void search(Measuring& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
+    [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index, const std::string& why) const;
+    [[nodiscard]] TunedProblem tune(SharedDevice& device, std::size_t index);
+    void search(SharedDevice& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
     [[nodiscard]] bool serves(const Winner& winner) const;
     void show(std::size_t index, const TrialLog& log) const;
     [[nodiscard]] std::optional<double> remaining_seconds() const;
@@ -69,7 +66,7 @@ private:
     [[nodiscard]] std::vector<Trial> earlier(const GemmSpec& spec) const;
 
     SharedSweep& shared_;
-    std::vector<Measuring*> devices_;
+    std::vector<std::unique_ptr<SharedDevice>> devices_;
     std::int64_t id_ = 0;
     std::unique_ptr<FileLock> lock_;
     bool resumed_ = false;
@@ -77,8 +74,6 @@ private:
     std::vector<ProblemRecord> earlier_;
     std::vector<std::optional<TunedProblem>> results_;  // by index of the problem; guarded by the shared mutex, as are:
     std::size_t next_ = 0;
-    std::size_t prefetched_ = 0;  // problems whose first kernels were sent to be compiled
-    std::map<std::size_t, std::shared_ptr<const Prepared>> prepared_;
 };
 
 }  // namespace jitgemm::tuning

@@ -35,6 +35,7 @@ struct MeasuringProcess::Impl {
     explicit Impl(const MeasuringOptions& given) : options(given) { start(); }
 
     void start();
+    void revive();
     WorkerProcess& ask(const WorkerRequest& request);
     [[nodiscard]] Clock::time_point deadline(const GemmSpec& spec, double launches) const {
         return Clock::now() + watchdog(options.patience, spec, launches, facts.emulator);
@@ -61,9 +62,14 @@ void MeasuringProcess::Impl::start() {
 }
 
 /// A child in the midst of an answer is one whose listener threw: what else it says belongs to nobody.
-WorkerProcess& MeasuringProcess::Impl::ask(const WorkerRequest& request) {
+void MeasuringProcess::Impl::revive() {
     if (answering) child.reset();
+    answering = false;
     if (child == nullptr) start();
+}
+
+WorkerProcess& MeasuringProcess::Impl::ask(const WorkerRequest& request) {
+    revive();
     answering = true;
     child->send(request);
     return *child;
@@ -128,6 +134,8 @@ MeasuringProcess::MeasuringProcess(const MeasuringOptions& options) : impl_(std:
 MeasuringProcess::~MeasuringProcess() = default;
 
 const DeviceFacts& MeasuringProcess::facts() const { return impl_->facts; }
+
+void MeasuringProcess::revive() { impl_->revive(); }
 
 VerifyOutcome MeasuringProcess::verify(const VerifyJob& job) { return impl_->verify(job); }
 

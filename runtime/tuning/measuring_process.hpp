@@ -25,6 +25,7 @@ public:
     ~MeasuringProcess() override;
 
     [[nodiscard]] const DeviceFacts& facts() const override;
+    void revive() override;
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override;
     [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override;
 

@@ -19,6 +19,8 @@ CompileJob compile_job(const SearchSpace& space, const std::string& kernel, cons
 
 bool needs_binary(const Trial& trial) { return trial.verdict() == Verdict::fine; }
 
+bool needs_verification(const Trial& trial) { return trial.compile && needs_binary(trial) && !trial.verified; }
+
 bool may_be_timed(const Trial& trial) {
     return trial.same_as.empty() && trial.verified && trial.verdict() == Verdict::fine;
 }
@@ -35,12 +37,6 @@ ProblemTuner::ProblemTuner(const TuneProblem& problem, const SearchSpace& space,
       services_(std::move(services)) {
     for (std::size_t i = 0; i < space.kernels.size(); ++i)
         predicted_us_.emplace(space.kernels[i], space.candidates[i].cost.total_us);
-}
-
-void ProblemTuner::prefetch(const SearchSpace& space, const Strategy& strategy, const DeviceFacts& facts,
-                            Compiling& compiling) {
-    for (const std::string& kernel : strategy.propose({}))
-        static_cast<void>(compiling.compile(compile_job(space, kernel, facts)));
 }
 
 Stop ProblemTuner::run() {
@@ -67,50 +63,71 @@ bool ProblemTuner::stopped() {
     return stop_ != Stop::none;
 }
 
+/// The device for a job or a few; false when stopped.
+bool ProblemTuner::lend(const std::function<void(Measuring&)>& use) {
+    return services_.device.lend([this] { return stopped(); }, use);
+}
+
 // ---- compile and verify ---------------------------------------------------------------------------------------------
 
-/// All compiles of the batch are enqueued at once; each kernel is verified as soon as it is there.
+/// All compiles of the batch are enqueued at once. Each time the device is free, it verifies as many as are compiled by then.
 void ProblemTuner::prepare(const std::vector<std::string>& batch) {
     for (const std::string& kernel : batch) {
         log_.propose(kernel, predicted_us_.at(kernel));
         if (needs_binary(log_.trial(kernel))) static_cast<void>(compiled(kernel));
     }
-    services_.on_enqueued();
-    for (const std::string& kernel : batch) {
-        if (stopped()) return;
-        compile(kernel);
-        settle_code(kernel);
-        verify(kernel);
+    for (std::size_t next = 0; next < batch.size() && wait_for_compile(batch[next]);) {
+        if (needs_verification(log_.trial(batch[next])))
+            lend([&](Measuring& device) { next = verify_compiled(batch, next, device); });
+        else
+            ++next;
         services_.on_progress(log_);
     }
 }
 
 std::shared_future<CompileOutcome> ProblemTuner::compiled(const std::string& kernel) {
-    return services_.compiling.compile(compile_job(space_, kernel, services_.measuring.facts()));
+    return services_.compiling.compile(compile_job(space_, kernel, services_.device.facts()));
+}
+
+/// False when stopped.
+bool ProblemTuner::wait_for_compile(const std::string& kernel) {
+    while (!stopped())
+        if (is_compiled(kernel, kLookInterval)) return true;
+    return false;
 }
 
 /// What an earlier session recorded is compiled again where its binary is needed, but not recorded again.
-void ProblemTuner::compile(const std::string& kernel) {
-    if (!needs_binary(log_.trial(kernel))) return;
+bool ProblemTuner::is_compiled(const std::string& kernel, std::chrono::milliseconds patience) {
+    if (!needs_binary(log_.trial(kernel))) return true;
     const auto outcome = compiled(kernel);
-    while (outcome.wait_for(kLookInterval) != std::future_status::ready)
-        if (stopped()) return;
+    if (outcome.wait_for(patience) != std::future_status::ready) return false;
     if (!log_.trial(kernel).compile) log_.add_compile(kernel, outcome.get());
+    settle_code(kernel);
+    return true;
 }
 
 void ProblemTuner::settle_code(const std::string& kernel) {
     const Trial& trial = log_.trial(kernel);
-    if (!trial.compile || trial.verdict() != Verdict::fine || trial.verified) return;
+    if (!needs_verification(trial)) return;
     const std::string twin = log_.kernel_with_code(trial.compile->text_hash);
     if (!twin.empty() && twin != kernel) log_.add_same_code(kernel, twin);
 }
 
-void ProblemTuner::verify(const std::string& kernel) {
-    const Trial& trial = log_.trial(kernel);
-    if (!trial.compile || trial.verdict() != Verdict::fine || trial.verified) return;
-    log_.add_verified(kernel,
-                      services_.measuring.verify(
-                          {.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
+/// Kernel `next`, and those behind it up to one that is not compiled yet; returns where it ended.
+std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch, std::size_t next, Measuring& device) {
+    do {
+        verify(batch[next], device);
+        services_.on_progress(log_);
+        ++next;
+    } while (next < batch.size() && !stopped() && is_compiled(batch[next], 0ms));
+    return next;
+}
+
+void ProblemTuner::verify(const std::string& kernel, Measuring& device) {
+    if (!needs_verification(log_.trial(kernel))) return;
+    log_.add_verified(
+        kernel,
+        device.verify({.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
 }
 
 // ---- time -----------------------------------------------------------------------------------------------------------
@@ -134,7 +151,7 @@ int ProblemTuner::lacks(const std::string& kernel, int rounds) const {
 void ProblemTuner::time_plan(const RoundPlan& plan) {
     std::vector<std::string> kernels = plan.kernels;
     // cuBLASLt takes part where the winner is decided: the same rounds for all three figures of the result.
-    if (plan.rounds >= kPeerRounds && timing_.against_cublaslt && !services_.measuring.facts().emulator)
+    if (plan.rounds >= kPeerRounds && timing_.against_cublaslt && !services_.device.facts().emulator)
         kernels.emplace_back(kCublasLt);
     const auto done = [&](const std::string& kernel) { return lacks(kernel, plan.rounds) == 0; };
     while (!stopped()) {
@@ -169,7 +186,8 @@ void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds
                 services_.on_progress(log_);
             },
         .stopped = [this] { return stopped(); }};
-    const TimeOutcome outcome = services_.measuring.time(time_job(kernels, rounds), events);
+    TimeOutcome outcome;
+    if (!lend([&](Measuring& device) { outcome = device.time(time_job(kernels, rounds), events); })) return;
     log_.cut_round();
     if (outcome.verdict == Verdict::fine) return;
     log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
@@ -191,7 +209,7 @@ double ProblemTuner::median_us(const std::string& kernel) const {
 std::optional<Winner> ProblemTuner::winner(bool complete) const {
     const std::optional<std::string> best = pick_winner(log_.trials());
     if (!best) return std::nullopt;
-    const DeviceFacts& facts = services_.measuring.facts();
+    const DeviceFacts& facts = services_.device.facts();
     const Interval interval = median_interval(log_.trial(*best).times_us());
     Winner winner{.device_class = device_class(facts),
                   .spec = space_.spec,

@@ -2,8 +2,10 @@
 
 #include "runtime/tuning/search.hpp"
 #include "runtime/tuning/services.hpp"
+#include "runtime/tuning/shared_device.hpp"
 #include "runtime/tuning/trial_log.hpp"
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -34,18 +36,13 @@ class ProblemTuner {
 public:
     struct Services {
         Compiling& compiling;
-        Measuring& measuring;
+        SharedDevice& device;
         std::function<Stop()> stop;                        ///< asked between two steps, and two turns of a round
         std::function<void(const TrialLog&)> on_progress;  ///< after every step
-        std::function<void()> on_enqueued;  ///< a batch's compiles are under way: time to ask for later ones
     };
 
     ProblemTuner(const TuneProblem& problem, const SearchSpace& space, const Strategy& strategy,
                  const TuneTiming& timing, TrialLog& log, Services services);
-
-    /// Enqueues the compiles of the first batch, so that they are done by the time it is the problem's turn.
-    static void prefetch(const SearchSpace& space, const Strategy& strategy, const DeviceFacts& facts,
-                         Compiling& compiling);
 
     /// Everything is in the log, and on disk; says what ended it.
     Stop run();
@@ -56,9 +53,12 @@ public:
 private:
     void prepare(const std::vector<std::string>& batch);
     [[nodiscard]] std::shared_future<CompileOutcome> compiled(const std::string& kernel);
-    void compile(const std::string& kernel);
+    [[nodiscard]] bool wait_for_compile(const std::string& kernel);
+    [[nodiscard]] bool is_compiled(const std::string& kernel, std::chrono::milliseconds patience);
     void settle_code(const std::string& kernel);
-    void verify(const std::string& kernel);
+    [[nodiscard]] std::size_t verify_compiled(const std::vector<std::string>& batch, std::size_t next,
+                                              Measuring& device);
+    void verify(const std::string& kernel, Measuring& device);
     void time_rounds(bool screening_only);
     void time_plan(const RoundPlan& plan);
     void time_once(const std::vector<std::string>& kernels, int rounds);
@@ -68,6 +68,7 @@ private:
     [[nodiscard]] const Trial& trial_of(const std::string& kernel) const;
     [[nodiscard]] double median_us(const std::string& kernel) const;
     [[nodiscard]] bool stopped();
+    bool lend(const std::function<void(Measuring&)>& use);
 
     const TuneProblem& problem_;
     const SearchSpace& space_;

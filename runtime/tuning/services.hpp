@@ -79,11 +79,13 @@ struct TimeOutcome {
     int repeated_rounds = 0;  ///< rounds thrown away because of a thermal or hardware slowdown
 };
 
-/// One device. Not thread-safe: one thread a device. A child that dies is replaced before the next call.
+/// One device. Not thread-safe (SharedDevice is). A child that dies is replaced before the next call.
 class Measuring {
 public:
     virtual ~Measuring() = default;
     [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
+    /// Starts a fresh child now where the last one died, and not with the next call.
+    virtual void revive() {}
     [[nodiscard]] virtual VerifyOutcome verify(const VerifyJob& job) = 0;
     /// Interleaved rounds; samples without a round's end are of a round that was cut short, and count.
     [[nodiscard]] virtual TimeOutcome time(const TimeJob& job, const TimingEvents& events) = 0;

@@ -25,27 +25,27 @@ std::vector<std::unique_ptr<ClassSweep>> by_class(SharedSweep& shared,
     }
     shared.asked = groups.size() * shared.problems.size();
     std::vector<std::unique_ptr<ClassSweep>> sweeps;
-    for (auto& [name, members] : groups) sweeps.push_back(std::make_unique<ClassSweep>(shared, std::move(members)));
+    for (auto& [name, members] : groups) sweeps.push_back(std::make_unique<ClassSweep>(shared, members));
     return sweeps;
 }
 
-/// One thread a device; the first error is thrown when all have ended.
+/// A thread for each problem in flight; the first error is thrown when all have ended.
 void work(const std::vector<std::unique_ptr<ClassSweep>>& sweeps) {
     std::mutex mutex;
     std::exception_ptr error;
+    const auto work_on = [&](ClassSweep& sweep, SharedDevice& device) {
+        try {
+            sweep.work(device);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (error == nullptr) error = std::current_exception();
+        }
+    };
     {
         std::vector<std::jthread> threads;
         for (const std::unique_ptr<ClassSweep>& sweep : sweeps) {
-            for (Measuring* device : sweep->devices()) {
-                threads.emplace_back([&mutex, &error, &sweep, device] {
-                    try {
-                        sweep->work(*device);
-                    } catch (...) {
-                        const std::lock_guard lock(mutex);
-                        if (error == nullptr) error = std::current_exception();
-                    }
-                });
-            }
+            for (const std::unique_ptr<SharedDevice>& device : sweep->devices())
+                for (int i = 0; i < kProblemsInFlight; ++i) threads.emplace_back([&] { work_on(*sweep, *device); });
         }
     }
     if (error != nullptr) std::rethrow_exception(error);
@@ -73,7 +73,6 @@ SweepResult Sweep::run() {
     }
     result.stop = worst_stop(result.problems, services_.interrupted());
     result.seconds = shared.elapsed();
-    result.measuring_seconds = shared.measuring_seconds;
     return result;
 }
 

@@ -35,7 +35,8 @@ public:
     std::mutex mutex;
 };
 
-/// A device whose times are `truth`, every round the same, and which fails as `faults` says.
+/// A device whose times are `truth`, every round the same, and which fails as `faults` says. One thread at a time uses it;
+/// which of them does may change.
 class ScriptedMeasuring final : public tuning::Measuring {
 public:
     using Turn = std::pair<std::string, int>;  // problem and kernel, round
@@ -78,7 +79,12 @@ public:
     std::function<void()> before_turn;
     std::map<std::string, int> verified;  ///< how often
     int spoilt_rounds = 0;                ///< the first rounds that do not count
-    std::vector<Turn> turns;              ///< all that was timed, in order
+
+    /// All that was timed, in order. Any thread may ask.
+    [[nodiscard]] std::vector<Turn> turns() const {
+        const std::lock_guard lock(mutex_);
+        return turns_;
+    }
 
 private:
     [[nodiscard]] tuning::TimedSample take_turn(const tuning::TimeJob& job, std::size_t kernel, int round) {
@@ -87,9 +93,13 @@ private:
         timed.kernel = kernel;
         timed.sample.round = job.first_rounds.at(kernel) + round;
         timed.sample.us = truth(job.spec, job.kernels[kernel]);
-        turns.emplace_back(to_string(job.spec) + ' ' + job.kernels[kernel], timed.sample.round);
+        const std::lock_guard lock(mutex_);
+        turns_.emplace_back(to_string(job.spec) + ' ' + job.kernels[kernel], timed.sample.round);
         return timed;
     }
+
+    mutable std::mutex mutex_;
+    std::vector<Turn> turns_;
 };
 
 }  // namespace jitgemm::testing

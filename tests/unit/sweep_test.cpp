@@ -63,8 +63,10 @@ struct Bench {
 
     [[nodiscard]] std::vector<ScriptedMeasuring::Turn> turns() const {
         std::vector<ScriptedMeasuring::Turn> all;
-        for (const ScriptedMeasuring* script : scripts)
-            all.insert(all.end(), script->turns.begin(), script->turns.end());
+        for (const ScriptedMeasuring* script : scripts) {
+            const std::vector<ScriptedMeasuring::Turn> turns = script->turns();
+            all.insert(all.end(), turns.begin(), turns.end());
+        }
         return all;
     }
 };

@@ -74,9 +74,9 @@ double predicted_us(const GemmSpec& spec, const std::string& kernel, const GpuMo
     return family_of(config).cost(with_row_major_d(spec), config, gpu).total_us;
 }
 
-double landscape_factor(const std::string& kernel) {
+double landscape_factor(const std::string& kernel, double spread) {
     if (kernel == tuning::kCublasLt) return 1;
-    return 0.85 + 0.4 * static_cast<double>(bits_of(kernel) % 1000) / 1000;
+    return 0.85 + spread * static_cast<double>(bits_of(kernel) % 1000) / 1000;
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ tuning::DeviceFacts FakeScript::facts() const {
 double FakeScript::time_us(const GemmSpec& spec, const std::string& kernel) const {
     const KernelRule rule = rule_for(kernel);
     const double base =
-        rule.time_us ? *rule.time_us : predicted_us(spec, kernel, facts().model) * landscape_factor(kernel);
+        rule.time_us ? *rule.time_us : predicted_us(spec, kernel, facts().model) * landscape_factor(kernel, spread);
     return base * rule.factor;
 }
 
@@ -125,13 +125,14 @@ FakeScript read_fake_script(const std::string& path) {
     const std::optional<std::string> text = read_file(path);
     if (!text) throw Error("there is no script " + path);
     const Json json = Json::parse(*text);
-    refuse_unknown(json, {"gpu", "emulator", "seed", "noise", "start_ms", "compile_ms", "turn_ms", "timing_ms", "log",
+    refuse_unknown(json, {"gpu", "emulator", "seed", "noise", "spread", "start_ms", "compile_ms", "turn_ms", "timing_ms", "log",
                           "throttle", "clock_noise_mhz", "kernels"});
     FakeScript script;
     script.gpu = json.value("gpu", script.gpu);
     script.emulator = json.value("emulator", "");
     script.seed = json.value("seed", script.seed);
     script.noise = json.value("noise", script.noise);
+    script.spread = json.value("spread", script.spread);
     script.start_ms = json.value("start_ms", 0);
     script.compile_ms = json.value("compile_ms", 0);
     script.turn_ms = json.value("turn_ms", 0);

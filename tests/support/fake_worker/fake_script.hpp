@@ -18,6 +18,7 @@ namespace jitgemm::testing {
 ///       "emulator": "sm_80",                in place of it: an emulator
 ///       "seed": 1,                          of all noise
 ///       "noise": 0.003,                     relative standard deviation of a sample
+///       "spread": 0.4,                      of the factors by which the cost model is off, from kernel to kernel
 ///       "start_ms": 500,                    before the hello
 ///       "compile_ms": 5, "turn_ms": 1,      real time that a compile and a turn take
 ///       "timing_ms": 700,                   the same of a turn while timing, where it is not that of a verification
@@ -58,6 +59,7 @@ struct FakeScript {
     std::string emulator;
     std::uint64_t seed = 1;
     double noise = 0.003;
+    double spread = 0.4;
     int start_ms = 0;
     int compile_ms = 0;
     int turn_ms = 0;
@@ -71,8 +73,8 @@ struct FakeScript {
     /// All matching rules, laid over each other.
     [[nodiscard]] KernelRule rule_for(const std::string& kernel) const;
     [[nodiscard]] tuning::DeviceFacts facts() const;
-    /// The script's time, or the family's cost model's times a factor between 0.85 and 1.25 that depends on the name
-    /// alone, so that the best measured is rarely the best predicted. kCublasLt takes what the heuristic's kernel is
+    /// The script's time, or the family's cost model's times a factor between 0.85 and 1.25 (`spread`) that depends on the
+    /// name alone, so that the best measured is rarely the best predicted. kCublasLt takes what the heuristic's kernel is
     /// predicted to take.
     [[nodiscard]] double time_us(const GemmSpec& spec, const std::string& kernel) const;
     /// With the noise of that round: the same for the same script, kernel, problem and round.
