@@ -29,11 +29,14 @@ constexpr int kBlockKs[] = {32, 64, 128};
 constexpr int kLongBlockK = 128;      // halves the barriers,
 constexpr int kSmallTile = 64 * 128;  // which count where a k-block is little work
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 256;  // of K
-constexpr int kLargestCluster = 8;   // of splits: what every GPU with clusters takes without asking
+constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
+constexpr int kFewSplits = 4;
+constexpr int kPortableCluster = 8;  // blocks of a cluster that every GPU with clusters takes
+constexpr int kWholeGpu = 100;       // SMs
 
 MmaMultistageConfig config_of(const Tile& tile, int block_k) {
     MmaMultistageConfig config;
@@ -46,11 +49,12 @@ MmaMultistageConfig config_of(const Tile& tile, int block_k) {
     return config;
 }
 
-bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config, int splits) {
-    if (splits == 1) return true;
+bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    if (config.split_k == 1) return true;
     const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
-    return blocks * (splits - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks &&
-           spec.k / splits >= kShortestSplit;
+    if (spec.k / config.split_k < kShortestSplit) return false;
+    if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
+    return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
 }
 
 /// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
@@ -67,8 +71,7 @@ std::vector<Pack> packings(const GemmSpec& spec) {
 
 /// The ways in which so many splits may add up.
 std::vector<Reduction> reductions(int splits, const Arch& arch) {
-    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kLargestCluster))
-        return {Reduction::workspace, Reduction::cluster};
+    if (splits > 1 && splits <= arch.max_cluster_blocks) return {Reduction::workspace, Reduction::cluster};
     return {Reduction::workspace};
 }
 
@@ -80,10 +83,10 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
         for (const int stages : kStageCounts) {
             config.stages = stages;
             for (const int splits : kSplits) {
-                if (!splitting_may_pay(spec, config, splits)) continue;
                 config.split_k = splits;
                 for (const Reduction reduction : reductions(splits, arch)) {
                     config.reduction = reduction;
+                    if (!splitting_may_pay(spec, config)) continue;
                     for (const Pack pack : packs) {
                         config.pack = pack;
                         candidates.push_back({config});
@@ -157,10 +160,11 @@ double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int r
 
 /// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
 /// 132, clusters of 2 fill all, of up to 8 fill 120, of 16 fill 112 (one block an SM; with more an SM it matters less, but then
-/// a wave's blocks are more too).
+/// a wave's blocks are more too). Of a GPU that is cut down no group may have 16: nothing is expected of it.
 GpuModel with_room_for_clusters(const GpuModel& gpu, int blocks) {
     GpuModel reached = gpu;
-    if (blocks > 2) reached.sm_count = std::max(1, gpu.sm_count * (blocks <= 8 ? 10 : 9) / 11);
+    if (blocks > 2) reached.sm_count = std::max(1, gpu.sm_count * 10 / 11);
+    if (blocks > kPortableCluster) reached.sm_count = gpu.sm_count < kWholeGpu ? 1 : gpu.sm_count * 9 / 11;
     return reached;
 }
 

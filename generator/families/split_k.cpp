@@ -3,7 +3,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kReduceColumns = 1024;  // of D a reduction block takes at a time: four a thread
+constexpr int kReduceColumns = 256;  // of D a reduction block takes at a time: four a thread
 
 }  // namespace
 

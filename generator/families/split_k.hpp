@@ -10,7 +10,7 @@ namespace jitgemm {
 /// \file What kernels need beyond their own entry when several blocks share the K of a tile (templates/split_k_reduce.cuh,
 /// templates/workspace.cuh).
 
-inline constexpr int kReduceThreads = 256;  ///< of a block that adds partial sums
+inline constexpr int kReduceThreads = 64;  ///< of a block that adds partial sums: small, so that few sums reach all SMs
 
 /// The entry that adds up the partial sums, with the arguments of the kernel that writes them.
 [[nodiscard]] KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments);

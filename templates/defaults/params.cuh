@@ -266,7 +266,7 @@ constexpr int kVectorA  = GEMM_VECTOR_A;
 constexpr int kVectorB  = GEMM_VECTOR_B;
 constexpr int kResidentBlocks = GEMM_RESIDENT_BLOCKS;
 
-constexpr int kReduceThreads = 256;
+constexpr int kReduceThreads = 64;
 constexpr int kPackThreads   = 256;
 
 using Bits = unsigned short;
