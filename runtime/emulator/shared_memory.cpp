@@ -47,9 +47,10 @@ void SharedMemory::check_placed(std::uint64_t offset, std::uint32_t bytes, std::
 
 void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_t bytes, Access access) {
     const std::uint32_t end = offset + bytes;
-    const bool may_be_quick = ((offset | bytes) & (kGranule - 1)) == 0 && is_own(who);
+    const unsigned own = own_index(who);
+    const bool may_be_quick = ((offset | bytes) & (kGranule - 1)) == 0 && is_own(own);
     for (std::uint32_t granule = offset / kGranule; granule * kGranule < end; ++granule) {
-        if (may_be_quick && touch_quickly(who, granule, access)) continue;
+        if (may_be_quick && touch_quickly(who, own, granule, access)) continue;
         const std::uint32_t first = std::max(offset, granule * kGranule) - granule * kGranule;
         const std::uint32_t last = std::min(end, (granule + 1) * kGranule) - granule * kGranule;
         touch_granule(who, granule, (kWholeGranule << first) & (kWholeGranule >> (kGranule - last)), access);
@@ -58,12 +59,12 @@ void SharedMemory::touch(const Accessor& who, std::uint32_t offset, std::uint32_
 
 /// What nearly every access of a right program is: a plain one of a whole granule that meets nothing unordered. False:
 /// nothing is noted and touch_granule has to look closer.
-bool SharedMemory::touch_quickly(const Accessor& who, std::uint32_t granule, Access access) {
+bool SharedMemory::touch_quickly(const Accessor& who, unsigned own, std::uint32_t granule, Access access) {
     if (granules_.empty() || is_strong(access) || in_flight_[granule] != 0) return false;
     History& history = granules_[granule];
     if (history.split || history.exact_reads || history.peers || history.write_time == 0) return false;
-    if (!after(who, history.writer, history.write_time)) return false;
-    const std::uint32_t self = 1U << own_index(who);
+    if (history.writer != own && !after(who, history.writer, history.write_time)) return false;
+    const std::uint32_t self = 1U << own;
     const std::uint32_t now = order_.now();
     if (access == Access::read) {
         if (written_[granule] != kWholeGranule) return false;
@@ -73,12 +74,15 @@ bool SharedMemory::touch_quickly(const Accessor& who, std::uint32_t granule, Acc
         history.read_site = who.site;
         return true;
     }
-    const bool after_reads =
-        all_of_bits(history.readers & ~self, [&](std::size_t reader) { return after(who, reader, history.read_time); });
-    if (!after_reads) return false;
-    history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(own_index(who))};
+    const std::uint32_t others = history.readers & ~self;
+    if (others != 0 && !after_reads(who, history, others)) return false;
+    history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(own)};
     written_[granule] = kWholeGranule;
     return true;
+}
+
+bool SharedMemory::after_reads(const Accessor& who, const History& history, std::uint32_t readers) const {
+    return all_of_bits(readers, [&](std::size_t reader) { return after(who, reader, history.read_time); });
 }
 
 void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
@@ -90,7 +94,7 @@ void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std
         report_never_written(granule, byte_mask);
     }
     if (!checks_.races) return;
-    is_own(who) ? track_own(who, granule, byte_mask, access) : track_peer(who, granule, byte_mask, access);
+    is_own(own_index(who)) ? track_own(who, granule, byte_mask, access) : track_peer(who, granule, byte_mask, access);
 }
 
 /// Against what other blocks did.

@@ -70,19 +70,20 @@ private:
     };
     using Times = std::array<std::uint32_t, kMaxWarps>;
 
-    [[nodiscard]] bool is_own(const Accessor& who) const {
-        return static_cast<unsigned>(who.warp - owner_.first_warp) < static_cast<unsigned>(owner_.warps);
-    }
-    /// A warp of the block among its block's.
+    /// The warp among its block's; at least owner_.warps for a warp of another block.
     [[nodiscard]] unsigned own_index(const Accessor& who) const {
         return static_cast<unsigned>(who.warp - owner_.first_warp);
     }
+    [[nodiscard]] bool is_own(unsigned index) const { return index < static_cast<unsigned>(owner_.warps); }
     /// Whether what a warp of the block did at `time` comes before what `who` does now.
     [[nodiscard]] bool after(const Accessor& who, std::size_t own_warp, std::uint32_t time) const {
         return order_.ordered(who.warp, owner_.first_warp + static_cast<int>(own_warp), time);
     }
     void check_placed(std::uint64_t offset, std::uint32_t bytes, std::uint32_t alignment, bool inside) const;
-    [[nodiscard]] bool touch_quickly(const Accessor& who, std::uint32_t granule, Access access);
+    [[nodiscard]] bool touch_quickly(const Accessor& who, unsigned own, std::uint32_t granule, Access access);
+    /// Not inlined: touch_quickly() would save registers for its loop on every call.
+    [[nodiscard, gnu::noinline]] bool after_reads(const Accessor& who, const History& history,
+                                                  std::uint32_t readers) const;
     void touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void meet_peers(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track_peer(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);

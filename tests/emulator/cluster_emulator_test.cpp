@@ -123,7 +123,7 @@ std::string fault_of(const std::string& text, const EmulatorMode& mode) {
 TEST_CASE("emulated clusters: blocks compiled by NVRTC reduce through distributed shared memory") {
     const std::string text = reduction("sync_cluster()", "sync_cluster()");
     for (const int cluster : {1, 2, 3, 4, 6, 8, 16}) {
-        for (const std::uint64_t seed : {0, 5}) {
+        for (const std::uint64_t seed : {0U, 5U}) {
             INFO("cluster of " << cluster << ", seed " << seed);
             const EmulatorMode mode{.order_seed = seed, .checks = {}, .threads = 2};
             CHECK(run(text, 3 * cluster, cluster, mode) == expected(3 * cluster, cluster));
@@ -132,7 +132,7 @@ TEST_CASE("emulated clusters: blocks compiled by NVRTC reduce through distribute
 }
 
 TEST_CASE("emulated clusters: a missing cluster barrier is told with its source line") {
-    for (const std::uint64_t seed : {0, 5}) {
+    for (const std::uint64_t seed : {0U, 5U}) {
         const EmulatorMode mode{.order_seed = seed, .checks = {.shared_written = false}};
         const std::string race = fault_of(reduction("__syncthreads()", "sync_cluster()"), mode);
         CHECK_THAT(race, ContainsSubstring("no cluster barrier between"));

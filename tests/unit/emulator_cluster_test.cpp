@@ -6,11 +6,9 @@
 #include "tests/support/ptx_run.hpp"
 
 #include <cstddef>
-#include <numeric>
 
 using namespace jitgemm;
 using emulator::InstructionKind;
-using testing::fault_of;
 using testing::PtxRun;
 using testing::run_entry;
 using testing::run_ptx;
@@ -31,7 +29,7 @@ const std::string kTile = R"(
 /// A run of every seed and number of host threads that results must not depend on.
 std::vector<PtxRun> every_order(const PtxRun& run) {
     std::vector<PtxRun> runs;
-    for (const std::uint64_t seed : {0, 1, 2, 3, 77}) {
+    for (const std::uint64_t seed : {0U, 1U, 2U, 3U, 77U}) {
         for (const int host_threads : {1, 3}) {
             runs.push_back(run);
             runs.back().order_seed = seed;

@@ -110,7 +110,7 @@ TEST_CASE("emulator: launches that do not fit the entry are refused") {
     CHECK_THAT(refuse({.entry = "k", .grid = {0, 1, 1}}), ContainsSubstring("grid extent of 0"));
     CHECK_THAT(refuse({.entry = "k", .shared_bytes = -1}), ContainsSubstring("-1"));
     CHECK_THAT(refuse({.entry = "k"}, 8), ContainsSubstring("takes 16 bytes of parameters, not 8"));
-    CHECK_THAT(refuse({.entry = "k", .cluster = {2, 1, 1}}), ContainsSubstring("clusters of 2x1x1"));
+    CHECK_THAT(refuse({.entry = "k", .cluster = {2, 1, 1}}), ContainsSubstring("cluster of 2x1x1 blocks on sm_80"));
 }
 
 TEST_CASE("emulator: post-dominators of a loop with a break and a diamond in it") {
