@@ -24,9 +24,8 @@ TimingBench& ProblemBenches::timing(const TimeJob& job) {
 }
 
 ProblemBenches::Bench& ProblemBenches::turn_to(const GemmSpec& spec, float alpha, float beta) {
-    const auto known = std::ranges::find_if(benches_, [&](const Bench& bench) {
-        return bench.spec == spec && bench.alpha == alpha && bench.beta == beta;
-    });
+    const auto known = std::ranges::find_if(
+        benches_, [&](const Bench& bench) { return bench.spec == spec && bench.alpha == alpha && bench.beta == beta; });
     if (known == benches_.end())
         benches_.push_front({.spec = spec, .alpha = alpha, .beta = beta, .verifier = {}, .timing = {}});
     else

@@ -127,8 +127,7 @@ std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch,
 void ProblemTuner::verify(const std::string& kernel, Measuring& device) {
     if (!needs_verification(log_.trial(kernel))) return;
     log_.add_verified(
-        kernel,
-        device.verify({.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
+        kernel, device.verify({.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
 }
 
 // ---- time -----------------------------------------------------------------------------------------------------------
