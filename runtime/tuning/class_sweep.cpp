@@ -228,8 +228,16 @@ std::optional<double> ClassSweep::remaining_seconds() const {
     return shared_.elapsed() / static_cast<double>(shared_.done) * static_cast<double>(shared_.asked - shared_.done);
 }
 
+/// The oldest in flight alone is shown: a line that jumped from problem to problem would tell nothing.
+bool ClassSweep::is_shown(std::size_t index) const {
+    if (!shared_.services.on_progress) return false;
+    const std::lock_guard lock(shared_.mutex);
+    return std::all_of(results_.begin(), results_.begin() + static_cast<std::ptrdiff_t>(index),
+                       [](const auto& result) { return result.has_value(); });
+}
+
 void ClassSweep::show(std::size_t index, const TrialLog& log) const {
-    if (!shared_.services.on_progress) return;
+    if (!is_shown(index)) return;
     SweepProgress progress;
     progress.problem = index;
     progress.problems = shared_.asked;

@@ -59,6 +59,7 @@ private:
     [[nodiscard]] TunedProblem tune(SharedDevice& device, std::size_t index);
     void search(SharedDevice& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
     [[nodiscard]] bool serves(const Winner& winner) const;
+    [[nodiscard]] bool is_shown(std::size_t index) const;
     void show(std::size_t index, const TrialLog& log) const;
     [[nodiscard]] std::optional<double> remaining_seconds() const;
     [[nodiscard]] Clock::time_point deadline() const;

@@ -25,16 +25,11 @@ Verification ExactVerifier::verify(const GemmKernel& kernel) {
     problem_.poison_d();
     run(context_, kernel, problem_);
     Verification verdict = right_ ? problem_.check_against(*right_) : problem_.check();
-    if (verdict.ok && !right_ && problem_.is_exact()) remember_right_d(kernel);
+    // Its D is the one that later kernels' are compared with; they run in a problem of their own.
+    if (verdict.ok && !right_ && problem_.is_exact())
+        right_ = std::exchange(problem_, make_problem(context_, spec_, alpha_, beta_));
     add_owner(verdict, kernel);
     return verdict;
-}
-
-/// The kernel runs once more into a problem of its own, and is held against the reference there as well.
-void ExactVerifier::remember_right_d(const GemmKernel& kernel) {
-    Problem again = make_problem(context_, spec_, alpha_, beta_);
-    run(context_, kernel, again);
-    if (again.check().ok) right_ = std::move(again);
 }
 
 }  // namespace jitgemm::tuning

@@ -17,8 +17,6 @@ public:
     [[nodiscard]] Verification verify(const GemmKernel& kernel);
 
 private:
-    void remember_right_d(const GemmKernel& kernel);
-
     Context::Impl& context_;
     GemmSpec spec_;
     float alpha_;

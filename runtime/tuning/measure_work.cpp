@@ -4,16 +4,15 @@
 #include "runtime/emulator_cost.hpp"
 #include "runtime/emulator_verify.hpp"
 #include "runtime/log.hpp"
-#include "runtime/tuning/exact_verifier.hpp"
+#include "runtime/reference_kernels.hpp"
 #include "runtime/tuning/named_kernel.hpp"
+#include "runtime/tuning/problem_benches.hpp"
 #include "runtime/tuning/timed_round.hpp"
-#include "runtime/tuning/timing_bench.hpp"
 #include "runtime/tuning/tuned_records.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <thread>
 
 namespace jitgemm::tuning {
@@ -52,15 +51,24 @@ private:
 class GpuWork final : public MeasureWork {
 public:
     explicit GpuWork(Context context)
-        : context_(std::move(context)), device_(context_.impl().device), facts_(device_facts(context_.impl())) {}
+        : context_(std::move(context)), facts_(device_facts(context_.impl())), benches_(context_.impl()) {}
 
     [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
 
+    /// The reference kernels take three times as long to compile as a candidate.
+    void warm_up() override {
+        try {
+            static_cast<void>(ReferenceKernels(context_.impl()));
+        } catch (const Error& error) {
+            log().debug("measuring worker: {}", error.what());  // the first verification says it again
+        }
+    }
+
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
         try {
-            turn_to(job.spec);
+            ExactVerifier& verifier = benches_.verifier(job);
             const GemmKernel kernel = context_.impl().build(job.spec, config_of_kernel(job.spec, job.kernel));
-            const Verification found = verifier(job).verify(kernel);
+            const Verification found = verifier.verify(kernel);
             return found.ok ? VerifyOutcome{} : VerifyOutcome{Verdict::wrong, found.message};
         } catch (const std::exception& error) {
             return {verdict_of(error), error.what()};
@@ -71,10 +79,10 @@ public:
         CurrentTurn observer(listener);
         TimeOutcome outcome;
         try {
-            turn_to(job.spec);
-            prepare(job, observer);
+            TimingBench& bench = benches_.timing(job);
+            prepare(bench, job, observer);
             for (int i = 0; i < job.rounds && !observer.stopped(); ++i)
-                outcome.repeated_rounds += measure_round(job, i, round_device(job), observer);
+                outcome.repeated_rounds += measure_round(job, i, round_device(bench, job), observer);
         } catch (const std::exception& error) {
             outcome.verdict = verdict_of(error);
             outcome.culprit = observer.current();
@@ -84,54 +92,23 @@ public:
     }
 
 private:
-    /// What earlier problems hold (operands, graphs, modules) is freed when another one comes.
-    void turn_to(const GemmSpec& spec) {
-        if (spec_ && *spec_ == spec) return;
-        verifier_.reset();
-        bench_.reset();
-        context_.impl().loaded.clear();
-        spec_ = spec;
-    }
-
-    /// Operands of verification and those of timing both stay on the device as long as half of it is free.
-    [[nodiscard]] bool is_crowded() const {
-        Device& device = *device_;
-        return device.free_memory() < device.total_memory() / 2;
-    }
-
-    ExactVerifier& verifier(const VerifyJob& job) {
-        if (is_crowded()) bench_.reset();
-        if (!verifier_ || job.alpha != verifier_alpha_ || job.beta != verifier_beta_)
-            verifier_.emplace(context_.impl(), job.spec, job.alpha, job.beta);
-        verifier_alpha_ = job.alpha;
-        verifier_beta_ = job.beta;
-        return *verifier_;
-    }
-
-    void prepare(const TimeJob& job, TimingObserver& observer) {
-        if (is_crowded()) verifier_.reset();
-        if (!bench_ || !bench_->serves(job)) bench_.emplace(context_.impl(), job);
-        bench_->keep_only(job.kernels);
+    void prepare(TimingBench& bench, const TimeJob& job, TimingObserver& observer) {
+        bench.keep_only(job.kernels);
         for (std::size_t i = 0; i < job.kernels.size() && !observer.stopped(); ++i) {
             observer.turn(i);
-            bench_->add(job.kernels[i]);
+            bench.add(job.kernels[i]);
         }
     }
 
-    [[nodiscard]] RoundDevice round_device(const TimeJob& job) {
+    [[nodiscard]] RoundDevice round_device(TimingBench& bench, const TimeJob& job) const {
         return {[this] { return read_device(facts_.ordinal); },
-                [this, &job](std::size_t i) { return bench_->microseconds(job.kernels[i]); },
+                [&bench, &job](std::size_t i) { return bench.microseconds(job.kernels[i]); },
                 [] { std::this_thread::sleep_for(kCoolDown); }};
     }
 
     Context context_;
-    std::shared_ptr<Device> device_;
     DeviceFacts facts_;
-    std::optional<GemmSpec> spec_;
-    std::optional<ExactVerifier> verifier_;
-    float verifier_alpha_ = 0;
-    float verifier_beta_ = 0;
-    std::optional<TimingBench> bench_;
+    ProblemBenches benches_;
 };
 
 // ---- on the emulator ------------------------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ private:
     void verify(const std::string& kernel, Measuring& device);
     void time_rounds(bool screening_only);
     void time_plan(const RoundPlan& plan);
+    void complete_peer();
     void time_once(const std::vector<std::string>& kernels, int rounds);
     [[nodiscard]] TimeJob time_job(const std::vector<std::string>& kernels, int rounds) const;
     void with_heuristic();

@@ -25,7 +25,7 @@ struct SweepOptions {
 
 /// Where a sweep stands, for those who watch.
 struct SweepProgress {
-    std::size_t problem = 0;  ///< index into the problems asked
+    std::size_t problem = 0;  ///< index into the problems asked: the oldest in flight
     std::size_t problems_done = 0;
     std::size_t problems = 0;
     int trials = 0;  ///< of this problem so far: proposed,
@@ -46,7 +46,7 @@ struct TunedProblem {
     bool unserved = false;  ///< no kernel serves the problem
     std::string failure;    ///< why there is no winner: that, or that no candidate was right ...
     int new_samples = 0;    ///< measured now, not taken over from an earlier session
-    double seconds = 0;
+    double seconds = 0;     ///< from its beginning to its end, beside others
 };
 
 struct SweepResult {
@@ -55,11 +55,11 @@ struct SweepResult {
     bool resumed = false;       ///< an unfinished sweep went on
     bool was_finished = false;  ///< nothing was measured: an earlier sweep had all of it
     double seconds = 0;
-    double measuring_seconds = 0;  ///< of it, some device verified or timed; summed over devices
+    double measuring_seconds = 0;  ///< of it, some device verified or timed (SharedDevice); summed over devices
 };
 
-/// Tunes problems on devices, one thread a device; problems go to whichever device of a class is free. Devices of different
-/// classes tune all problems each. Every measurement is on its way to the store as soon as it is made, and a sweep that
+/// Tunes problems on devices, kProblemsInFlight at once on each, a thread a problem; the next one goes to whichever device
+/// of a class has room. Devices of different classes tune all problems each. Every measurement is on its way to the store as soon as it is made, and a sweep that
 /// was asked the same before goes on where it was.
 class Sweep {
 public:

@@ -134,14 +134,14 @@ struct MeasureAnswers {
     void operator()(const CompileJob&) const { throw Error("this worker measures, and does not compile"); }
 };
 
-template <typename Answers, typename Make, typename Greet>
-int serve(const Make& make, const Greet& greet) {
+template <typename Answers, typename Make, typename Begin>
+int serve(const Make& make, const Begin& begin) {
     const Replies replies;
     // Never destroyed: its thread reads on until the process ends.
     auto& requests = *new Requests;  // NOLINT(cppcoreguidelines-owning-memory)
     try {
         const auto work = make();
-        replies.say(greet(*work));
+        begin(*work, replies);
         while (true) std::visit(Answers{*work, requests, replies}, parse_request(requests.next()));
     } catch (const std::exception& error) {
         replies.say(WorkerRefusal{error.what()});
@@ -152,12 +152,13 @@ int serve(const Make& make, const Greet& greet) {
 }  // namespace
 
 int serve_compiling(const MakeCompileWork& make) {
-    return serve<CompileAnswers>(make, [](const CompileWork&) { return WorkerHello{}; });
+    return serve<CompileAnswers>(make, [](const CompileWork&, const Replies& replies) { replies.say(WorkerHello{}); });
 }
 
 int serve_measuring(const MakeMeasureWork& make) {
-    return serve<MeasureAnswers>(make, [](const MeasureWork& work) {
-        return WorkerHello{kWorkerProtocol, work.facts()};
+    return serve<MeasureAnswers>(make, [](MeasureWork& work, const Replies& replies) {
+        replies.say(WorkerHello{kWorkerProtocol, work.facts()});
+        work.warm_up();
     });
 }
 

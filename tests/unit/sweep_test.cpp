@@ -5,6 +5,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -31,6 +32,41 @@ TuneProblem problem(std::int64_t m, std::int64_t n = 1024, std::int64_t k = 1024
     return {resolved({.m = m, .n = n, .k = k}), 1.0F, 0.0F};
 }
 
+/// Compiles at once, but kernels with `held` in their name only when it is told to let go.
+class HeldCompiling final : public Compiling {
+public:
+    explicit HeldCompiling(std::string held) : held_(std::move(held)) {}
+    [[nodiscard]] std::shared_future<CompileOutcome> compile(const CompileJob& job) override {
+        const std::lock_guard lock(mutex_);
+        const auto [job_at, is_new] = jobs_.try_emplace(job.kernel);
+        if (is_new && (let_go_ || job.kernel.find(held_) == std::string::npos)) finish(*job_at);
+        return job_at->second.future;
+    }
+    [[nodiscard]] int waiting() const override { return 0; }
+    void let_go() {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(let_go_, true)) return;
+        for (auto& job : jobs_)
+            if (job.first.find(held_) != std::string::npos) finish(job);
+    }
+
+private:
+    struct Job {
+        std::promise<CompileOutcome> promise;
+        std::shared_future<CompileOutcome> future = promise.get_future().share();
+    };
+    static void finish(std::pair<const std::string, Job>& job) {
+        CompileOutcome own;
+        own.text_hash = job.first;
+        job.second.promise.set_value(own);
+    }
+
+    std::string held_;
+    std::mutex mutex_;
+    std::map<std::string, Job> jobs_;
+    bool let_go_ = false;
+};
+
 /// A store and what a sweep needs besides.
 struct Bench {
     TemporaryFolder folder;
@@ -50,8 +86,11 @@ struct Bench {
     }
 
     SweepResult run(const std::vector<TuneProblem>& problems, const SweepOptions& options = {}) {
+        return run(problems, options, compiling);
+    }
+    SweepResult run(const std::vector<TuneProblem>& problems, const SweepOptions& options, Compiling& compilers) {
         return Sweep(problems, options,
-                     {.compiling = compiling,
+                     {.compiling = compilers,
                       .devices = devices,
                       .store = store,
                       .lock_directory = folder.path(),
@@ -207,6 +246,58 @@ TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing meas
     CHECK(session > 2);
     CHECK(each_once(bench.turns()));
     CHECK(bench.turns().size() == turns_needed);
+}
+
+TEST_CASE("an interruption just before the last turn of the finals leaves cuBLASLt no round short") {
+    const std::vector<TuneProblem> asked{problem(1024)};
+    Bench whole;
+    static_cast<void>(whole.run(asked));
+    const std::size_t needed = whole.turns().size();
+    REQUIRE_THAT(whole.turns().back().first, ContainsSubstring(std::string(kCublasLt)));
+
+    Bench bench;
+    bench.interrupted = [&] { return bench.turns().size() == needed - 1; };
+    CHECK(bench.run(asked).stop == Stop::interrupted);
+    bench.interrupted = [] { return false; };
+    CHECK(bench.run(asked).stop == Stop::none);
+    CHECK(bench.turns().size() == needed);
+    CHECK(each_once(bench.turns()));
+}
+
+TEST_CASE("a problem takes the steps it takes alone, whatever is in flight beside it", "[threads]") {
+    std::vector<TuneProblem> asked;
+    for (int i = 1; i <= 12; ++i) asked.push_back(problem(192 * i, 640));
+    Bench together;
+    const SweepResult result = together.run(asked);
+    REQUIRE(result.problems.size() == asked.size());
+    std::set<ScriptedMeasuring::Turn> turns_alone;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        Bench bench;
+        const SweepResult alone = bench.run({asked[i]});
+        const std::vector<Trial>& trials = result.problems[i].record.trials;
+        CHECK(std::ranges::equal(trials, alone.problems.at(0).record.trials, {}, &Trial::kernel, &Trial::kernel));
+        CHECK(result.problems[i].record.winner->kernel == alone.problems[0].record.winner->kernel);
+        for (const ScriptedMeasuring::Turn& turn : bench.turns()) turns_alone.insert(turn);
+    }
+    const std::vector<ScriptedMeasuring::Turn> turns = together.turns();
+    CHECK(each_once(turns));
+    CHECK(std::set<ScriptedMeasuring::Turn>(turns.begin(), turns.end()) == turns_alone);
+}
+
+TEST_CASE("while a problem waits for its compiles another is measured", "[threads]") {
+    TuneProblem late = problem(1024);
+    late.spec = resolved({.m = 1024, .n = 1024, .k = 1024, .a = DataType::f16, .b = DataType::f16, .d = DataType::f16});
+    Bench bench;
+    HeldCompiling compiling("a-f16");
+    bench.scripts[0]->before_turn = [&] { compiling.let_go(); };
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    bench.interrupted = [patience] { return std::chrono::steady_clock::now() > patience; };
+    const SweepResult result = bench.run({late, problem(1024)}, {}, compiling);
+    CHECK(result.stop == Stop::none);
+    REQUIRE(result.problems.size() == 2);
+    for (const TunedProblem& one : result.problems) CHECK(one.record.winner.has_value());
+    CHECK_THAT(bench.turns().front().first, ContainsSubstring("bf16"));
+    CHECK(result.problems[0].record.spec == late.spec);  // as asked, whoever was first
 }
 
 TEST_CASE("a sweep that is cut off in the middle of a round loses nothing of it but the turn under way", "[threads]") {

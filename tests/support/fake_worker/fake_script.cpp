@@ -125,8 +125,8 @@ FakeScript read_fake_script(const std::string& path) {
     const std::optional<std::string> text = read_file(path);
     if (!text) throw Error("there is no script " + path);
     const Json json = Json::parse(*text);
-    refuse_unknown(json, {"gpu", "emulator", "seed", "noise", "spread", "start_ms", "compile_ms", "turn_ms", "timing_ms", "log",
-                          "throttle", "clock_noise_mhz", "kernels"});
+    refuse_unknown(json, {"gpu", "emulator", "seed", "noise", "spread", "start_ms", "compile_ms", "turn_ms",
+                          "timing_ms", "log", "throttle", "clock_noise_mhz", "kernels"});
     FakeScript script;
     script.gpu = json.value("gpu", script.gpu);
     script.emulator = json.value("emulator", "");

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "runtime/tuning/exact_verifier.hpp"
+#include "runtime/tuning/services.hpp"
+#include "runtime/tuning/timing_bench.hpp"
+
+#include <cstddef>
+#include <list>
+#include <optional>
+
+namespace jitgemm::tuning {
+
+/// What a GPU holds of the problems in flight (kProblemsInFlight): operands to verify with and a D found right, operands
+/// and graphs to time with. It stays from job to job, so that turning to another problem and back costs nothing. The
+/// problem that was left alone for longest makes way for a new one, and for memory: at least half of what was free at
+/// first stays free, but for what the problem at hand needs.
+class ProblemBenches {
+public:
+    explicit ProblemBenches(Context::Impl& context);
+
+    /// Made on first use; throw CudaError where the operands do not fit.
+    [[nodiscard]] ExactVerifier& verifier(const VerifyJob& job);
+    [[nodiscard]] TimingBench& timing(const TimeJob& job);
+
+private:
+    struct Bench {
+        GemmSpec spec;
+        float alpha = 1.0F;
+        float beta = 0.0F;
+        std::optional<ExactVerifier> verifier;
+        std::optional<TimingBench> timing;
+    };
+
+    [[nodiscard]] Bench& turn_to(const GemmSpec& spec, float alpha, float beta);
+    void drop_oldest();
+    [[nodiscard]] bool is_crowded() const;
+
+    Context::Impl& context_;
+    std::size_t free_at_first_;
+    std::list<Bench> benches_;  // the one used last first
+};
+
+}  // namespace jitgemm::tuning
