@@ -18,7 +18,7 @@ bool read_copy(TextReader& reader, Config& config) {
 
 constexpr int kUsualGroup = 8;
 constexpr std::string_view kFamily = "simt_hierarchical";
-constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     {"block", "block", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -36,6 +36,8 @@ constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
      [](const Config& c) { return std::to_string(c.k_lanes); }},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }},
+    {"edges", "edges", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.edges); },
+     [](const Config& c) { return flag_text(c.edges); }},
     {"resident", "resident", "a number", [](TextReader& r, Config& c) { return r.take_number(c.resident); },
      [](const Config& c) { return std::to_string(c.resident); }},
     {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",

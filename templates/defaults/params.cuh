@@ -119,6 +119,9 @@
 #ifndef GEMM_SLICES
 #define GEMM_SLICES 1
 #endif
+#ifndef GEMM_EDGES
+#define GEMM_EDGES 1
+#endif
 #ifndef GEMM_K_LANES
 #define GEMM_K_LANES 4
 #endif
