@@ -57,7 +57,9 @@ struct TransposedCopy {
 
     const Element* source;          // this thread's first element of pass 0 in the next k-block
     long long pass_pitch;           // elements from one pass to the next
+#if GEMM_EDGES
     int rows_left;                  // rows of the matrix from this thread's row on
+#endif
     int k_left;                     // elements of K from this thread's first one of the next k-block on
     int row;                        // of that, in the tile
     int place;                      // of that, in a stage
@@ -71,8 +73,10 @@ struct TransposedCopy {
         place      = k * kPitch + row;
         source     = matrix + (first_row + row) * ld + first_k + k;
         pass_pitch = kRowsPerPass * ld;
-        rows_left  = rows - first_row - row;
         k_left     = end_k - first_k - k;
+#if GEMM_EDGES
+        rows_left  = rows - first_row - row;
+#endif
     }
 
     // One of `slices` parts of the tile.
@@ -88,7 +92,7 @@ struct TransposedCopy {
 #if GEMM_EDGES
                 const bool in_range = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
 #else
-                const bool in_range = k_left > 0;
+                const bool in_range = k_left > 0;               // the problem is whole tiles
 #endif
 #if GEMM_COPY_ASYNC
                 cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, element, in_range);
@@ -161,7 +165,7 @@ struct StraightCopy {
 #if GEMM_EDGES
             const bool in_range = k_left > pass * kRowsPerPass;
 #else
-            const bool in_range = k_left > 0;
+            const bool in_range = k_left > 0;                   // the problem is whole tiles
 #endif
 #if GEMM_COPY_ASYNC && GEMM_EDGES
             cp_async_cut<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range ? row_bytes : 0);

@@ -8,8 +8,9 @@ namespace jitgemm {
 /// How a tile gets from global to shared memory: by cp.async past the registers, or through them.
 enum class CopyPath : std::uint8_t { async, registers };
 
-/// In which order a thread goes through its sums at each k: what consecutive fmas share, the register file need not deliver again.
-enum class UpdateOrder : std::uint8_t { rows, even_odd, columns, row_pairs };
+/// How a thread goes through its sums at each k. Always row by row, to and fro: serpentine starts at the first column, mirrored
+/// at the last, even_odd takes a row's even columns before its odd ones. ptxas colours registers for each differently.
+enum class UpdateOrder : std::uint8_t { serpentine, mirrored, even_odd };
 
 /// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
 struct SimtHierarchicalConfig {
@@ -19,11 +20,11 @@ struct SimtHierarchicalConfig {
     int stages = 3;              ///< k-blocks in shared memory: one in use, the others on their way
     CopyPath copy = CopyPath::async;
     bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
-    UpdateOrder order = UpdateOrder::rows;
-    int k_lanes = 4;            ///< of an operand that is transposed on its way: k that a warp copies at once
-    int slices = 8;             ///< values of k over which the copies of a k-block are spread
+    UpdateOrder order = UpdateOrder::serpentine;
+    int k_lanes = 4;    ///< of an operand that is transposed on its way: k that a warp copies at once
+    int slices = 8;     ///< values of k over which the copies of a k-block are spread
     bool edges = true;  ///< the problem may end within a block tile: copies ask for bounds
-    int resident = 1;           ///< blocks an SM shall hold at once: bounds the registers of a thread
+    int resident = 1;   ///< blocks an SM shall hold at once: bounds the registers of a thread
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;    ///< strip width in tiles; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace

@@ -16,9 +16,17 @@ bool read_copy(TextReader& reader, Config& config) {
     return false;
 }
 
+constexpr std::array<std::string_view, 3> kOrderNames{"serpentine", "mirrored", "even_odd"};
+
+bool read_order(TextReader& reader, Config& config) {
+    for (std::size_t i = 0; i < kOrderNames.size(); ++i)
+        if (reader.take(kOrderNames[i])) return config.order = static_cast<UpdateOrder>(i), true;
+    return false;
+}
+
 constexpr int kUsualGroup = 8;
 constexpr std::string_view kFamily = "simt_hierarchical";
-constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
     {"block", "block", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -32,6 +40,8 @@ constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     {"double_buffer", "db", "0, 1, false or true",
      [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
      [](const Config& c) { return flag_text(c.double_buffer); }},
+    {"order", "order-", "serpentine, mirrored or even_odd", read_order,
+     [](const Config& c) { return std::string(kOrderNames[static_cast<std::size_t>(c.order)]); }},
     {"k_lanes", "klanes", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
      [](const Config& c) { return std::to_string(c.k_lanes); }},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },

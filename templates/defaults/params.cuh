@@ -120,7 +120,10 @@
 #define GEMM_SLICES 1
 #endif
 #ifndef GEMM_EDGES
-#define GEMM_EDGES 1
+#define GEMM_EDGES 1  // 0: the problem is whole block tiles
+#endif
+#ifndef GEMM_UPDATE_ORDER
+#define GEMM_UPDATE_ORDER 0  // of a thread's sums at each k: 0 serpentine, 1 mirrored, 2 even columns before odd ones
 #endif
 #ifndef GEMM_K_LANES
 #define GEMM_K_LANES 4
