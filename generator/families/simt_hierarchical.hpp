@@ -8,9 +8,9 @@ namespace jitgemm {
 /// How a tile gets from global to shared memory: by cp.async past the registers, or through them.
 enum class CopyPath : std::uint8_t { async, registers };
 
-/// How a thread goes through its sums at each k. Always row by row, to and fro: serpentine starts at the first column, mirrored
-/// at the last, even_odd takes a row's even columns before its odd ones. ptxas colours registers for each differently.
-enum class UpdateOrder : std::uint8_t { serpentine, mirrored, even_odd };
+/// Where a thread starts its first row of sums at each k: at the first column, at the last, or with the even columns before the
+/// odd ones. Each next row goes back the way the one before came. ptxas spreads the sums over the register banks accordingly.
+enum class UpdateOrder : std::uint8_t { left, right, even };
 
 /// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
 struct SimtHierarchicalConfig {
@@ -20,7 +20,7 @@ struct SimtHierarchicalConfig {
     int stages = 3;              ///< k-blocks in shared memory: one in use, the others on their way
     CopyPath copy = CopyPath::async;
     bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
-    UpdateOrder order = UpdateOrder::serpentine;
+    UpdateOrder order = UpdateOrder::left;
     int k_lanes = 4;    ///< of an operand that is transposed on its way: k that a warp copies at once
     int slices = 8;     ///< values of k over which the copies of a k-block are spread
     bool edges = true;  ///< the problem may end within a block tile: copies ask for bounds

@@ -16,7 +16,7 @@ bool read_copy(TextReader& reader, Config& config) {
     return false;
 }
 
-constexpr std::array<std::string_view, 3> kOrderNames{"serpentine", "mirrored", "even_odd"};
+constexpr std::array<std::string_view, 3> kOrderNames{"left", "right", "even"};
 
 bool read_order(TextReader& reader, Config& config) {
     for (std::size_t i = 0; i < kOrderNames.size(); ++i)
@@ -40,7 +40,7 @@ constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
     {"double_buffer", "db", "0, 1, false or true",
      [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
      [](const Config& c) { return flag_text(c.double_buffer); }},
-    {"order", "order-", "serpentine, mirrored or even_odd", read_order,
+    {"order", "order-", "left, right or even", read_order,
      [](const Config& c) { return std::string(kOrderNames[static_cast<std::size_t>(c.order)]); }},
     {"k_lanes", "klanes", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
      [](const Config& c) { return std::to_string(c.k_lanes); }},
@@ -48,7 +48,7 @@ constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
      [](const Config& c) { return std::to_string(c.slices); }},
     {"edges", "edges", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.edges); },
      [](const Config& c) { return flag_text(c.edges); }},
-    {"resident", "resident", "a number", [](TextReader& r, Config& c) { return r.take_number(c.resident); },
+    {"resident", "res", "a number", [](TextReader& r, Config& c) { return r.take_number(c.resident); },
      [](const Config& c) { return std::to_string(c.resident); }},
     {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
      [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },

@@ -123,7 +123,7 @@
 #define GEMM_EDGES 1  // 0: the problem is whole block tiles
 #endif
 #ifndef GEMM_UPDATE_ORDER
-#define GEMM_UPDATE_ORDER 0  // of a thread's sums at each k: 0 serpentine, 1 mirrored, 2 even columns before odd ones
+#define GEMM_UPDATE_ORDER 0  // where a thread's first row of sums starts: 0 left, 1 right, 2 with the even columns
 #endif
 #ifndef GEMM_K_LANES
 #define GEMM_K_LANES 4
