@@ -1,5 +1,6 @@
 #include "runtime/export_launcher.hpp"
 
+#include "generator/kernel_config.hpp"
 #include "runtime/export_text.hpp"
 
 #include <fmt/format.h>
@@ -101,11 +102,20 @@ std::string operand_check(const OperandText& operand) {
                        operand.name, run, operand.name, bytes(operand.type), operand.alignment);
 }
 
+/// A kernel that leaves edges unchecked reads beyond the matrices of a problem that is not whole tiles.
+bool needs_whole_tiles(const LauncherInput& input) {
+    const KernelConfig config = parse_kernel_name(input.source.name).config;
+    const auto* simt = std::get_if<SimtHierarchicalConfig>(&config.family);
+    return simt != nullptr && !simt->edges;
+}
+
 std::string shape_checks(const LauncherInput& input) {
     std::string checks;
-    if (input.workspace_bytes != 0) {  // its size is known for this shape alone
+    if (input.workspace_bytes != 0 || needs_whole_tiles(input)) {  // sure for this shape alone
         checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n",
                               input.spec.m, input.spec.n, input.spec.k);
+    }
+    if (input.workspace_bytes != 0) {
         checks += "    if (problem->workspace == 0 || problem->workspace % 16 != 0) return 0;\n";
     }
     const auto is_narrow = [](const KernelArgument& argument) {

@@ -2,21 +2,26 @@
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
 // outside the matrix arrives as zeros.
 #if GEMM_COPY_ASYNC
-#if GEMM_COPY_TRANSPOSED
-// cp.async of one float: global to shared memory past the registers. Out of range, nothing is read and the destination is zeroed.
+#if GEMM_COPY_TRANSPOSED || !GEMM_EDGES
+// cp.async of kFloats: global to shared memory past the registers. Out of range, nothing is read and the destination is zeroed.
+template <int kFloats>
 __device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
-    asm volatile(
-        "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], 4, ignore; }" ::"r"(
-            static_cast<unsigned>(__cvta_generic_to_shared(destination))),
-        "l"(source), "r"(static_cast<int>(in_range))
-        : "memory");
+    const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
+    if constexpr (kFloats == 4)
+        asm volatile("{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(address),
+                     "l"(source), "r"(static_cast<int>(in_range))
+                     : "memory");
+    else
+        asm volatile("{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::"r"(address),
+                     "l"(source), "r"(static_cast<int>(in_range)), "n"(kFloats * 4)
+                     : "memory");
 }
 
 #endif
-#if GEMM_COPY_STRAIGHT
+#if GEMM_COPY_STRAIGHT && GEMM_EDGES
 // cp.async of kFloats: global to shared memory past the registers. Only the first `bytes` are read, the rest is zero.
 template <int kFloats>
-__device__ __forceinline__ void cp_async_vector(float* destination, const float* source, int bytes) {
+__device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
     if constexpr (kFloats == 4)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes) : "memory");
@@ -52,20 +57,26 @@ struct TransposedCopy {
 
     const Element* source;          // this thread's first element of pass 0 in the next k-block
     long long pass_pitch;           // elements from one pass to the next
+#if GEMM_EDGES
     int rows_left;                  // rows of the matrix from this thread's row on
+#endif
     int k_left;                     // elements of K from this thread's first one of the next k-block on
-    int row, k;                     // of that, in the tile
+    int row;                        // of that, in the tile
+    int place;                      // of that, in a stage
 #if !GEMM_COPY_ASYNC
     Element fetched[kPasses][kSteps];
 #endif
 
     __device__ __forceinline__ TransposedCopy(const Element* matrix, long long ld, int first_row, int rows, int first_k, int end_k) {
+        const int k = threadIdx.x % kKLanes;
         row        = threadIdx.x / kKLanes;
-        k          = threadIdx.x % kKLanes;
+        place      = k * kPitch + row;
         source     = matrix + (first_row + row) * ld + first_k + k;
         pass_pitch = kRowsPerPass * ld;
-        rows_left  = rows - first_row - row;
         k_left     = end_k - first_k - k;
+#if GEMM_EDGES
+        rows_left  = rows - first_row - row;
+#endif
     }
 
     // One of `slices` parts of the tile.
@@ -73,12 +84,18 @@ struct TransposedCopy {
         #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+            const Element* row_of_pass = source + pass * pass_pitch;
+            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));         // hides the sum: each step would find a way of its own to it
             #pragma unroll
             for (int step = 0; step < kSteps; ++step) {
-                const Element* element = source + pass * pass_pitch + step * kKLanes;
-                const bool in_range    = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
+                const Element* element = row_of_pass + step * kKLanes;
+#if GEMM_EDGES
+                const bool in_range = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
+#else
+                const bool in_range = k_left > 0;               // the problem is whole tiles
+#endif
 #if GEMM_COPY_ASYNC
-                cp_async(stage + (k + step * kKLanes) * kPitch + row + pass * kRowsPerPass, element, in_range);
+                cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, element, in_range);
 #else
                 fetched[pass][step] = in_range ? *element : Element{};
 #endif
@@ -94,7 +111,7 @@ struct TransposedCopy {
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
             #pragma unroll
             for (int step = 0; step < kSteps; ++step)
-                stage[(k + step * kKLanes) * kPitch + row + pass * kRowsPerPass] = ab_to_float(fetched[pass][step]);
+                stage[place + step * kKLanes * kPitch + pass * kRowsPerPass] = ab_to_float(fetched[pass][step]);
         }
 #endif
         source += kBlockK;
@@ -115,24 +132,26 @@ struct StraightCopy {
     long long pass_pitch;           // elements from one pass to the next
     long long block_pitch;          // elements from one k-block to the next
     int k_left;                     // rows from this thread's row of the next k-block on
-    int row, column;                // of pass 0, in the tile
-#if GEMM_COPY_ASYNC
+    int row;                        // of pass 0, in the tile
+    int place;                      // of that vector, in a stage
+#if GEMM_COPY_ASYNC && GEMM_EDGES
     int row_bytes;                  // of a vector that lie in the matrix: the edge may cut it
-#else
+#elif !GEMM_COPY_ASYNC
     bool column_in_range;
     Element fetched[kPasses];
 #endif
 
     __device__ __forceinline__ StraightCopy(const Element* matrix, long long ld, int first_column, int columns, int first_k, int end_k) {
+        const int column = threadIdx.x % kVectorsPerRow * kVector;
         row          = threadIdx.x / kVectorsPerRow;
-        column       = threadIdx.x % kVectorsPerRow * kVector;
+        place        = row * kPitch + column;
         source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
         pass_pitch   = kRowsPerPass * ld;
         block_pitch  = kBlockK * ld;
         k_left       = end_k - first_k - row;
-#if GEMM_COPY_ASYNC
+#if GEMM_COPY_ASYNC && GEMM_EDGES
         row_bytes    = max(0, min(kVector, columns - first_column - column)) * 4;
-#else
+#elif !GEMM_COPY_ASYNC
         column_in_range = columns > first_column + column;
 #endif
     }
@@ -143,9 +162,15 @@ struct StraightCopy {
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
             const Element* vector = source + pass * pass_pitch;
-            const bool in_range   = k_left > pass * kRowsPerPass;
-#if GEMM_COPY_ASYNC
-            cp_async_vector<kVector>(stage + (row + pass * kRowsPerPass) * kPitch + column, vector, in_range ? row_bytes : 0);
+#if GEMM_EDGES
+            const bool in_range = k_left > pass * kRowsPerPass;
+#else
+            const bool in_range = k_left > 0;                   // the problem is whole tiles
+#endif
+#if GEMM_COPY_ASYNC && GEMM_EDGES
+            cp_async_cut<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range ? row_bytes : 0);
+#elif GEMM_COPY_ASYNC
+            cp_async<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range);
 #else
             fetched[pass] = in_range && column_in_range ? *vector : Element{};
 #endif
@@ -158,7 +183,7 @@ struct StraightCopy {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
-            stage[(row + pass * kRowsPerPass) * kPitch + column] = ab_to_float(fetched[pass]);
+            stage[place + pass * kRowsPerPass * kPitch] = ab_to_float(fetched[pass]);
         }
 #endif
         source += block_pitch;

@@ -65,8 +65,10 @@ gemm(const GemmArgs args) {
     float rA[2][kThreadM];                                      // fragments of this k and of the next
     float rB[2][kThreadN];
     wait_for_oldest_copy();
-    load_fragment<kThreadM, kLanesM>(rA[0], sA + row);
-    load_fragment<kThreadN, kLanesN>(rB[0], sB + column);
+    const float* from_a = sA + row;                             // of the stage that is read
+    const float* from_b = sB + column;
+    load_fragment<kThreadM, kLanesM>(rA[0], from_a);
+    load_fragment<kThreadN, kLanesN>(rB[0], from_b);
 
     #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; ++k_block) {
@@ -79,10 +81,12 @@ gemm(const GemmArgs args) {
                 wait_for_oldest_copy();                         // next stage visible to all; this one free for refilling
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+                from_a      = sA + read_stage * kStageA + row;
+                from_b      = sB + read_stage * kStageB + column;
             }
             const int next = (k + 1) % kBlockK;
-            load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], sA + read_stage * kStageA + next * kPitchA + row);
-            load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], sB + read_stage * kStageB + next * kPitchB + column);
+            load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], from_a + next * kPitchA);
+            load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], from_b + next * kPitchB);
             if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
                 copy_a.issue(sA + write_stage * kStageA, k, kSlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kSlices);
@@ -98,10 +102,12 @@ gemm(const GemmArgs args) {
     #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; ++k_block) {
         wait_for_oldest_copy();                                 // read_stage visible to all; write_stage read by all
+        const float* from_a = sA + read_stage * kStageA + row;
+        const float* from_b = sB + read_stage * kStageB + column;
         #pragma unroll
         for (int k = 0; k < kBlockK; ++k) {
-            load_fragment<kThreadM, kLanesM>(rA, sA + read_stage * kStageA + k * kPitchA + row);
-            load_fragment<kThreadN, kLanesN>(rB, sB + read_stage * kStageB + k * kPitchB + column);
+            load_fragment<kThreadM, kLanesM>(rA, from_a + k * kPitchA);
+            load_fragment<kThreadN, kLanesN>(rB, from_b + k * kPitchB);
             if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
                 copy_a.issue(sA + write_stage * kStageA, k, kSlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kSlices);

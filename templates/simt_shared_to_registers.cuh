@@ -14,13 +14,21 @@ __device__ __forceinline__ void load_fragment(float* fragment, const float* row)
 }
 
 // rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an operand,
-// which the register file need not deliver again (its two banks deliver one register each a cycle, and an fma has three).
+// which the register file need not deliver again (its two banks deliver one register each a cycle, and an fma has three). Which
+// columns come first decides how ptxas spreads the sums over the banks.
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
     #pragma unroll
     for (int i = 0; i < kThreadM; ++i)
         #pragma unroll
         for (int step = 0; step < kThreadN; ++step) {
+#if GEMM_UPDATE_ORDER == 0
             const int j = i % 2 == 0 ? step : kThreadN - 1 - step;
-            rC[i][j]    = fmaf(rA[i], rB[j], rC[i][j]);
+#elif GEMM_UPDATE_ORDER == 1
+            const int j = i % 2 == 0 ? kThreadN - 1 - step : step;
+#else
+            const int place = i % 2 == 0 ? step : kThreadN - 1 - step;
+            const int j     = place < kThreadN / 2 ? 2 * place : 2 * place - kThreadN + 1;      // even columns before odd ones
+#endif
+            rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);
         }
 }

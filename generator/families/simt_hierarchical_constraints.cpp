@@ -50,6 +50,20 @@ void check_pipeline(Reasons& reasons, const GemmSpec& spec, const Config& c) {
         reasons.push_back(fmt::format("copy = async leaves {} unconverted: registers it must be", to_string(spec.a)));
 }
 
+void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, int tile) {
+    if (tile > 0 && extent % tile != 0)
+        reasons.push_back(fmt::format("edges = 0 leaves {} = {} unchecked: not a multiple of the block tile's {}", name,
+                                      extent, tile));
+}
+
+/// Without checks of edges, every block tile lies in the matrices as a whole.
+void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (c.edges) return;
+    check_extent(reasons, "m", spec.m, c.block.m);
+    check_extent(reasons, "n", spec.n, c.block.n);
+    check_extent(reasons, "k", spec.k, c.block.k);
+}
+
 void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& operand, const Config& c, int threads) {
     if (operand.transposed) {
         if (c.k_lanes != 4 && c.k_lanes != 8)
@@ -95,6 +109,7 @@ Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& c
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c, g);
     check_pipeline(reasons, spec, c);
+    check_edges(reasons, spec, c);
     check_operand(reasons, "A", g.a, c, g.threads);
     check_operand(reasons, "B", g.b, c, g.threads);
     check_rasterization(reasons, c.rasterization, c.group);

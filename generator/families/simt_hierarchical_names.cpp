@@ -16,9 +16,17 @@ bool read_copy(TextReader& reader, Config& config) {
     return false;
 }
 
+constexpr std::array<std::string_view, 3> kOrderNames{"left", "right", "even"};
+
+bool read_order(TextReader& reader, Config& config) {
+    for (std::size_t i = 0; i < kOrderNames.size(); ++i)
+        if (reader.take(kOrderNames[i])) return config.order = static_cast<UpdateOrder>(i), true;
+    return false;
+}
+
 constexpr int kUsualGroup = 8;
 constexpr std::string_view kFamily = "simt_hierarchical";
-constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
     {"block", "block", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -32,11 +40,15 @@ constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
     {"double_buffer", "db", "0, 1, false or true",
      [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
      [](const Config& c) { return flag_text(c.double_buffer); }},
+    {"order", "order-", "left, right or even", read_order,
+     [](const Config& c) { return std::string(kOrderNames[static_cast<std::size_t>(c.order)]); }},
     {"k_lanes", "klanes", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
      [](const Config& c) { return std::to_string(c.k_lanes); }},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }},
-    {"resident", "resident", "a number", [](TextReader& r, Config& c) { return r.take_number(c.resident); },
+    {"edges", "edges", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.edges); },
+     [](const Config& c) { return flag_text(c.edges); }},
+    {"resident", "res", "a number", [](TextReader& r, Config& c) { return r.take_number(c.resident); },
      [](const Config& c) { return std::to_string(c.resident); }},
     {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
      [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },

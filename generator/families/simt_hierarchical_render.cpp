@@ -64,6 +64,8 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
                     {"GEMM_STAGES", c.stages},
                     {"GEMM_SLICES", c.slices},
                     {"GEMM_K_LANES", c.k_lanes},
+                    {"GEMM_EDGES", c.edges},
+                    {"GEMM_UPDATE_ORDER", static_cast<int>(c.order)},
                     {"GEMM_RESIDENT_BLOCKS", c.resident},
                     {"GEMM_COPY_ASYNC", c.copy == CopyPath::async},
                     {"GEMM_DOUBLE_BUFFER", c.double_buffer},

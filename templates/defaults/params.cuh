@@ -122,6 +122,12 @@
 #ifndef GEMM_SLICES
 #define GEMM_SLICES 1
 #endif
+#ifndef GEMM_EDGES
+#define GEMM_EDGES 1  // 0: the problem is whole block tiles
+#endif
+#ifndef GEMM_UPDATE_ORDER
+#define GEMM_UPDATE_ORDER 0  // where a thread's first row of sums starts: 0 left, 1 right, 2 with the even columns
+#endif
 #ifndef GEMM_K_LANES
 #define GEMM_K_LANES 4
 #endif

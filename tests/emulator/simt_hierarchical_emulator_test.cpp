@@ -29,6 +29,19 @@ TEST_CASE("emulated simt_hierarchical: every variant, tt") {
     check_hierarchical_variants(on_emulator(), GemmLayout::tt, kSizes);
 }
 
+TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with fewer k-blocks than stages too") {
+    for (const GemmLayout layout : kLayouts)
+        for (const auto& [k, parameters] : {std::pair{96, "stages=3"},
+                                            {32, "stages=4,double_buffer=0"},
+                                            {160, "stages=2,split_k=3"},
+                                            {0, "stages=2"}}) {
+            const std::string tiles = "block=32x64x16,warp=16x32,thread=4x4,slices=3,resident=1,edges=0,";
+            const KernelConfig config =
+                with_parameters({SimtHierarchicalConfig{}}, parse_parameters(tiles + parameters));
+            static_cast<void>(check_kernel(on_emulator(), spec_of(layout, 64, 128, k, DataType::f32), config));
+        }
+}
+
 TEST_CASE(
     "emulated simt_hierarchical: beta of 0 reads no C, alpha of 0 and K of 0 no operands; leading dimensions beyond "
     "the row") {

@@ -211,7 +211,11 @@ std::vector<Case> hierarchical_cases() {
     using enum GemmLayout;
     return {{"hierarchical, transposed", f32(tn, 512), {}, base},
             {"hierarchical, straight", f32(nt, 512), {{"slices", "15"}, {"rasterization", "zigzag"}}, base},
-            {"hierarchical, both ways, odd sizes", f32(tt, 333), {{"k_lanes", "8"}, {"double_buffer", "0"}}, base},
+            {"hierarchical, whole tiles", f32(nn, 512), {{"edges", "0"}, {"order", "right"}}, base},
+            {"hierarchical, both ways, odd sizes",
+             f32(tt, 333),
+             {{"k_lanes", "8"}, {"double_buffer", "0"}, {"order", "even"}},
+             base},
             {"hierarchical, split K, C", with_c(f32(nn, 512), DataType::bf16, DataType::f16), {{"split_k", "3"}}, base},
             {"hierarchical, bf16 through registers",
              spec_of(tt, 333, 333, 333),

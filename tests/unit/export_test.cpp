@@ -304,6 +304,17 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
     SECTION("split K") { check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}})); }
 }
 
+TEST_CASE("the launcher of a kernel that leaves edges unchecked takes its own shape alone") {
+    const GemmSpec f32{.m = 1024, .n = 1024, .k = 512, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32};
+    const auto launcher_of = [&](const char* edges) {
+        const TemporaryFolder folder;
+        write(exported(f32, {{"edges", edges}, {"split_k", "1"}}), folder.path, {.name = "taken", .force = false});
+        return text_of(folder.path / "taken.c");
+    };
+    CHECK_THAT(launcher_of("0"), ContainsSubstring("problem->m != 1024 || problem->n != 1024 || problem->k != 512"));
+    CHECK_THAT(launcher_of("1"), !ContainsSubstring("problem->m != 1024"));
+}
+
 TEST_CASE("the launcher compiles with the real cuda.h") {
     const char* const include = "/usr/local/cuda/include";
     if (!fs::exists(fs::path(include) / "cuda.h")) SKIP_TEST("no CUDA toolkit in /usr/local/cuda");

@@ -58,12 +58,17 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
     CHECK_THAT(violations(spec, "resident=2"), ContainsSubstring("x 2 resident blocks exceed the 65536 of an SM"));
     CHECK_THAT(violations(spec, "block=256x128x64,stages=4,k_lanes=8"),
                ContainsSubstring("bytes of shared memory, sm_90a has 232448"));
+    CHECK(violations(spec, "edges=0").empty());
+    CHECK_THAT(violations(f32(GemmLayout::tn, 512, 500, 520), "edges=0"),
+               ContainsSubstring("edges = 0 leaves n = 500 unchecked: not a multiple of the block tile's 128") &&
+                   ContainsSubstring("k = 520 unchecked") && !ContainsSubstring("m = 512 unchecked"));
     GemmSpec half = spec;
     half.a = half.b = DataType::f16;
     CHECK_THAT(violations(half, ""), ContainsSubstring("copy = async leaves f16 unconverted"));
     CHECK_THROWS_WITH(config_with("slice=4"),
                       ContainsSubstring("simt_hierarchical has no parameter 'slice'") && ContainsSubstring("slices"));
     CHECK_THROWS_WITH(config_with("copy=asink"), ContainsSubstring("'asink' is not async or registers"));
+    CHECK_THROWS_WITH(config_with("order=rite"), ContainsSubstring("'rite' is not left, right or even"));
 }
 
 TEST_CASE("simt_hierarchical: lanes cover a warp tile's quads once, and pairs of them share addresses") {
