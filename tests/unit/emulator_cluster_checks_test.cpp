@@ -47,6 +47,7 @@ std::string text_of(PtxRun run, FaultKind kind) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         run.order_seed = seed;
         const auto fault = fault_of(run);
+        CHECK(fault);
         if (!fault) return "no fault";
         INFO(fault->text);
         CHECK(to_string(fault->kind) == to_string(kind));
@@ -104,6 +105,21 @@ TEST_CASE("emulator cluster checks: reads before a write of the owner, writes of
     text_of(pair(kStore + kSync + kPeerStore + kLoad + kSync), FaultKind::shared_race);
     CHECK(is_right(pair(kStore + kSync + kPeerStore + kSync + kLoad)));
     CHECK(is_right(pair(kPeerStore + kSync + kLoad)));
+    // One block reaches over, the other touches its own, whichever comes first: block 1 passes the barrier before block 0.
+    for (const std::string reaches : {"@%p0 ", "@%p1 "}) {
+        const std::string owns = reaches == "@%p0 " ? "@%p1 " : "@%p0 ";
+        INFO(reaches << "reaches over");
+        text_of(pair(kStore + kSync + reaches + kPeerStore + owns + kLoad + kSync), FaultKind::shared_race);
+        text_of(pair(kStore + kSync + reaches + kPeerStore + owns + kStore + kSync), FaultKind::shared_race);
+        text_of(pair(kStore + kSync + reaches + kPeerLoad + owns + kStore + kSync), FaultKind::shared_race);
+        CHECK(is_right(pair(kStore + kSync + reaches + kPeerLoad + owns + kLoad + kSync)));
+        // A read by the writer, or its write of another byte, hides nothing of the write.
+        const std::string write = kStore + kSync + reaches + kPeerStore;
+        text_of(pair(write + reaches + kPeerLoad + owns + kLoad + kSync), FaultKind::shared_race);
+        text_of(pair("mov.u16 %rs1, 1;\n" + write + reaches + "st.shared::cluster.u8 [%r13], %rs1;\n" + owns +
+                     "ld.shared.u8 %r2, [%r10+1];\n" + kSync),
+                FaultKind::shared_race);
+    }
     // Different bytes of one word are no race.
     const std::string bytes =
         "add.u32 %r15, %r13, 1;\ncvt.u16.u32 %rs1, %thread;\nst.shared.u8 [%r10], %rs1;\n"
