@@ -3,16 +3,10 @@
 // K, each in its own shared memory: sP (kBlockM, kBlockN), f32, row pitch kPitchP. Each reads the vectors that are its share out
 // of all of them (distributed shared memory), adds them in the order of the splits, and stores.
 
-// What any block of the cluster wrote to shared memory before this, all of them see after it.
-__device__ __forceinline__ void publish_to_cluster() {
+// What any block of the cluster wrote to shared memory before this, all of them see after it; what it read, it has.
+__device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-// All blocks of the cluster have come here; nothing is waited for that they wrote.
-__device__ __forceinline__ void meet_cluster() {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
 // Where the same shared memory lies in the block of that rank.
@@ -51,7 +45,7 @@ __device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsig
     #pragma unroll
     for (int s = 0; s < kSplitK; ++s) peer[s] = address_in_block(sP, s);
 
-    publish_to_cluster();                                       // all sums are in place
+    cluster_sync();                                             // all sums are in place
     #pragma unroll 1
     for (int first = split * kThreads + threadIdx.x; first < kVectors; first += kAtOnce * kStride) {
         float part[kAtOnce][kSplitK][kVectorD];
@@ -77,5 +71,5 @@ __device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsig
             store_vector(output, row, column, part[i][0]);
         }
     }
-    meet_cluster();                                             // no block ends while another reads its sums
+    cluster_sync();                                             // no block ends while another reads its sums
 }
