@@ -11,7 +11,7 @@ namespace jitgemm::tuning {
 
 /// Problems that are searched at once on one device. While some wait for compiles, others verify and time: fewer leave
 /// the device or the compilers idle, more only keep operands on the device (docs/tuning-processes.md has figures).
-inline constexpr int kProblemsInFlight = 8;
+inline constexpr int kProblemsInFlight = 12;
 
 /// A device that the searches for several problems share. One at a time has it, so that nothing runs beside a kernel
 /// that is timed, and each gets it in the order in which they asked. Thread-safe.
