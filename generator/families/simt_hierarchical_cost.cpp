@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 
 namespace jitgemm {
 namespace {
@@ -26,6 +28,7 @@ constexpr Tile kTiles[] = {
     {16, 64, 16, 32, 4, 4, 1, 4},    {64, 16, 32, 16, 4, 4, 1, 4},    {8, 128, 8, 64, 4, 4, 1, 4},
     {128, 8, 64, 8, 4, 4, 1, 4},
 };
+constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kFewBlocks = 264;      // below about a wave, splitting K may pay
@@ -45,6 +48,8 @@ Config config_of(const Tile& tile, const GemmSpec& spec) {
     return config;
 }
 
+bool is_full_tile(const Config& config) { return config.thread.m * config.thread.n >= kFullTile; }
+
 bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
     if (splits == 1) return true;
     const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
@@ -52,14 +57,32 @@ bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
            spec.k / splits >= kShortestSplit;
 }
 
+/// Orders of the sums differ in the registers ptxas gives them, which shows where a thread has many.
+std::span<const UpdateOrder> orders_of(const Config& config) {
+    static constexpr UpdateOrder kOrders[] = {UpdateOrder::left, UpdateOrder::right, UpdateOrder::even};
+    return std::span(kOrders).first(is_full_tile(config) ? std::size(kOrders) : 1);
+}
+
+bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
+    return spec.m % block.m == 0 && spec.n % block.n == 0 && spec.k % block.k == 0;
+}
+
+void add_splits(std::vector<KernelConfig>& candidates, const GemmSpec& spec, Config config) {
+    for (const int splits : kSplits) {
+        config.split_k = splits;
+        if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
+    }
+}
+
 void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Tile& tile) {
     Config config = config_of(tile, spec);
+    config.edges = !has_no_edges(spec, config.block);
     const bool transposes = order_a(spec.layout) == Order::row || order_b(spec.layout) == Order::column;
     for (const int k_lanes : kKLanes) {
         config.k_lanes = k_lanes;
-        for (const int splits : kSplits) {
-            config.split_k = splits;
-            if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
+        for (const UpdateOrder order : orders_of(config)) {
+            config.order = order;
+            add_splits(candidates, spec, config);
         }
         if (!transposes) break;
     }
@@ -74,10 +97,11 @@ constexpr double kSlabShare = 0.5;        // of the partial sums' bytes that rea
 constexpr double kSchedulers = 4;         // of an SM
 constexpr double kCopyInstructions = 2;   // of a copy: its address, itself
 constexpr double kLoopInstructions = 40;  // of a k-block beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.10;      // issue slots lost to register banks below 128 sums a thread
+constexpr double kNarrowTile = 1.04;      // issue slots lost to register banks below 128 sums a thread,
+constexpr double kSmallTile = 1.10;       // and below 64
 constexpr double kLoneWarp = 0.30;        // issue slots lost with one warp a scheduler, a quarter with two ...
 constexpr double kTransposedCycles =
-    2.6;  // of the load-store unit a transposed element of a warp, beyond its instruction
+    4.0;  // of the load-store unit a transposed element of a warp, beyond its instruction
 constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
 constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
 constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
@@ -87,22 +111,24 @@ constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
 
 /// Of the variants of one large tile ptxas schedules some worse than others, by 2 to 10 %, for no reason that a model could
 /// know: the one that an H200 ran fastest for each layout, and what the others are taken to lose.
-constexpr int kFullTile = 128;  // sums of a thread
 constexpr double kOtherVariant = 1.03;
 struct Variant {
     GemmLayout layout;
+    bool edges;
     int block_m, slices, k_lanes;
+    UpdateOrder order;
 };
-constexpr Variant kFastest[] = {{GemmLayout::tn, 256, 4, 8},
-                                {GemmLayout::nn, 128, 15, 4},
-                                {GemmLayout::nt, 128, 15, 4},
-                                {GemmLayout::tt, 128, 1, 8}};
+constexpr Variant kFastest[] = {
+    {GemmLayout::tn, false, 128, 15, 8, UpdateOrder::right}, {GemmLayout::nn, false, 256, 4, 8, UpdateOrder::left},
+    {GemmLayout::nt, false, 256, 4, 4, UpdateOrder::right},  {GemmLayout::tt, false, 128, 15, 4, UpdateOrder::left},
+    {GemmLayout::tn, true, 128, 15, 8, UpdateOrder::right},  {GemmLayout::nn, true, 256, 4, 8, UpdateOrder::right},
+    {GemmLayout::nt, true, 256, 4, 4, UpdateOrder::right},   {GemmLayout::tt, true, 128, 15, 8, UpdateOrder::right}};
 
 double variant_slowdown(GemmLayout layout, const Config& c) {
-    if (c.thread.m * c.thread.n < kFullTile) return 1;
+    if (!is_full_tile(c)) return 1;
     const auto is_this = [&](const Variant& v) {
-        return v.layout == layout && v.block_m == c.block.m && v.slices == c.slices &&
-               (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
+        return v.layout == layout && v.edges == c.edges && v.block_m == c.block.m && v.slices == c.slices &&
+               v.order == c.order && (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
     };
     return std::any_of(std::begin(kFastest), std::end(kFastest), is_this) ? 1 : kOtherVariant;
 }
@@ -110,7 +136,7 @@ double variant_slowdown(GemmLayout layout, const Config& c) {
 /// Issue slots that one warp takes for one k-block.
 double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     const int sums = c.thread.m * c.thread.n;
-    const double fmas = sums * (sums < kFullTile ? kNarrowTile : 1);
+    const double fmas = sums * (is_full_tile(c) ? 1 : 2 * sums >= kFullTile ? kNarrowTile : kSmallTile);
     const double loads = (c.thread.m + c.thread.n) / 4.0;
     const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
     const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
