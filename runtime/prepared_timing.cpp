@@ -25,13 +25,8 @@ namespace {
 constexpr std::int64_t kFlushBytes = 512LL << 20;
 constexpr std::int64_t kMostGraphLaunches = 1 << 16;
 
-std::int64_t rotating_bytes(Context::Impl& context, const TimingOptions& options) {
-    if (options.hot || options.protocol == Protocol::cold) return 1;  // a single copy
-    return std::max(options.rotating_bytes, 4 * context.device->model().l2_bytes);
-}
-
 RotatingOperands make_operands(Context::Impl& context, const GemmSpec& spec, const TimingOptions& options) {
-    return {context, spec, rotating_bytes(context, options), options.seed, options.alpha, options.beta};
+    return {context, spec, rotating_bytes(context.device->model(), options), options.seed, options.alpha, options.beta};
 }
 
 // ---- steady: graphs of launches -------------------------------------------------------------------------------------
@@ -155,6 +150,11 @@ std::unique_ptr<PreparedTiming::Method> make_method(Context::Impl& context, cons
 }
 
 }  // namespace
+
+std::int64_t rotating_bytes(const GpuModel& gpu, const TimingOptions& options) {
+    if (options.hot || options.protocol == Protocol::cold) return 1;
+    return std::max(options.rotating_bytes, 4 * gpu.l2_bytes);
+}
 
 // Streams, events and graphs are made, used and destroyed with the device's context current.
 

@@ -3,9 +3,13 @@
 #include "runtime/benchmark.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace jitgemm {
+
+/// Bytes of operands that launches rotate through, at least; 1 where a single copy serves.
+[[nodiscard]] std::int64_t rotating_bytes(const GpuModel& gpu, const TimingOptions& options);
 
 /// One problem set up for timing on a GPU: operands in place, stream and events made, and for each contender what its
 /// protocol prepares (steady: a recorded graph). Kept between rounds, so that setting up is paid once.

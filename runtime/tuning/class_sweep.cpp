@@ -1,5 +1,7 @@
 #include "runtime/tuning/class_sweep.hpp"
 
+#include "runtime/tuning/problem_benches.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +11,8 @@ namespace jitgemm::tuning {
 namespace {
 
 using Clock = SharedSweep::Clock;
+
+constexpr std::chrono::milliseconds kLookInterval{100};  // for Ctrl-C, while there is no room for another problem
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -40,6 +44,21 @@ std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOpti
 
 }  // namespace
 
+/// A problem from next() on, until it has ended in whatever way.
+class ClassSweep::Flight {
+public:
+    Flight(ClassSweep& sweep, SharedDevice& device, std::size_t index)
+        : sweep_(sweep), device_(device), index_(index) {}
+    Flight(const Flight&) = delete;
+    Flight& operator=(const Flight&) = delete;
+    ~Flight() { sweep_.end(device_, index_); }
+
+private:
+    ClassSweep& sweep_;
+    SharedDevice& device_;
+    std::size_t index_;
+};
+
 ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices)
     : shared_(shared), results_(shared.problems.size()) {
     for (Measuring* device : devices) devices_.push_back(std::make_unique<SharedDevice>(*device));
@@ -47,12 +66,9 @@ ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devic
 }
 
 void ClassSweep::work(SharedDevice& device) {
-    while (const std::optional<std::size_t> index = next()) {
-        TunedProblem result = tune(device, *index);
-        const std::lock_guard lock(shared_.mutex);
-        ++shared_.done;
-        if (shared_.services.on_problem) shared_.services.on_problem(result);
-        results_[*index] = std::move(result);
+    while (const std::optional<std::size_t> index = next(device)) {
+        const Flight flight(*this, device, *index);
+        keep(*index, tune(device, *index));
     }
 }
 
@@ -130,10 +146,35 @@ void ClassSweep::report_finished() {
 
 // ---- problem after problem ------------------------------------------------------------------------------------------
 
-std::optional<std::size_t> ClassSweep::next() {
+/// Waits for room on the device.
+std::optional<std::size_t> ClassSweep::next(SharedDevice& device) {
+    std::unique_lock lock(shared_.mutex);
+    while (next_ < shared_.problems.size() && !shared_.services.interrupted()) {
+        if (device.admit(bytes_of(next_))) {
+            shared_.pace.begin(Clock::now());
+            return next_++;
+        }
+        shared_.ended.wait_for(lock, kLookInterval);
+    }
+    return std::nullopt;
+}
+
+void ClassSweep::end(SharedDevice& device, std::size_t index) {
     const std::lock_guard lock(shared_.mutex);
-    if (next_ == shared_.problems.size() || shared_.services.interrupted()) return std::nullopt;
-    return next_++;
+    shared_.pace.end(Clock::now());
+    device.dismiss(bytes_of(index));
+    shared_.ended.notify_all();
+}
+
+void ClassSweep::keep(std::size_t index, TunedProblem result) {
+    const std::lock_guard lock(shared_.mutex);
+    ++shared_.done;
+    if (shared_.services.on_problem) shared_.services.on_problem(result);
+    results_[index] = std::move(result);
+}
+
+std::int64_t ClassSweep::bytes_of(std::size_t index) const {
+    return bench_bytes(shared_.problems[index].spec, devices_.front()->facts().model);
 }
 
 ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
@@ -149,20 +190,22 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
 }
 
 /// Budgets are shared out evenly among the problems left, so that the first ones don't use up all.
-Clock::time_point ClassSweep::deadline() const {
-    const double budget = shared_.options.budget_seconds;
-    if (budget <= 0) return Clock::time_point::max();
+/// Returns what the pace's clock will show when a problem that begins now has had its share.
+double ClassSweep::allowance() const {
     const std::lock_guard lock(shared_.mutex);
-    const double left = budget - shared_.elapsed();
+    const double left = std::max(0.0, shared_.options.budget_seconds - shared_.elapsed());
     const auto problems = static_cast<double>(std::max<std::size_t>(1, shared_.asked - shared_.done));
-    const auto at_once = static_cast<double>(kProblemsInFlight * shared_.services.devices.size());
-    const double share = std::max(0.0, left) * std::min(1.0, at_once / problems);
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
+    const auto devices = static_cast<double>(shared_.services.devices.size());
+    return shared_.pace.seconds(Clock::now()) + left * std::min(1.0, devices / problems);
 }
 
-Stop ClassSweep::stop_at(Clock::time_point deadline) const {
+Stop ClassSweep::stop_at(double pace) const {
     if (shared_.services.interrupted()) return Stop::interrupted;
-    return Clock::now() >= deadline ? Stop::budget : Stop::none;
+    const double budget = shared_.options.budget_seconds;
+    if (budget <= 0) return Stop::none;
+    const std::lock_guard lock(shared_.mutex);
+    const bool is_over = shared_.elapsed() >= budget || shared_.pace.seconds(Clock::now()) >= pace;
+    return is_over ? Stop::budget : Stop::none;
 }
 
 std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
@@ -196,7 +239,7 @@ TunedProblem ClassSweep::tune(SharedDevice& device, std::size_t index) {
 void ClassSweep::search(SharedDevice& device, std::size_t index, const Prepared& now, TunedProblem& result) {
     const TuneProblem& problem = shared_.problems[index];
     TrialLog log(shared_.services.store, id_, problem.spec, earlier(problem.spec));
-    const Clock::time_point end = deadline();
+    const double end = allowance();
     ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
                        {.compiling = shared_.services.compiling,
                         .device = device,

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "runtime/file_lock.hpp"
+#include "runtime/tuning/fair_clock.hpp"
 #include "runtime/tuning/shared_device.hpp"
 #include "runtime/tuning/sweep.hpp"
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,9 +22,11 @@ struct SharedSweep {
     const SweepOptions& options;
     const Sweep::Services& services;
     Clock::time_point start = Clock::now();
-    std::mutex mutex{};     // guards what follows, and the callbacks
-    std::size_t asked = 0;  // problems, of all classes of devices
+    std::mutex mutex{};               // guards what follows, and the callbacks
+    std::condition_variable ended{};  // a problem
+    std::size_t asked = 0;            // problems, of all classes of devices
     std::size_t done = 0;
+    FairClock pace{static_cast<double>(services.devices.size())};  // what each problem in flight has had
 
     [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -41,6 +46,7 @@ public:
     [[nodiscard]] const std::vector<std::unique_ptr<SharedDevice>>& devices() const { return devices_; }
 
 private:
+    class Flight;
     /// What the search for one problem starts from.
     struct Prepared {
         SearchSpace space;
@@ -53,7 +59,10 @@ private:
     [[nodiscard]] bool lock(std::int64_t id);
     [[nodiscard]] bool take_over(const SweepRow& row);
     void report_finished();
-    [[nodiscard]] std::optional<std::size_t> next();
+    [[nodiscard]] std::optional<std::size_t> next(SharedDevice& device);
+    void end(SharedDevice& device, std::size_t index);
+    void keep(std::size_t index, TunedProblem result);
+    [[nodiscard]] std::int64_t bytes_of(std::size_t index) const;
     [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
     [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index, const std::string& why) const;
     [[nodiscard]] TunedProblem tune(SharedDevice& device, std::size_t index);
@@ -62,8 +71,8 @@ private:
     [[nodiscard]] bool is_shown(std::size_t index) const;
     void show(std::size_t index, const TrialLog& log) const;
     [[nodiscard]] std::optional<double> remaining_seconds() const;
-    [[nodiscard]] Clock::time_point deadline() const;
-    [[nodiscard]] Stop stop_at(Clock::time_point deadline) const;
+    [[nodiscard]] double allowance() const;
+    [[nodiscard]] Stop stop_at(double pace) const;
     [[nodiscard]] std::vector<Trial> earlier(const GemmSpec& spec) const;
 
     SharedSweep& shared_;

@@ -1,10 +1,19 @@
 #include "runtime/tuning/problem_benches.hpp"
 
+#include "runtime/rotating_operands.hpp"
 #include "runtime/tuning/shared_device.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace jitgemm::tuning {
+
+std::int64_t bench_bytes(const GemmSpec& spec, const GpuModel& gpu) {
+    constexpr std::int64_t kVerifying = 2;  // copies of all operands: the kernel's, and those of the right D
+    const RotationPlan plan =
+        rotation_plan(spec, rotating_bytes(gpu, TimingOptions{}), std::numeric_limits<std::int64_t>::max());
+    return (plan.copies + kVerifying) * plan.bytes_per_copy();
+}
 
 ProblemBenches::ProblemBenches(Context::Impl& context)
     : context_(context), free_at_first_(context.device->free_memory()) {}

@@ -5,10 +5,14 @@
 #include "runtime/tuning/timing_bench.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <optional>
 
 namespace jitgemm::tuning {
+
+/// About how much ProblemBenches holds of a problem.
+[[nodiscard]] std::int64_t bench_bytes(const GemmSpec& resolved_spec, const GpuModel& gpu);
 
 /// What a GPU holds of the problems in flight (kProblemsInFlight): operands to verify with and a D found right, operands
 /// and graphs to time with. It stays from job to job, so that turning to another problem and back costs nothing. The

@@ -70,6 +70,20 @@ private:
 
 SharedDevice::SharedDevice(Measuring& device) : device_(device), facts_(device.facts()) {}
 
+bool SharedDevice::admit(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (problems_ > 0 && bytes_ + bytes > static_cast<std::int64_t>(facts_.memory_bytes / 2)) return false;
+    ++problems_;
+    bytes_ += bytes;
+    return true;
+}
+
+void SharedDevice::dismiss(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    --problems_;
+    bytes_ -= bytes;
+}
+
 bool SharedDevice::lend(const std::function<bool()>& stopped, const std::function<void(Measuring&)>& use) {
     const Place place(*this);
     if (!place.wait(stopped)) return false;

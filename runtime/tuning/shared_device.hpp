@@ -3,13 +3,14 @@
 #include "runtime/tuning/services.hpp"
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
 
 namespace jitgemm::tuning {
 
-/// Problems that are searched at once on one device. While some wait for compiles, others verify and time: fewer leave
+/// Problems that are searched at once on one device, as far as its memory has room. While some wait for compiles, others verify and time: fewer leave
 /// the device or the compilers idle, more only keep operands on the device (docs/tuning-processes.md has figures).
 inline constexpr int kProblemsInFlight = 12;
 
@@ -20,6 +21,11 @@ public:
     explicit SharedDevice(Measuring& device);
 
     [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
+
+    /// Whether a problem that holds so many bytes (bench_bytes) may begin: there is no other in flight, or together they
+    /// hold no more than half the memory. Turning from one to another would be slow if each had to make way for the next.
+    [[nodiscard]] bool admit(std::int64_t bytes);
+    void dismiss(std::int64_t bytes);  ///< one that was admitted has ended
 
     /// Waits for the device, has it used, and returns whether it was: false when `stopped`, asked ten times a second
     /// and once more at last, said so before. Throws what `use` throws.
@@ -40,6 +46,8 @@ private:
     std::condition_variable moved_;
     std::deque<const Place*> queue_;  // the first has the device
     double busy_seconds_ = 0;
+    int problems_ = 0;  // admitted
+    std::int64_t bytes_ = 0;
 };
 
 }  // namespace jitgemm::tuning

@@ -20,6 +20,7 @@ bool never() { return false; }
 /// A device that takes its time to come back to life and to work.
 class SlowMeasuring final : public Measuring {
 public:
+    SlowMeasuring() { facts_.memory_bytes = std::size_t{1} << 30U; }
     [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
     void revive() override { std::this_thread::sleep_for(200ms); }
     [[nodiscard]] VerifyOutcome verify(const VerifyJob&) override {
@@ -115,4 +116,18 @@ TEST_CASE("a shared device is busy while it verifies and times, not while it com
     });
     CHECK(device.busy_seconds() >= 0.05);
     CHECK(device.busy_seconds() < 0.2);
+}
+
+TEST_CASE("problems begin on a shared device as long as they fit into half of its memory") {
+    SlowMeasuring measuring;  // with 1 GB
+    SharedDevice device(measuring);
+    CHECK(device.admit(400 << 20));
+    CHECK(device.admit(100 << 20));
+    CHECK_FALSE(device.admit(100 << 20));
+    device.dismiss(400 << 20);
+    CHECK(device.admit(100 << 20));
+    device.dismiss(100 << 20);
+    device.dismiss(100 << 20);
+    CHECK(device.admit(2000 << 20));  // alone, whatever it holds
+    CHECK_FALSE(device.admit(1));
 }

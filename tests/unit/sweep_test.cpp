@@ -500,3 +500,17 @@ TEST_CASE("two sweeps at once on one store each have their own") {
     CHECK(result.problems.at(0).record.winner.has_value());
     CHECK(result.stop == Stop::none);
 }
+
+TEST_CASE("a problem that ends with an error leaves its room on the device to the next", "[threads]") {
+    Bench bench;
+    bench.scripts[0]->known.memory_bytes = 1;  // room for one at a time
+    bool failed = false;
+    bench.scripts[0]->before_turn = [&failed] {
+        if (!std::exchange(failed, true)) throw std::runtime_error("fell off the bus");
+    };
+    CHECK_THROWS_WITH(bench.run({problem(1024), problem(1088), problem(1152)}), ContainsSubstring("off the bus"));
+    CHECK(bench.finished.size() == 2);
+    const SweepResult result = bench.run({problem(1024), problem(1088), problem(1152)});
+    CHECK(result.resumed);
+    CHECK(result.stop == Stop::none);
+}
