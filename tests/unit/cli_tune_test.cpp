@@ -72,6 +72,16 @@ public:
         return counts;
     }
 
+    /// The kernel that the device timed so many turns after its first.
+    [[nodiscard]] std::string kernel_of_turn(int turn) const {
+        std::istringstream text(text_in(log()));
+        for (std::string what, kernel, line; std::getline(text, line);) {
+            std::istringstream(line) >> what >> kernel;
+            if (what == "time" && turn-- == 0) return kernel;
+        }
+        return {};
+    }
+
     Tool tool;
 };
 
@@ -222,10 +232,12 @@ TEST_CASE("the tool: Ctrl-C in the middle of a long round ends tune after the tu
 }
 
 TEST_CASE("the tool: a crash in the middle of a round costs no other kernel its turn") {
-    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
-    const Json rule{{"name", space.kernels[5]}, {"time", "segv"}};
+    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 12 --no-cublaslt";
+    const TunedTool healthy;
+    static_cast<void>(healthy.json(asked));
+    const Json rule{{"name", healthy.kernel_of_turn(5)}, {"time", "segv"}};
     const TunedTool tuned(Json{{"kernels", Json::array({rule})}});
-    const Json document = tuned.json("bf16 tn 1024 1024 1024 --max-candidates 12 --no-cublaslt");
+    const Json document = tuned.json(asked);
     CHECK(verdicts(document, "crashed") == 1);
     for (const auto& [turn, count] : tuned.executed("time ")) CHECK(count == 1);
     CHECK(recorded_in(tuned.store()) == tuned.turns() - 1);
