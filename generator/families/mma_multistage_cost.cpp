@@ -35,8 +35,8 @@ constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 256;  // of K
 constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
 constexpr int kFewSplits = 4;
-constexpr int kPortableCluster = 8;  // blocks of a cluster that every GPU with clusters takes
-constexpr int kWholeGpu = 100;       // SMs
+constexpr int kPortableCluster =
+    8;  // blocks that every GPU with clusters takes; larger ones never won (docs/performance.md)
 
 MmaMultistageConfig config_of(const Tile& tile, int block_k) {
     MmaMultistageConfig config;
@@ -71,7 +71,8 @@ std::vector<Pack> packings(const GemmSpec& spec) {
 
 /// The ways in which so many splits may add up.
 std::vector<Reduction> reductions(int splits, const Arch& arch) {
-    if (splits > 1 && splits <= arch.max_cluster_blocks) return {Reduction::workspace, Reduction::cluster};
+    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableCluster))
+        return {Reduction::workspace, Reduction::cluster};
     return {Reduction::workspace};
 }
 
@@ -159,12 +160,11 @@ double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int r
 }
 
 /// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
-/// 132, clusters of 2 fill all, of up to 8 fill 120, of 16 fill 112 (one block an SM; with more an SM it matters less, but then
-/// a wave's blocks are more too). Of a GPU that is cut down no group may have 16: nothing is expected of it.
+/// 132, clusters of 2 fill all, of up to 8 fill 120 (one block an SM; with more an SM it matters less, but then a wave's blocks are
+/// more too).
 GpuModel with_room_for_clusters(const GpuModel& gpu, int blocks) {
     GpuModel reached = gpu;
     if (blocks > 2) reached.sm_count = std::max(1, gpu.sm_count * 10 / 11);
-    if (blocks > kPortableCluster) reached.sm_count = gpu.sm_count < kWholeGpu ? 1 : gpu.sm_count * 9 / 11;
     return reached;
 }
 

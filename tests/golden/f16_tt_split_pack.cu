@@ -5,7 +5,7 @@
 //   arch     sm_80
 //   launch   gemm_pack_a: 80 blocks of 256 threads along x, 0 bytes of dynamic shared memory
 //   launch   gemm: 24 blocks of 128 threads along x, 73728 bytes of dynamic shared memory
-//   launch   gemm_reduce: 127 blocks of 256 threads along x, 0 bytes of dynamic shared memory
+//   launch   gemm_reduce: 127 blocks of 64 threads along x, 0 bytes of dynamic shared memory
 //   compile  nvcc -arch=sm_80 -std=c++17 -cubin kernel.cu
 //   again    jitgemm dump --m 127 --n 130 --k 4099 --a-type f16 --b-type f16 --acc-type f16 --layout tt --arch sm_80 --kernel mma_multistage_tt_a-f16_b-f16_c-none_d-f16t_acc-f16_block64x64x64_warp32x32_mma16x8x16_ldsm4n.4t_stages4_pad8_db0_group8m_epi-smem_split4_pack-a_align2.4.4
 // ---- end of banner: what follows depends on the kernel's name alone, and is what gets compiled and hashed ----
@@ -35,7 +35,7 @@ constexpr int kAlignA    = 16;          // bytes A is aligned to: what a thread 
 constexpr int kAlignB    = 4;           // bytes B is aligned to
 constexpr int kVectorD   = 4;           // elements of D a thread stores at once
 constexpr int kPackThreads = 256;       // threads of a block that packs an operand
-constexpr int kReduceThreads = 256;     // threads of a block that adds partial sums
+constexpr int kReduceThreads = 64;      // threads of a block that adds partial sums
 
 using Bits        = unsigned short;     // f16 as stored
 using Accumulator = unsigned;           // two f16 sums

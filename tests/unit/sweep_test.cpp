@@ -303,17 +303,17 @@ TEST_CASE("while a problem waits for its compiles another is measured", "[thread
 TEST_CASE("a sweep that is cut off in the middle of a round loses nothing of it but the turn under way", "[threads]") {
     const std::vector<TuneProblem> asked{problem(1024)};
     Bench bench;
-    int left = 50;
+    int left = 66;
     bench.scripts[0]->before_turn = [&left] {
         if (left-- == 0) throw std::runtime_error("the device fell off the bus");
     };
     CHECK_THROWS_WITH(bench.run(asked), ContainsSubstring("fell off the bus"));
-    CHECK(bench.turns().size() == 50);
-    CHECK(samples_in(bench.store.read_sweep(1)) == 50);
+    CHECK(bench.turns().size() == 66);
+    CHECK(samples_in(bench.store.read_sweep(1)) == 66);
     bench.scripts[0]->before_turn = {};
     const SweepResult result = bench.run(asked);
     CHECK(result.resumed);
-    CHECK(result.problems.at(0).new_samples == static_cast<int>(bench.turns().size()) - 50);
+    CHECK(result.problems.at(0).new_samples == static_cast<int>(bench.turns().size()) - 66);
     CHECK(each_once(bench.turns()));
     const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
     CHECK(samples_in(stored) == bench.turns().size());
@@ -322,7 +322,7 @@ TEST_CASE("a sweep that is cut off in the middle of a round loses nothing of it 
     for (const Trial& trial : stored.at(0).trials)
         unended += static_cast<int>(
             std::ranges::count(trial.samples, 0, [](const Sample& sample) { return sample.after.power_watts; }));
-    CHECK(unended == 50 - 2 * 24);
+    CHECK(unended == 66 - 2 * 32);
 }
 
 TEST_CASE("rounds that a slowdown spoilt are repeated and count once", "[threads]") {
@@ -332,7 +332,7 @@ TEST_CASE("rounds that a slowdown spoilt are repeated and count once", "[threads
     Bench bench;
     bench.scripts[0]->spoilt_rounds = 2;
     const SweepResult result = bench.run(asked);
-    CHECK(bench.turns().size() == calm.turns().size() + 2 * 24);
+    CHECK(bench.turns().size() == calm.turns().size() + 2 * 32);
     CHECK(result.problems.at(0).new_samples == expected.problems.at(0).new_samples);
     CHECK(result.problems[0].record.winner->kernel == expected.problems[0].record.winner->kernel);
     const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
