@@ -47,16 +47,16 @@ std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOpti
 /// A problem from next() on, until it has ended in whatever way.
 class ClassSweep::Flight {
 public:
-    Flight(ClassSweep& sweep, SharedDevice& device, std::size_t index)
-        : sweep_(sweep), device_(device), index_(index) {}
+    Flight(ClassSweep& sweep, SharedDevice& device, const Begun& problem)
+        : sweep_(sweep), device_(device), problem_(problem) {}
     Flight(const Flight&) = delete;
     Flight& operator=(const Flight&) = delete;
-    ~Flight() { sweep_.end(device_, index_); }
+    ~Flight() { sweep_.end(device_, problem_); }
 
 private:
     ClassSweep& sweep_;
     SharedDevice& device_;
-    std::size_t index_;
+    Begun problem_;
 };
 
 ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices)
@@ -66,9 +66,9 @@ ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devic
 }
 
 void ClassSweep::work(SharedDevice& device) {
-    while (const std::optional<std::size_t> index = next(device)) {
-        const Flight flight(*this, device, *index);
-        keep(*index, tune(device, *index));
+    while (const std::optional<Begun> problem = next(device)) {
+        const Flight flight(*this, device, *problem);
+        keep(problem->index, tune(device, *problem));
     }
 }
 
@@ -132,6 +132,7 @@ bool ClassSweep::take_over(const SweepRow& row) {
 void ClassSweep::report_finished() {
     was_finished_ = true;
     next_ = shared_.problems.size();
+    shared_.begun += next_;
     for (ProblemRecord& record : shared_.services.store.read_sweep(id_)) {
         const auto asked = std::ranges::find(shared_.problems, record.spec, &TuneProblem::spec);
         if (asked == shared_.problems.end()) continue;
@@ -147,22 +148,27 @@ void ClassSweep::report_finished() {
 // ---- problem after problem ------------------------------------------------------------------------------------------
 
 /// Waits for room on the device.
-std::optional<std::size_t> ClassSweep::next(SharedDevice& device) {
+std::optional<ClassSweep::Begun> ClassSweep::next(SharedDevice& device) {
     std::unique_lock lock(shared_.mutex);
     while (next_ < shared_.problems.size() && !shared_.services.interrupted()) {
-        if (device.admit(bytes_of(next_))) {
-            shared_.pace.begin(Clock::now());
-            return next_++;
-        }
+        if (device.admit(bytes_of(next_))) return begin_next();
         shared_.ended.wait_for(lock, kLookInterval);
     }
     return std::nullopt;
 }
 
-void ClassSweep::end(SharedDevice& device, std::size_t index) {
+/// Under the lock.
+ClassSweep::Begun ClassSweep::begin_next() {
+    const Clock::time_point now = Clock::now();
+    const double left = shared_.options.budget_seconds - shared_.elapsed();
+    const double share = shared_.pace.share(now, left, static_cast<double>(shared_.asked - shared_.begun++));
+    return {.index = next_++, .over = shared_.pace.begin(now, share)};
+}
+
+void ClassSweep::end(SharedDevice& device, const Begun& problem) {
     const std::lock_guard lock(shared_.mutex);
-    shared_.pace.end(Clock::now());
-    device.dismiss(bytes_of(index));
+    shared_.pace.end(Clock::now(), problem.over);
+    device.dismiss(bytes_of(problem.index));
     shared_.ended.notify_all();
 }
 
@@ -190,21 +196,12 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
 }
 
 /// Budgets are shared out evenly among the problems left, so that the first ones don't use up all.
-/// Returns what the pace's clock will show when a problem that begins now has had its share.
-double ClassSweep::allowance() const {
-    const std::lock_guard lock(shared_.mutex);
-    const double left = std::max(0.0, shared_.options.budget_seconds - shared_.elapsed());
-    const auto problems = static_cast<double>(std::max<std::size_t>(1, shared_.asked - shared_.done));
-    const auto devices = static_cast<double>(shared_.services.devices.size());
-    return shared_.pace.seconds(Clock::now()) + left * std::min(1.0, devices / problems);
-}
-
-Stop ClassSweep::stop_at(double pace) const {
+Stop ClassSweep::stop_at(double over) const {
     if (shared_.services.interrupted()) return Stop::interrupted;
     const double budget = shared_.options.budget_seconds;
     if (budget <= 0) return Stop::none;
     const std::lock_guard lock(shared_.mutex);
-    const bool is_over = shared_.elapsed() >= budget || shared_.pace.seconds(Clock::now()) >= pace;
+    const bool is_over = shared_.elapsed() >= budget || shared_.pace.seconds(Clock::now()) >= over;
     return is_over ? Stop::budget : Stop::none;
 }
 
@@ -224,27 +221,27 @@ std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::s
     return result;
 }
 
-TunedProblem ClassSweep::tune(SharedDevice& device, std::size_t index) {
+TunedProblem ClassSweep::tune(SharedDevice& device, const Begun& begun) {
     const Clock::time_point start = Clock::now();
+    const std::size_t index = begun.index;
     const Prepared now = prepare(shared_.problems[index]);
     if (std::optional<TunedProblem> none = unserved(index, now.failure)) return *std::move(none);
     TunedProblem result;
     result.record.spec = shared_.problems[index].spec;
     result.device_class = device_class(device.facts());
-    search(device, index, now, result);
+    search(device, begun, now, result);
     result.seconds = seconds_since(start);
     return result;
 }
 
-void ClassSweep::search(SharedDevice& device, std::size_t index, const Prepared& now, TunedProblem& result) {
-    const TuneProblem& problem = shared_.problems[index];
+void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared& now, TunedProblem& result) {
+    const TuneProblem& problem = shared_.problems[begun.index];
     TrialLog log(shared_.services.store, id_, problem.spec, earlier(problem.spec));
-    const double end = allowance();
     ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
                        {.compiling = shared_.services.compiling,
                         .device = device,
-                        .stop = [&] { return stop_at(end); },
-                        .on_progress = [&](const TrialLog& so_far) { show(index, so_far); }});
+                        .stop = [&] { return stop_at(begun.over); },
+                        .on_progress = [&](const TrialLog& so_far) { show(begun.index, so_far); }});
     result.stop = tuner.run();
     result.record.winner = tuner.winner(result.stop == Stop::none);
     result.record.trials = log.trials();

@@ -25,6 +25,7 @@ struct SharedSweep {
     std::mutex mutex{};               // guards what follows, and the callbacks
     std::condition_variable ended{};  // a problem
     std::size_t asked = 0;            // problems, of all classes of devices
+    std::size_t begun = 0;
     std::size_t done = 0;
     FairClock pace{static_cast<double>(services.devices.size())};  // what each problem in flight has had
 
@@ -47,6 +48,11 @@ public:
 
 private:
     class Flight;
+    /// A problem in flight, and what the pace's clock shows when it has had its share of the budget.
+    struct Begun {
+        std::size_t index = 0;
+        double over = 0;
+    };
     /// What the search for one problem starts from.
     struct Prepared {
         SearchSpace space;
@@ -59,20 +65,20 @@ private:
     [[nodiscard]] bool lock(std::int64_t id);
     [[nodiscard]] bool take_over(const SweepRow& row);
     void report_finished();
-    [[nodiscard]] std::optional<std::size_t> next(SharedDevice& device);
-    void end(SharedDevice& device, std::size_t index);
+    [[nodiscard]] std::optional<Begun> next(SharedDevice& device);
+    [[nodiscard]] Begun begin_next();
+    void end(SharedDevice& device, const Begun& problem);
     void keep(std::size_t index, TunedProblem result);
     [[nodiscard]] std::int64_t bytes_of(std::size_t index) const;
     [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
     [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index, const std::string& why) const;
-    [[nodiscard]] TunedProblem tune(SharedDevice& device, std::size_t index);
-    void search(SharedDevice& device, std::size_t index, const Prepared& prepared, TunedProblem& result);
+    [[nodiscard]] TunedProblem tune(SharedDevice& device, const Begun& begun);
+    void search(SharedDevice& device, const Begun& begun, const Prepared& prepared, TunedProblem& result);
     [[nodiscard]] bool serves(const Winner& winner) const;
     [[nodiscard]] bool is_shown(std::size_t index) const;
     void show(std::size_t index, const TrialLog& log) const;
     [[nodiscard]] std::optional<double> remaining_seconds() const;
-    [[nodiscard]] double allowance() const;
-    [[nodiscard]] Stop stop_at(double pace) const;
+    [[nodiscard]] Stop stop_at(double over) const;
     [[nodiscard]] std::vector<Trial> earlier(const GemmSpec& spec) const;
 
     SharedSweep& shared_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 
 namespace jitgemm::tuning {
 
@@ -13,15 +14,20 @@ public:
 
     explicit FairClock(double devices) : devices_(devices) {}
 
-    void begin(Clock::time_point now);  ///< of a problem
-    void end(Clock::time_point now);
+    /// A problem begins that may take so many seconds by this clock; returns what it shows when they are over.
+    [[nodiscard]] double begin(Clock::time_point now, double seconds);
+    void end(Clock::time_point now, double over);  ///< of the problem that begin() returned this for
+
     [[nodiscard]] double seconds(Clock::time_point now) const;
+    /// The share of each of `problems` that have not begun, when the devices have `left` seconds of real time yet and
+    /// those in flight take all that they may. Never more than `left`, nor less than 0.
+    [[nodiscard]] double share(Clock::time_point now, double left, double problems) const;
 
 private:
     void advance(Clock::time_point now);
 
     double devices_;
-    int in_flight_ = 0;
+    std::multiset<double> over_;  // of the problems in flight
     Clock::time_point last_{};
     double seconds_ = 0;  ///< at last_
 };

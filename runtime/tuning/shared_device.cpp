@@ -72,7 +72,7 @@ SharedDevice::SharedDevice(Measuring& device) : device_(device), facts_(device.f
 
 bool SharedDevice::admit(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
-    if (problems_ > 0 && bytes_ + bytes > static_cast<std::int64_t>(facts_.memory_bytes / 2)) return false;
+    if (problems_ > 0 && bytes_ + bytes > static_cast<std::int64_t>(facts_.memory_bytes / 3)) return false;
     ++problems_;
     bytes_ += bytes;
     return true;

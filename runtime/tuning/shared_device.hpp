@@ -10,8 +10,9 @@
 
 namespace jitgemm::tuning {
 
-/// Problems that are searched at once on one device, as far as its memory has room. While some wait for compiles, others verify and time: fewer leave
-/// the device or the compilers idle, more only keep operands on the device (docs/tuning-processes.md has figures).
+/// Problems that are searched at once on one device, as far as its memory has room. While some wait for compiles, others
+/// verify and time: fewer leave the device or the compilers idle, more only keep operands on the device
+/// (docs/tuning-processes.md has figures).
 inline constexpr int kProblemsInFlight = 12;
 
 /// A device that the searches for several problems share. One at a time has it, so that nothing runs beside a kernel
@@ -23,7 +24,8 @@ public:
     [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
 
     /// Whether a problem that holds so many bytes (bench_bytes) may begin: there is no other in flight, or together they
-    /// hold no more than half the memory. Turning from one to another would be slow if each had to make way for the next.
+    /// hold no more than a third of the memory. Turning from one to another would be slow if each had to make way for
+    /// the next.
     [[nodiscard]] bool admit(std::int64_t bytes);
     void dismiss(std::int64_t bytes);  ///< one that was admitted has ended
 

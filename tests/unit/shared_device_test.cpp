@@ -20,7 +20,7 @@ bool never() { return false; }
 /// A device that takes its time to come back to life and to work.
 class SlowMeasuring final : public Measuring {
 public:
-    SlowMeasuring() { facts_.memory_bytes = std::size_t{1} << 30U; }
+    SlowMeasuring() { facts_.memory_bytes = std::size_t{1536} << 20U; }
     [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
     void revive() override { std::this_thread::sleep_for(200ms); }
     [[nodiscard]] VerifyOutcome verify(const VerifyJob&) override {
@@ -118,8 +118,8 @@ TEST_CASE("a shared device is busy while it verifies and times, not while it com
     CHECK(device.busy_seconds() < 0.2);
 }
 
-TEST_CASE("problems begin on a shared device as long as they fit into half of its memory") {
-    SlowMeasuring measuring;  // with 1 GB
+TEST_CASE("problems begin on a shared device as long as they fit into a third of its memory") {
+    SlowMeasuring measuring;  // with 1.5 GB
     SharedDevice device(measuring);
     CHECK(device.admit(400 << 20));
     CHECK(device.admit(100 << 20));
