@@ -93,17 +93,17 @@ TEST_CASE("every tile is taken by one block, which is the block of that tile") {
 }
 
 TEST_CASE("a block takes one split of one tile; splits of a cluster are neighbours") {
-    constexpr TileIndex tiles{3, 5};
+    constexpr TileIndex kFewTiles{3, 5};
     for (const Reduction reduction : {Reduction::workspace, Reduction::cluster}) {
         MmaMultistageConfig config = config_of(Rasterization::grouped_m, 2);
         config.split_k = 4;
         config.reduction = reduction;
         std::set<std::tuple<std::int64_t, std::int64_t, int>> taken;
         for (std::int64_t block = 0; block < 3 * 5 * 4; ++block) {
-            const auto [tile, split] = work_of_block(config, block, tiles);
+            const auto [tile, split] = work_of_block(config, block, kFewTiles);
             CHECK(taken.insert({tile.m, tile.n, split}).second);
             CHECK((split >= 0 && split < 4));
-            const std::int64_t first = first_block_of_tile(config, tile, tiles);
+            const std::int64_t first = first_block_of_tile(config, tile, kFewTiles);
             CHECK(block == first + split * (reduction == Reduction::cluster ? 1 : 3 * 5));
         }
     }
