@@ -195,14 +195,15 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
     return result;
 }
 
-/// Budgets are shared out evenly among the problems left, so that the first ones don't use up all.
+/// Budgets are shared out evenly among the problems left, so that the first ones don't use up all. The last ones have
+/// what is left: nobody waits for it.
 Stop ClassSweep::stop_at(double over) const {
     if (shared_.services.interrupted()) return Stop::interrupted;
     const double budget = shared_.options.budget_seconds;
     if (budget <= 0) return Stop::none;
     const std::lock_guard lock(shared_.mutex);
-    const bool is_over = shared_.elapsed() >= budget || shared_.pace.seconds(Clock::now()) >= over;
-    return is_over ? Stop::budget : Stop::none;
+    const bool has_had_its_share = shared_.begun < shared_.asked && shared_.pace.seconds(Clock::now()) >= over;
+    return has_had_its_share || shared_.elapsed() >= budget ? Stop::budget : Stop::none;
 }
 
 std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
