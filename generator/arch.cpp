@@ -40,7 +40,7 @@ constexpr Row kRows[] = {
 /// CUDA C++ Programming Guide, "Thread Block Clusters": 8 blocks everywhere since sm_90; 16 on the data centre's GPUs.
 constexpr int max_cluster_blocks(int compute_capability) {
     if (compute_capability < 90) return 0;
-    return compute_capability < 110 ? 16 : 8;
+    return compute_capability < 110 ? 16 : kPortableClusterBlocks;
 }
 
 constexpr Arch arch_of(const Row& row) {

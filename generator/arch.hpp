@@ -8,6 +8,9 @@
 
 namespace jitgemm {
 
+/// Blocks of a thread-block cluster that every GPU with clusters takes; for more a function must be allowed them.
+inline constexpr int kPortableClusterBlocks = 8;
+
 /// One GPU architecture as ptxas knows it. Shared-memory and occupancy limits: CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability"; instruction availability: PTX ISA, "Target ISA Notes" of each instruction.
 struct Arch {
@@ -20,7 +23,7 @@ struct Arch {
     int max_registers_per_thread;
     int max_threads_per_sm;
     int max_blocks_per_sm;
-    int max_cluster_blocks;   ///< of a thread-block cluster; 0: none, more than 8 need the driver's leave
+    int max_cluster_blocks;   ///< of a thread-block cluster; 0: none
     int mma_flops_per_clock;  ///< dense 16-bit mma.sync with f32 accumulation, flop per clock and SM
     int fma_flops_per_clock;  ///< f32 fma on the FP32 cores, flop per clock and SM
     int first_nvrtc;          ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8

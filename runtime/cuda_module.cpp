@@ -13,7 +13,6 @@ namespace jitgemm {
 namespace {
 
 constexpr int kDefaultSharedBytes = 48 * 1024;  // more must be granted per function
-constexpr int kPortableCluster = 8;             // so must clusters of more blocks
 
 std::string refusal_detail(CUresult result) {
     const int version = driver().version;
@@ -58,7 +57,7 @@ void grant(CUfunction function, const KernelEntry& entry) {
                 fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, entry.shared_bytes));
         }
     }
-    if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableCluster) {
+    if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableClusterBlocks) {
         JITGEMM_CHECK(driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     }
 }

@@ -35,10 +35,9 @@
 #endif
 
 // ---- kernel
-#if !GEMM_SPLIT_CLUSTER
 extern "C" __global__ void __launch_bounds__(kThreads)
-#else
-extern "C" __global__ void __cluster_dims__(kSplitK) __launch_bounds__(kThreads)
+#if GEMM_SPLIT_CLUSTER
+__cluster_dims__(kSplitK)
 #endif
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];

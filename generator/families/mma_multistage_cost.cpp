@@ -35,8 +35,6 @@ constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 256;  // of K
 constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
 constexpr int kFewSplits = 4;
-constexpr int kPortableCluster =
-    8;  // blocks that every GPU with clusters takes; larger ones never won (docs/performance.md)
 
 MmaMultistageConfig config_of(const Tile& tile, int block_k) {
     MmaMultistageConfig config;
@@ -69,9 +67,9 @@ std::vector<Pack> packings(const GemmSpec& spec) {
     return options;
 }
 
-/// The ways in which so many splits may add up.
+/// The ways in which so many splits may add up. Larger clusters never won (docs/performance.md).
 std::vector<Reduction> reductions(int splits, const Arch& arch) {
-    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableCluster))
+    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks))
         return {Reduction::workspace, Reduction::cluster};
     return {Reduction::workspace};
 }
@@ -162,10 +160,8 @@ double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int r
 /// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
 /// 132, clusters of 2 fill all, of up to 8 fill 120 (one block an SM; with more an SM it matters less, but then a wave's blocks are
 /// more too).
-GpuModel with_room_for_clusters(const GpuModel& gpu, int blocks) {
-    GpuModel reached = gpu;
-    if (blocks > 2) reached.sm_count = std::max(1, gpu.sm_count * 10 / 11);
-    return reached;
+int sms_for_clusters(const GpuModel& gpu, int blocks) {
+    return blocks > 2 ? std::max(1, gpu.sm_count * 10 / 11) : gpu.sm_count;
 }
 
 /// Reading and writing an operand once more.
@@ -226,7 +222,8 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
         return k_blocks * k_block_cycles(unit, friction(spec, c, constants), in, resident, constants) +
                constants.prologue_cycles + epilogue_cycles(spec, c, resident, constants);
     };
-    add_waves(cost, blocks, c.splits_in_cluster() ? with_room_for_clusters(gpu, c.split_k) : gpu, wave_cycles);
+    const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
+    add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
 
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);

@@ -87,7 +87,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     if (g.a.async)
         text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
     if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
-    if (stages_rows(c) || c.splits_in_cluster())
+    if (c.epilogue == EpilogueStore::shared)
         text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
     if (c.pack != Pack::none)
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace jitgemm {
@@ -126,6 +127,45 @@ std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, cons
     return accesses;
 }
 
+/// Staged sums (rows × columns) read back vector by vector, a lane each. `times(first)` is how often the 32 vectors from `first` on
+/// are read.
+template <typename Times>
+SharedAccess row_loads(std::string_view instruction, int rows, int columns, const MmaMultistageGeometry& g,
+                       const Times& times) {
+    const int vector_bytes = g.vector_d * g.staged_bytes;
+    const int bytes = std::min(vector_bytes, kWidestAccess);
+    const int vectors_per_row = g.vector_d > 0 ? columns / g.vector_d : 0;
+    const int vectors = rows * vectors_per_row;
+    SharedAccess access;
+    access.what = "epilogue load";
+    access.instruction = fmt::format("{} of {} bytes", instruction, bytes);
+    access.in_mainloop = false;
+    for (int first = 0; first < vectors; first += kWarpLanes) {
+        if (times(first) == 0) continue;
+        for (int part = 0; part < vector_bytes; part += bytes) {
+            const LaneAddresses addresses = lane_addresses([&](int lane) {
+                const int vector = first + lane;
+                if (vector >= vectors) return kInactiveLane;
+                return vector / vectors_per_row * g.staged_pitch + vector % vectors_per_row * vector_bytes + part;
+            });
+            add_instruction(access, load_wavefronts(bytes, addresses), times(first));
+        }
+    }
+    explain_conflicts(access,
+                      vector_bytes > kWidestAccess
+                          ? fmt::format("vectors of {} bytes are read in parts of {}, so that lanes lie {} bytes apart",
+                                        vector_bytes, bytes, vector_bytes)
+                          : rows_share_banks(columns * g.staged_bytes, g.staged_pitch));
+    return access;
+}
+
+/// What the first block of a cluster reads of the whole tile, from its own shared memory and its peers': every split_k-th vector of
+/// each thread's.
+SharedAccess cluster_load(const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    return row_loads("ld.shared::cluster", c.block.m, c.block.n, g,
+                     [&](int first) { return first / g.threads % c.split_k == 0 ? c.split_k : 0; });
+}
+
 /// Asked for every candidate, so what needs no counting isn't counted.
 bool may_conflict(const MmaMultistageConfig& config) { return config.shared_layout != SharedLayout::swizzle; }
 
@@ -153,59 +193,8 @@ SharedAccess copy_access(Operand operand, const OperandGeometry& g, SharedLayout
 }
 
 SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const MmaMultistageGeometry& g) {
-    const int vector_bytes = g.vector_d * g.staged_bytes;
-    const int bytes = std::min(vector_bytes, kWidestAccess);
-    const int vectors_per_row = g.vector_d > 0 ? warp.n / g.vector_d : 0;
-    const int vectors = mma.m * vectors_per_row;
-    SharedAccess access;
-    access.what = "epilogue load";
-    access.instruction = fmt::format("ld.shared of {} bytes", bytes);
-    access.in_mainloop = false;
-    for (int first = 0; first < vectors; first += kWarpLanes) {
-        for (int part = 0; part < vector_bytes; part += bytes) {
-            const LaneAddresses addresses = lane_addresses([&](int lane) {
-                const int vector = first + lane;
-                if (vector >= vectors) return kInactiveLane;
-                return vector / vectors_per_row * g.staged_pitch + vector % vectors_per_row * vector_bytes + part;
-            });
-            add_instruction(access, load_wavefronts(bytes, addresses), g.tiles_m * g.threads / kWarpLanes);
-        }
-    }
-    explain_conflicts(access,
-                      vector_bytes > kWidestAccess
-                          ? fmt::format("vectors of {} bytes are read in parts of {}, so that lanes lie {} bytes apart",
-                                        vector_bytes, bytes, vector_bytes)
-                          : rows_share_banks(warp.n * g.staged_bytes, g.staged_pitch));
-    return access;
+    return row_loads("ld.shared", mma.m, warp.n, g, [&](int) { return g.tiles_m * g.threads / kWarpLanes; });
 }
-
-namespace {
-
-/// A block's loads of its share of the whole tile, from its own shared memory and its peers': the first block's, in the first's.
-SharedAccess cluster_load(const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
-    const int vector_bytes = g.vector_d * g.staged_bytes;
-    const int bytes = std::min(vector_bytes, kWidestAccess);
-    const int vectors_per_row = g.vector_d > 0 ? c.block.n / g.vector_d : 0;
-    const int vectors = c.block.m * vectors_per_row;
-    SharedAccess access;
-    access.what = "epilogue load";
-    access.instruction = fmt::format("ld.shared::cluster of {} bytes", bytes);
-    access.in_mainloop = false;
-    for (int first = 0; first < vectors; first += kWarpLanes) {
-        if (first / g.threads % c.split_k != 0) continue;  // another block's share
-        for (int part = 0; part < vector_bytes; part += bytes) {
-            const LaneAddresses addresses = lane_addresses([&](int lane) {
-                const int vector = first + lane;
-                if (vector >= vectors) return kInactiveLane;
-                return vector / vectors_per_row * g.staged_pitch + vector % vectors_per_row * vector_bytes + part;
-            });
-            add_instruction(access, load_wavefronts(bytes, addresses), c.split_k);
-        }
-    }
-    return access;
-}
-
-}  // namespace
 
 std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                          const MmaMultistageConfig& config) {

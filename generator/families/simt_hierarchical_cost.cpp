@@ -177,7 +177,7 @@ CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& co
         return k_blocks * k_block_cycles(c, g, resident) * variant_slowdown(spec.layout, c) + kPrologueCycles +
                resident * store_bytes / kStoreBytesPerCycle;
     };
-    add_waves(cost, blocks, gpu, wave_cycles);
+    add_waves(cost, blocks, gpu.sm_count, gpu.clock_mhz, wave_cycles);
 
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);

@@ -7,17 +7,17 @@
 
 namespace jitgemm {
 
-/// Sets math_us, tail_us and waves of a cost whose blocks_per_sm is known. `wave_cycles(resident)` is how long a wave takes with so
+/// Sets math_us, tail_us and waves of a cost whose blocks_per_sm is known, on so many SMs. `wave_cycles(resident)` is how long a wave takes with so
 /// many blocks on an SM, 0 for none. Full waves run with every SM full; the blocks left over spread out, fewer on an SM.
 template <typename WaveCycles>
-void add_waves(CostEstimate& cost, double blocks, const GpuModel& gpu, const WaveCycles& wave_cycles) {
-    const double slots = static_cast<double>(gpu.sm_count) * cost.blocks_per_sm;
+void add_waves(CostEstimate& cost, double blocks, int sm_count, int clock_mhz, const WaveCycles& wave_cycles) {
+    const double slots = static_cast<double>(sm_count) * cost.blocks_per_sm;
     cost.waves = blocks / slots;
     const double full_waves = std::floor(cost.waves);
     const double left = blocks - full_waves * slots;
     const double full_wave = wave_cycles(cost.blocks_per_sm);
-    const double last_wave = wave_cycles(static_cast<int>(std::ceil(left / gpu.sm_count)));
-    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    const double last_wave = wave_cycles(static_cast<int>(std::ceil(left / sm_count)));
+    const double us_per_cycle = 1 / static_cast<double>(clock_mhz);
     cost.math_us = (full_waves * full_wave + last_wave) * us_per_cycle;
     cost.tail_us = std::max(0.0, last_wave - left / slots * full_wave) * us_per_cycle;
 }
