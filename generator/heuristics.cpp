@@ -32,9 +32,9 @@ KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const 
 }
 
 /// A family's candidates with the selection's parameters fixed, each once.
-std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSpec& spec, const Arch& arch,
+std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSpec& spec, const GpuModel& gpu,
                                               const Selection& selection) {
-    std::vector<KernelConfig> candidates = family.candidates(spec, arch);
+    std::vector<KernelConfig> candidates = family.candidates(spec, gpu);
     if (selection.parameters.empty()) return candidates;
     std::vector<KernelConfig> fixed;
     std::set<ParameterMap> seen;
@@ -47,16 +47,16 @@ std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSp
 
 /// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families could not.
 template <typename Visit>
-std::vector<std::string> for_each_candidate(const GemmSpec& spec, const Arch& arch, const Selection& selection,
+std::vector<std::string> for_each_candidate(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection,
                                             Visit visit) {
     std::vector<std::string> unsupported;
     if (selection.family) static_cast<void>(find_family(*selection.family));
     for (const Family& family : family_table()) {
         if (!serves(selection, family, spec)) continue;
-        std::vector<std::string> reasons = family.unsupported(spec, arch);
+        std::vector<std::string> reasons = family.unsupported(spec, *gpu.arch);
         unsupported.insert(unsupported.end(), reasons.begin(), reasons.end());
         if (!reasons.empty()) continue;
-        for (const KernelConfig& config : selected_candidates(family, spec, arch, selection)) visit(family, config);
+        for (const KernelConfig& config : selected_candidates(family, spec, gpu, selection)) visit(family, config);
     }
     return unsupported;
 }
@@ -75,11 +75,11 @@ bool runs_before(const Candidate& left, const Candidate& right, const GemmSignat
 }
 
 [[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported,
-                                       const Selection& selection, const Arch& arch) {
+                                       const Selection& selection, const GpuModel& gpu) {
     std::set<std::string> reasons(unsupported.begin(), unsupported.end());
     if (reasons.empty())
-        for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
-            for (std::string& reason : rejections(family, spec, config, arch, selection))
+        for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
+            for (std::string& reason : rejections(family, spec, config, *gpu.arch, selection))
                 reasons.insert(std::move(reason));
         });
     throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), {reasons.begin(), reasons.end()});
@@ -96,7 +96,7 @@ CandidateList list_candidates(const GemmSpec& asked, const GpuModel& gpu, const 
         list.accepted.push_back({config, family_of(config).cost(spec, config, gpu)});
         return list;
     }
-    list.unsupported = for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
+    list.unsupported = for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
         std::vector<std::string> reasons = rejections(family, spec, config, arch, selection);
         if (reasons.empty())
             list.accepted.push_back({config, family.cost(spec, config, gpu)});
@@ -116,13 +116,13 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
     const GemmSignature problem = signature(spec);
     std::optional<Candidate> best;
     std::vector<std::string> unsupported =
-        for_each_candidate(spec, arch, selection, [&](const Family& family, const KernelConfig& config) {
+        for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
             const Candidate candidate{config, family.cost(spec, config, gpu)};
             // The cheap test first: most candidates are slower than the best so far, and need no checking.
             if (best && !runs_before(candidate, *best, problem)) return;
             if (rejections(family, spec, config, arch, selection).empty()) best = candidate;
         });
-    if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, arch);
+    if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, gpu);
     return best->config;
 }
 

@@ -11,6 +11,7 @@ std::int64_t tiles(std::int64_t extent, std::int64_t tile) { return (extent + ti
 
 std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns) {
     const std::int64_t blocks = tiles(rows, rule.tile_m) * tiles(columns, rule.tile_n) * rule.splits;
+    if (rule.wave > 0) return blocks + blocks % rule.wave;
     return rule.most > 0 ? std::min<std::int64_t>(blocks, rule.most) : blocks;
 }
 

@@ -24,13 +24,15 @@ struct KernelArgument {
 enum class GridMatrix : std::uint8_t { a, b, d };
 
 /// How many blocks cover a matrix: ceil(rows / tile_m) · ceil(columns / tile_n) · splits, all along grid x; where blocks
-/// take several tiles one after the other (grid-stride loops), at most `most` of them.
+/// take several tiles one after the other (grid-stride loops), at most `most` of them. Where tiles are left over from whole
+/// waves of `wave` blocks, each of these takes two.
 struct GridRule {
     int tile_m = 1;
     int tile_n = 1;
     int splits = 1;
     GridMatrix matrix = GridMatrix::d;
     int most = 0;  ///< 0: no limit
+    int wave = 0;  ///< 0: every tile takes one block a split
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns);

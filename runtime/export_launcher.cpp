@@ -205,6 +205,7 @@ std::string block_count_text(const GridRule& rule, bool traded) {
     const std::string_view columns = rule.matrix == GridMatrix::d ? n : "problem->k";
     const std::string text =
         fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
+    if (rule.wave > 0) return fmt::format("{0} + {0} % {1}", text, rule.wave);
     return rule.most > 0 ? fmt::format("{0} < {1} ? {0} : {1}", text, rule.most) : text;
 }
 

@@ -9,7 +9,7 @@
 #include "simt_tiling.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
-#if GEMM_WORKSPACE
+#if GEMM_PARTIAL_SUMS
 #include "workspace.cuh"
 #endif
 #include "output_tile.cuh"
@@ -23,6 +23,8 @@
 #include "simt_epilogue.cuh"
 #if GEMM_PARTIAL_SUMS
 #include "split_k_reduce.cuh"
+#elif GEMM_WAVE
+#include "cut_tiles.cuh"
 #endif
 
 // ---- kernel
@@ -75,10 +77,6 @@ gemm(const GemmArgs args) {
         #pragma unroll
         for (int k = 0; k < kBlockK; ++k) {
             if (k == kBlockK - 1) {                             // the fragments of the next k lie in the next stage
-                copy_a.finish(sA + write_stage * kStageA);
-                copy_b.finish(sB + write_stage * kStageB);
-                copies_issued();
-                wait_for_oldest_copy();                         // next stage visible to all; this one free for refilling
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
                 from_a      = sA + read_stage * kStageA + row;
@@ -90,6 +88,12 @@ gemm(const GemmArgs args) {
             if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
                 copy_a.issue(sA + write_stage * kStageA, k, kSlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kSlices);
+            }
+            if (k == kBlockK - 2) {                             // the last fragments of this stage are on their way
+                copy_a.finish(sA + write_stage * kStageA);
+                copy_b.finish(sB + write_stage * kStageB);
+                copies_issued();
+                wait_for_oldest_copy();                         // next stage visible to all; this one free for refilling
             }
             rank_1_update(rC, rA[k % 2], rB[k % 2]);
         }
@@ -124,8 +128,12 @@ gemm(const GemmArgs args) {
 
 #if GEMM_PARTIAL_SUMS
     const OutputTile output = partial_sums(args, split);
+    epilogue(rC, output, tile_row + row, tile_column + column);
+#elif GEMM_WAVE
+    const OutputTile output = share.is_rest ? rest_output(args, share.left_over) : final_output(args);
+    epilogue(rC, output, (share.is_rest ? 0 : tile_row) + row, (share.is_rest ? 0 : tile_column) + column);
 #else
     const OutputTile output = final_output(args);
-#endif
     epilogue(rC, output, tile_row + row, tile_column + column);
+#endif
 }

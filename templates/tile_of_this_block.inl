@@ -13,6 +13,11 @@
     const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
     const int first_k       = min(split * k_share, static_cast<long long>(args.k));
     const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));
+#elif GEMM_WAVE
+    const CutTile share  = tile_share(blockIdx.x, tiles_m * tiles_n, (args.k + (kBlockK - 1ll)) / kBlockK);
+    const TileCoord tile = tile_of_block(share.tile, tiles_m, tiles_n);
+    const int first_k    = share.is_rest ? share.cut : 0;
+    const int end_k      = share.is_rest || !share.is_cut ? args.k : min(share.cut, args.k);
 #else
     const TileCoord tile = tile_of_block(blockIdx.x, tiles_m, tiles_n);
     const int first_k    = 0;

@@ -86,7 +86,7 @@ struct Family {
     /// Reasons this family cannot serve the problem whatever the config; empty when it can.
     std::vector<std::string> (*unsupported)(const GemmSpec&, const Arch&);
     /// Every config worth considering for the problem, unordered, constraints not yet applied.
-    std::vector<KernelConfig> (*candidates)(const GemmSpec&, const Arch&);
+    std::vector<KernelConfig> (*candidates)(const GemmSpec&, const GpuModel&);
     /// All violated rules, each with its numbers.
     std::vector<std::string> (*violations)(const GemmSpec&, const KernelConfig&, const Arch&);
     /// Why a config that breaks no rule is none to propose unasked (bank conflicts); each with its numbers.

@@ -179,13 +179,13 @@ double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCo
 
 }  // namespace
 
-std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const Arch& arch) {
+std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const GpuModel& gpu) {
     std::vector<KernelConfig> candidates;
     for (const Tile& tile : kTiles) {
-        add_variants(candidates, spec, arch, tile);
+        add_variants(candidates, spec, *gpu.arch, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
         if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
-            add_variants(candidates, spec, arch, turned);
+            add_variants(candidates, spec, *gpu.arch, turned);
     }
     return candidates;
 }

@@ -44,6 +44,7 @@ Macros tile_macros(const MmaMultistageConfig& c) {
             {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
             {"GEMM_SPLIT_K", c.split_k},
             {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
+            {"GEMM_WAVE", 0},
             {"GEMM_PARTIAL_SUMS", c.splits_in_workspace()},
             {"GEMM_PACK_A", packs_a(c.pack)},
             {"GEMM_PACK_B", packs_b(c.pack)},

@@ -46,6 +46,7 @@ struct ConfigParameter {
     std::string_view expected;  ///< of a value, for errors
     bool (*read)(TextReader&, Config&);
     std::string (*write)(const Config&);
+    std::string_view unsaid{};  ///< the value that a kernel's name leaves out, token and all; empty: none
 };
 
 /// The text of every parameter by name.
@@ -87,8 +88,11 @@ template <typename Config>
 template <typename Config>
 [[nodiscard]] std::string config_name_by_table(std::span<const ConfigParameter<Config>> table, const Config& config) {
     std::string name;
-    for (const ConfigParameter<Config>& row : table)
-        name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token, value_in_name(row.write(config)));
+    for (const ConfigParameter<Config>& row : table) {
+        const std::string value = row.write(config);
+        if (!row.unsaid.empty() && value == row.unsaid) continue;
+        name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token, value_in_name(value));
+    }
     return name;
 }
 
@@ -98,8 +102,11 @@ template <typename Config>
     Config config;
     TextReader rest(name);
     for (const ConfigParameter<Config>& row : table) {
-        const std::string_view token = rest.take_token();
+        TextReader ahead = rest;
+        const std::string_view token = ahead.take_token();
         const bool named = token.starts_with(row.token);
+        if (!named && !row.unsaid.empty()) continue;
+        rest = ahead;
         const std::string value = value_from_name(named ? token.substr(row.token.size()) : std::string_view{});
         TextReader reader(value);
         if (!named || !row.read(reader, config) || !reader.done())

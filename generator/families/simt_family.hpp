@@ -29,7 +29,7 @@ struct SimtFamily {
     static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch) {
         return simt_unsupported(Description::kName, spec, arch);
     }
-    static std::vector<KernelConfig> candidates(const GemmSpec& spec, const Arch&) {
+    static std::vector<KernelConfig> candidates(const GemmSpec& spec, const GpuModel&) {
         std::vector<KernelConfig> configs;
         for (const Config& config : Description::candidates(spec)) configs.push_back({config});
         return configs;

@@ -28,6 +28,9 @@ struct SimtHierarchicalConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;    ///< strip width in tiles; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
+    /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
+    /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts a tile); 0: none is cut.
+    int wave = 0;
 
     friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;
 };

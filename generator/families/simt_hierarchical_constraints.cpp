@@ -2,8 +2,11 @@
 #include "generator/families/simt_constraints.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/families/split_k.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace jitgemm {
 namespace {
@@ -18,6 +21,7 @@ constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;
 constexpr int kMaxSplits = 64;
 constexpr int kMaxResident = 16;
+constexpr int kMaxWave = 4096;
 constexpr int kMaxCopies = 64;  // of a thread and k-block: all are unrolled
 
 void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g) {
@@ -62,6 +66,19 @@ void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     check_extent(reasons, "m", spec.m, c.block.m);
     check_extent(reasons, "n", spec.n, c.block.n);
     check_extent(reasons, "k", spec.k, c.block.k);
+}
+
+void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    check_range(reasons, "wave", c.wave, 0, kMaxWave);
+    if (c.wave <= 0 || c.block.m <= 0 || c.block.n <= 0) return;
+    if (c.split_k > 1)
+        reasons.push_back(fmt::format("wave = {} cuts tiles that split_k = {} splits", c.wave, c.split_k));
+    if (spec.d != DataType::f32)
+        reasons.push_back(fmt::format("wave = {} adds the rests of cut tiles to D, which must be f32, not {}", c.wave,
+                                      to_string(spec.d)));
+    if (cut_tiles(spec, c.block, c.wave) == 0)
+        reasons.push_back(fmt::format("wave = {}: {} tiles leave none over to cut", c.wave,
+                                      block_count({c.block.m, c.block.n, 1}, spec)));
 }
 
 void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& operand, const Config& c, int threads) {
@@ -114,7 +131,9 @@ Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& c
     check_operand(reasons, "B", g.b, c, g.threads);
     check_rasterization(reasons, c.rasterization, c.group);
     check_resources(reasons, c, g, arch);
-    check_grid(reasons, spec, {c.block.m, c.block.n, c.split_k});
+    check_wave(reasons, spec, c);
+    check_grid(reasons, spec,
+               {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = std::max(c.wave, 0)});
     return reasons;
 }
 

@@ -1,5 +1,6 @@
 #include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/families/split_k.hpp"
 #include "generator/families/wave_cost.hpp"
 #include "generator/roofline.hpp"
 
@@ -21,18 +22,21 @@ struct Tile {
 
 // What an H200 ran fastest for large, middle and small problems (docs/performance.md).
 constexpr Tile kTiles[] = {
-    {256, 128, 64, 64, 16, 8, 4, 1}, {128, 256, 64, 64, 16, 8, 1, 1}, {128, 256, 64, 64, 16, 8, 15, 1},
-    {128, 128, 32, 64, 8, 8, 15, 2}, {128, 64, 32, 64, 8, 8, 1, 4},   {64, 128, 32, 64, 8, 8, 1, 4},
-    {64, 64, 32, 64, 8, 8, 1, 4},    {64, 128, 32, 32, 8, 4, 8, 2},   {64, 64, 32, 32, 8, 4, 1, 4},
-    {32, 64, 16, 32, 4, 4, 1, 4},    {64, 32, 16, 32, 4, 4, 1, 4},    {32, 32, 16, 32, 4, 4, 1, 4},
-    {16, 64, 16, 32, 4, 4, 1, 4},    {64, 16, 32, 16, 4, 4, 1, 4},    {8, 128, 8, 64, 4, 4, 1, 4},
-    {128, 8, 64, 8, 4, 4, 1, 4},
+    {256, 128, 64, 64, 16, 8, 4, 1},  {256, 128, 64, 64, 16, 8, 8, 1},  {256, 128, 64, 64, 16, 8, 14, 1},
+    {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
+    {128, 256, 64, 64, 16, 8, 14, 1}, {128, 256, 64, 64, 16, 8, 15, 1}, {128, 128, 32, 64, 8, 8, 15, 2},
+    {128, 64, 32, 64, 8, 8, 1, 4},    {64, 128, 32, 64, 8, 8, 1, 4},    {64, 64, 32, 64, 8, 8, 1, 4},
+    {64, 128, 32, 32, 8, 4, 8, 2},    {64, 64, 32, 32, 8, 4, 1, 4},     {32, 64, 16, 32, 4, 4, 1, 4},
+    {64, 32, 16, 32, 4, 4, 1, 4},     {32, 32, 16, 32, 4, 4, 1, 4},     {16, 64, 16, 32, 4, 4, 1, 4},
+    {64, 16, 32, 16, 4, 4, 1, 4},     {8, 128, 8, 64, 4, 4, 1, 4},      {128, 8, 64, 8, 4, 4, 1, 4},
 };
 constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kFewBlocks = 264;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 128;  // of K
+constexpr int kShortestCut = 1024;   // of K
+constexpr int kMostCutWaves = 40;
 
 Config config_of(const Tile& tile, const GemmSpec& spec) {
     Config config;
@@ -67,14 +71,25 @@ bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
     return spec.m % block.m == 0 && spec.n % block.n == 0 && spec.k % block.k == 0;
 }
 
-void add_splits(std::vector<KernelConfig>& candidates, const GemmSpec& spec, Config config) {
+/// Tiles are cut where they are few waves of long ones, so that the time saved covers the second entry.
+bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
+    if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
+    const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
+    return tiles > config.wave && tiles < std::int64_t{kMostCutWaves} * config.wave &&
+           cut_tiles(spec, config.block, config.wave) > 0;
+}
+
+void add_splits(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, Config config) {
     for (const int splits : kSplits) {
         config.split_k = splits;
         if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
     }
+    config.split_k = 1;
+    config.wave = gpu.sm_count * config.resident;
+    if (cutting_may_pay(spec, config)) candidates.push_back({config});
 }
 
-void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Tile& tile) {
+void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, const Tile& tile) {
     Config config = config_of(tile, spec);
     config.edges = !has_no_edges(spec, config.block);
     const bool transposes = order_a(spec.layout) == Order::row || order_b(spec.layout) == Order::column;
@@ -82,7 +97,7 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
         config.k_lanes = k_lanes;
         for (const UpdateOrder order : orders_of(config)) {
             config.order = order;
-            add_splits(candidates, spec, config);
+            add_splits(candidates, spec, gpu, config);
         }
         if (!transposes) break;
     }
@@ -92,14 +107,15 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
 
 // Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
-constexpr double kReduceUs = 4.5;         // second entry of a split-K kernel
-constexpr double kSlabShare = 0.5;        // of the partial sums' bytes that reach DRAM
-constexpr double kSchedulers = 4;         // of an SM
-constexpr double kCopyInstructions = 2;   // of a copy: its address, itself
-constexpr double kLoopInstructions = 40;  // of a k-block beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.04;      // issue slots lost to register banks below 128 sums a thread,
-constexpr double kSmallTile = 1.10;       // and below 64
-constexpr double kLoneWarp = 0.30;        // issue slots lost with one warp a scheduler, a quarter with two ...
+constexpr double kReduceUs = 4.5;          // second entry of a split-K kernel
+constexpr double kRestUsPerByte = 1.0e-6;  // of what is cut off tiles: stored, read, added to D
+constexpr double kSlabShare = 0.5;         // of the partial sums' bytes that reach DRAM
+constexpr double kSchedulers = 4;          // of an SM
+constexpr double kCopyInstructions = 2;    // of a copy: its address, itself
+constexpr double kLoopInstructions = 40;   // of a k-block beyond fmas, loads and copies
+constexpr double kNarrowTile = 1.04;       // issue slots lost to register banks below 128 sums a thread,
+constexpr double kSmallTile = 1.10;        // and below 64
+constexpr double kLoneWarp = 0.30;         // issue slots lost with one warp a scheduler, a quarter with two ...
 constexpr double kTransposedCycles =
     4.0;  // of the load-store unit a transposed element of a warp, beyond its instruction
 constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
@@ -115,20 +131,32 @@ constexpr double kOtherVariant = 1.03;
 struct Variant {
     GemmLayout layout;
     bool edges;
+    bool cuts;
     int block_m, slices, k_lanes;
     UpdateOrder order;
 };
-constexpr Variant kFastest[] = {
-    {GemmLayout::tn, false, 128, 15, 8, UpdateOrder::right}, {GemmLayout::nn, false, 256, 4, 8, UpdateOrder::left},
-    {GemmLayout::nt, false, 256, 4, 4, UpdateOrder::right},  {GemmLayout::tt, false, 128, 15, 4, UpdateOrder::left},
-    {GemmLayout::tn, true, 128, 15, 8, UpdateOrder::right},  {GemmLayout::nn, true, 256, 4, 8, UpdateOrder::right},
-    {GemmLayout::nt, true, 256, 4, 4, UpdateOrder::right},   {GemmLayout::tt, true, 128, 15, 8, UpdateOrder::right}};
+constexpr Variant kFastest[] = {{GemmLayout::tn, false, false, 128, 14, 8, UpdateOrder::right},
+                                {GemmLayout::nn, false, false, 256, 4, 8, UpdateOrder::left},
+                                {GemmLayout::nt, false, false, 256, 15, 4, UpdateOrder::right},
+                                {GemmLayout::tt, false, false, 128, 14, 8, UpdateOrder::right},
+                                {GemmLayout::tn, false, true, 128, 14, 8, UpdateOrder::right},
+                                {GemmLayout::nn, false, true, 256, 14, 8, UpdateOrder::right},
+                                {GemmLayout::nt, false, true, 256, 14, 4, UpdateOrder::right},
+                                {GemmLayout::tt, false, true, 128, 14, 4, UpdateOrder::right},
+                                {GemmLayout::tn, true, false, 256, 15, 4, UpdateOrder::left},
+                                {GemmLayout::nn, true, false, 128, 8, 4, UpdateOrder::left},
+                                {GemmLayout::nt, true, false, 256, 4, 4, UpdateOrder::right},
+                                {GemmLayout::tt, true, false, 256, 14, 4, UpdateOrder::right},
+                                {GemmLayout::tn, true, true, 128, 8, 8, UpdateOrder::left},
+                                {GemmLayout::nn, true, true, 128, 8, 4, UpdateOrder::right},
+                                {GemmLayout::nt, true, true, 128, 4, 4, UpdateOrder::right},
+                                {GemmLayout::tt, true, true, 128, 4, 4, UpdateOrder::left}};
 
 double variant_slowdown(GemmLayout layout, const Config& c) {
     if (!is_full_tile(c)) return 1;
     const auto is_this = [&](const Variant& v) {
-        return v.layout == layout && v.edges == c.edges && v.block_m == c.block.m && v.slices == c.slices &&
-               v.order == c.order && (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
+        return v.layout == layout && v.edges == c.edges && v.cuts == (c.wave > 0) && v.block_m == c.block.m &&
+               v.slices == c.slices && v.order == c.order && (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
     };
     return std::any_of(std::begin(kFastest), std::end(kFastest), is_this) ? 1 : kOtherVariant;
 }
@@ -153,11 +181,23 @@ double k_block_cycles(const Config& c, const SimtHierarchicalGeometry& g, int re
     return std::max({issue, lone, resident * fill, loads});
 }
 
+/// Cut tiles share a wave out among all SMs: those without a greater part compute the rests, `rests` one after the other
+/// (templates/cut_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
+void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, const GpuModel& gpu,
+                   double last_wave_us) {
+    const auto cut = static_cast<double>(cut_tiles(spec, c.block, c.wave));
+    const bool fits = c.wave == gpu.sm_count * cost.blocks_per_sm;
+    const double saved_us = fits ? last_wave_us / (std::ceil(cut / (c.wave - cut)) + 1) : 0;
+    cost.math_us -= saved_us;
+    cost.tail_us = std::max(0.0, cost.tail_us - saved_us);
+    cost.overhead_us += kReduceUs + kRestUsPerByte * static_cast<double>(rests_bytes(spec, c.block, c.wave));
+}
+
 }  // namespace
 
-std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const Arch&) {
+std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const GpuModel& gpu) {
     std::vector<KernelConfig> candidates;
-    for (const Tile& tile : kTiles) add_variants(candidates, spec, tile);
+    for (const Tile& tile : kTiles) add_variants(candidates, spec, gpu, tile);
     return candidates;
 }
 
@@ -192,6 +232,7 @@ CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& co
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
+    if (c.wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

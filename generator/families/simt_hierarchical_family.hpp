@@ -9,7 +9,7 @@ namespace jitgemm {
 [[nodiscard]] std::vector<std::string> simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& config,
                                                                     const Arch& arch);
 [[nodiscard]] std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, const KernelConfig& config);
-[[nodiscard]] std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const Arch& arch);
+[[nodiscard]] std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const GpuModel& gpu);
 [[nodiscard]] CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& config,
                                                   const GpuModel& gpu);
 [[nodiscard]] KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig& config);

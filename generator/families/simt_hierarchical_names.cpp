@@ -26,7 +26,7 @@ bool read_order(TextReader& reader, Config& config) {
 
 constexpr int kUsualGroup = 8;
 constexpr std::string_view kFamily = "simt_hierarchical";
-constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     {"block", "block", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -35,16 +35,16 @@ constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
      [](const Config& c) { return shape_text_2d(c.thread); }},
     {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
      [](const Config& c) { return std::to_string(c.stages); }},
-    {"copy", "copy-", "async or registers", read_copy,
+    {"copy", "", "async or registers", read_copy,
      [](const Config& c) { return std::string(c.copy == CopyPath::async ? "async" : "registers"); }},
     {"double_buffer", "db", "0, 1, false or true",
      [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
      [](const Config& c) { return flag_text(c.double_buffer); }},
-    {"order", "order-", "left, right or even", read_order,
+    {"order", "", "left, right or even", read_order,
      [](const Config& c) { return std::string(kOrderNames[static_cast<std::size_t>(c.order)]); }},
-    {"k_lanes", "klanes", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
+    {"k_lanes", "kl", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
      [](const Config& c) { return std::to_string(c.k_lanes); }},
-    {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
+    {"slices", "sl", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }},
     {"edges", "edges", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.edges); },
      [](const Config& c) { return flag_text(c.edges); }},
@@ -57,6 +57,8 @@ constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
      [](const Config& c) { return std::to_string(c.group); }},
     {"split_k", "split", "a number", [](TextReader& r, Config& c) { return r.take_number(c.split_k); },
      [](const Config& c) { return std::to_string(c.split_k); }},
+    {"wave", "wave", "a number", [](TextReader& r, Config& c) { return r.take_number(c.wave); },
+     [](const Config& c) { return std::to_string(c.wave); }, "0"},
 }};
 constexpr std::span<const ConfigParameter<Config>> kTable = kParameters;
 

@@ -28,10 +28,12 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     text += group_line(c.rasterization, c.group);
     text +=
         constant_line("kResidentBlocks", c.resident, "blocks an SM shall hold at once: bounds a thread's registers");
-    if (c.split_k > 1) {
-        text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (c.split_k > 1) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (c.wave > 0)
+        text +=
+            constant_line("kWave", c.wave, "blocks that run at once: tiles left over from whole waves are cut in two");
+    if (c.split_k > 1 || c.wave > 0)
         text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
-    }
     return text;
 }
 
@@ -73,8 +75,9 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
                     {"GEMM_GROUP", c.group},
                     {"GEMM_SPLIT_K", c.split_k},
                     {"GEMM_SPLIT_CLUSTER", 0},
+                    {"GEMM_WAVE", c.wave},
                     {"GEMM_PARTIAL_SUMS", split},
-                    {"GEMM_WORKSPACE", split},
+                    {"GEMM_WORKSPACE", split || c.wave > 0},
                     {"GEMM_PACK_A", 0},
                     {"GEMM_PACK_B", 0},
                     {"GEMM_A_K_MAJOR", g.a.transposed},
@@ -102,14 +105,16 @@ std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const
     gemm.function = "gemm";
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = {c.block.m, c.block.n, c.split_k};
-    gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1);
-    if (c.split_k == 1) return {gemm};
-    return {gemm, reduce_entry(gemm.arguments)};
+    gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = c.wave};
+    gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1 || c.wave > 0);
+    if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
+    if (c.wave > 0) return {gemm, add_rests_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.wave)};
+    return {gemm};
 }
 
 std::int64_t simt_hierarchical_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    return partial_sum_bytes(spec, config_of(config).split_k);
+    const Config& c = config_of(config);
+    return c.wave > 0 ? rests_bytes(spec, c.block, c.wave) : partial_sum_bytes(spec, c.split_k);
 }
 
 }  // namespace jitgemm

@@ -49,7 +49,7 @@ double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double wa
 
 }  // namespace
 
-std::vector<KernelConfig> wmma_multistage_candidates(const GemmSpec&, const Arch&) {
+std::vector<KernelConfig> wmma_multistage_candidates(const GemmSpec&, const GpuModel&) {
     std::vector<KernelConfig> candidates;
     for (const Tile& tile : kTiles) {
         for (const int block_k : kBlockKs) {

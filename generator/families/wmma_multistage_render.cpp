@@ -38,6 +38,7 @@ Macros config_macros(const WmmaMultistageConfig& c) {
             {"GEMM_EPILOGUE_SHARED", 1},
             {"GEMM_SPLIT_K", 1},
             {"GEMM_SPLIT_CLUSTER", 0},
+            {"GEMM_WAVE", 0},
             {"GEMM_PARTIAL_SUMS", 0},
             {"GEMM_WORKSPACE", 0}};
 }

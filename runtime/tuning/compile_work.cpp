@@ -20,8 +20,8 @@ bool is_ptx(const CompiledKernel& compiled) { return compiled.arch.starts_with("
 /// and in how many blocks they take.
 std::string launch_text(const KernelEntry& entry) {
     const GridRule& grid = entry.grid;
-    return fmt::format("{} {} {} {} {} {} {} {}\n", entry.threads, entry.shared_bytes, fmt::join(entry.cluster, "x"),
-                       grid.tile_m, grid.tile_n, grid.splits, static_cast<int>(grid.matrix), grid.most);
+    return fmt::format("{} {} {} {} {} {} {} {} {}\n", entry.threads, entry.shared_bytes, fmt::join(entry.cluster, "x"),
+                       grid.tile_m, grid.tile_n, grid.splits, static_cast<int>(grid.matrix), grid.most, grid.wave);
 }
 
 CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& compiled) {

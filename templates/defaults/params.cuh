@@ -157,6 +157,9 @@
 #ifndef GEMM_HAS_C
 #define GEMM_HAS_C (GEMM_TYPE_C != 3)
 #endif
+#ifndef GEMM_WAVE
+#define GEMM_WAVE 0
+#endif
 #ifndef GEMM_PARTIAL_SUMS
 #define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
 #endif
@@ -215,7 +218,7 @@
 #define GEMM_REALIGN_MN_MAJOR ((GEMM_A_REALIGN && !GEMM_A_K_MAJOR) || (GEMM_B_REALIGN && !GEMM_B_K_MAJOR))
 #endif
 #ifndef GEMM_WORKSPACE
-#define GEMM_WORKSPACE (GEMM_PARTIAL_SUMS || GEMM_PACK_A || GEMM_PACK_B)
+#define GEMM_WORKSPACE (GEMM_PARTIAL_SUMS || GEMM_WAVE || GEMM_PACK_A || GEMM_PACK_B)
 #endif
 #ifndef GEMM_KEEP_FIRST
 #define GEMM_KEEP_FIRST (GEMM_REALIGN_K_MAJOR || GEMM_PACK_A || GEMM_PACK_B)
@@ -272,6 +275,7 @@ constexpr int kVectorA  = GEMM_VECTOR_A;
 constexpr int kVectorB  = GEMM_VECTOR_B;
 constexpr int kResidentBlocks = GEMM_RESIDENT_BLOCKS;
 
+constexpr unsigned kWave = GEMM_WAVE;
 constexpr int kReduceThreads = 64;
 constexpr int kPackThreads   = 256;
 

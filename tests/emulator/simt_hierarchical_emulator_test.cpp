@@ -43,6 +43,28 @@ TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with
 }
 
 TEST_CASE(
+    "emulated simt_hierarchical: cut tiles of every number, with few k-blocks and none, C, padding and D by columns") {
+    std::size_t i = 0;
+    for (const std::int64_t n : {32, 64, 96, 128, 150})  // tiles of one row of tiles: 1 to 5
+        for (const std::int64_t k : {0, 5, 16, 33, 80, 200})
+            for (const char* wave : {"2", "3", "7", "100"}) {
+                GemmSpec spec = spec_of(kLayouts[i++ % kLayouts.size()], 30, n, k, DataType::f32);
+                if (i % 2 == 0) spec.c = DataType::f32;
+                if (i % 3 == 0) spec.d_order = Order::column;
+                const std::int64_t tiles = (n + 31) / 32;
+                if (tiles % std::stoi(wave) == 0) continue;
+                const KernelConfig config = with_parameters(
+                    {SimtHierarchicalConfig{}},
+                    parse_parameters(std::string("block=32x32x16,warp=16x32,thread=4x4,slices=2,resident=1,wave=") +
+                                     wave));
+                INFO(to_string(spec) << ", wave " << wave);
+                const VerifyOptions options{.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F};
+                static_cast<void>(check_kernel(on_emulator(), with_row_padding(spec, {.a = 1, .b = 2, .c = 3, .d = 5}),
+                                               config, options));
+            }
+}
+
+TEST_CASE(
     "emulated simt_hierarchical: beta of 0 reads no C, alpha of 0 and K of 0 no operands; leading dimensions beyond "
     "the row") {
     const auto check = [](const GemmSpec& spec, const VerifyOptions& options) {

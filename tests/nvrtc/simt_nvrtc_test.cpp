@@ -29,7 +29,7 @@ void check_candidates(const GemmSpec& spec, const char* arch) {
     static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
     for (const std::string_view name : kSimtFamilies) {
         const Family& family = find_family(name);
-        for (const KernelConfig& config : family.candidates(spec, find_arch(arch))) {
+        for (const KernelConfig& config : family.candidates(spec, typical_gpu(find_arch(arch)))) {
             const KernelSource source = generate(spec, config, find_arch(arch));
             INFO(source.name << " for " << arch);
             const PtxasReport report = kCompiler->compile(compile_request(source)).report;

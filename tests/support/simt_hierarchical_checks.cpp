@@ -28,7 +28,8 @@ void check_hierarchical_variants(Context& context, GemmLayout layout, const std:
     std::size_t i = 0;
     for (const std::string_view variant : kHierarchicalVariants)
         for (const Sizes& size : sizes) {
-            const GemmSpec spec = mixed(layout, size, i++);
+            GemmSpec spec = mixed(layout, size, i++);
+            if (variant.find("wave") != variant.npos) spec.d = DataType::f32;
             const VerifyOptions options{.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F};
             static_cast<void>(check_kernel(context, spec, config_of(variant, spec), options));
         }

@@ -11,8 +11,8 @@
 namespace jitgemm::testing {
 
 /// Tiles of every shape, both ways to copy and to transpose, with and without double buffering, every order of blocks and of
-/// sums, split K.
-inline constexpr std::array<std::string_view, 7> kHierarchicalVariants{
+/// sums, split K, cut tiles.
+inline constexpr std::array<std::string_view, 8> kHierarchicalVariants{
     "block=64x64x16,warp=32x32,thread=8x4,slices=1,resident=2,k_lanes=4",
     "block=64x64x16,warp=32x64,thread=8x8,slices=15,resident=1,k_lanes=8,rasterization=zigzag,group=2,order=even",
     "block=128x32x8,warp=64x16,thread=8x4,slices=3,resident=2,stages=4,rasterization=column",
@@ -20,7 +20,8 @@ inline constexpr std::array<std::string_view, 7> kHierarchicalVariants{
     "block=128x128x16,warp=64x64,thread=16x8,slices=4,resident=1,stages=3,rasterization=grouped_n,group=3,"
     "order=right",
     "block=32x32x16,warp=16x32,thread=4x4,slices=2,resident=1,copy=registers,stages=2",
-    "block=32x64x16,warp=16x32,thread=4x4,slices=1,resident=1,split_k=3"};
+    "block=32x64x16,warp=16x32,thread=4x4,slices=1,resident=1,split_k=3",
+    "block=32x32x16,warp=16x32,thread=4x4,slices=2,resident=1,order=right,wave=7"};
 
 /// Every variant in one layout over sizes m, n, k; types, C, alpha, beta and D's order change from one to the next. CHECKs
 /// that verify() finds each right. 16-bit operands go through registers whatever the variant says.

@@ -33,10 +33,10 @@ TEST_CASE("candidates come in order of predicted time, and the choice is their h
 
 TEST_CASE("no family proposes a kernel twice") {
     for (const Family& family : family_table()) {
-        const Arch& arch = *find_gpu("h200").arch;
+        const GpuModel& gpu = find_gpu("h200");
         const GemmSpec spec = resolved({.m = 96, .n = 520, .k = 5000});
         std::set<ParameterMap> seen;
-        for (const KernelConfig& config : family.candidates(spec, arch)) {
+        for (const KernelConfig& config : family.candidates(spec, gpu)) {
             INFO(family.name << ": " << kernel_name({signature(spec), config}));
             CHECK(seen.insert(family.parameters(config)).second);
         }

@@ -75,7 +75,7 @@ TEST_CASE("SIMT kernel names read back, for every variant and candidate") {
             CHECK(parse_kernel_name(kernel_name(id)) == id);
         }
         for (const std::string_view name : kSimtFamilies)
-            for (const KernelConfig& config : find_family(name).candidates(spec, kArch)) {
+            for (const KernelConfig& config : find_family(name).candidates(spec, typical_gpu(kArch))) {
                 const KernelId id{signature(spec), config};
                 CHECK(parse_kernel_name(kernel_name(id)) == id);
                 CHECK(with_parameters(config, parameters_of(config)) == config);

@@ -39,9 +39,30 @@ TEST_CASE("simt_hierarchical: names and parameters say everything") {
         const std::string name = kernel_name(id);
         INFO(name);
         CHECK(name.size() <= 200);
+        CHECK((name.find("_wave") != name.npos) == (variant.find("wave") != variant.npos));
         CHECK(parse_kernel_name(name) == id);
         CHECK(with_parameters({SimtHierarchicalConfig{}}, parameters_of(id.config)) == id.config);
     }
+}
+
+TEST_CASE("simt_hierarchical: the longest name has 200 letters at most, and says what is read differently") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 4000, 4000, 4000, DataType::bf16);
+    spec.c = DataType::bf16;
+    spec.d = DataType::f32;
+    const KernelId id{signature(resolved(spec)),
+                      config_with("block=256x128x16,stages=2,copy=registers,order=right,slices=14,edges=0,"
+                                  "rasterization=grouped_m,group=8,wave=132")};
+    const std::string name = kernel_name(id);
+    INFO(name);
+    CHECK(name.size() <= 200);
+    CHECK(parse_kernel_name(name) == id);
+    const auto with = [&](std::string_view from, std::string_view to) {
+        std::string changed = name;
+        return changed.replace(changed.find(from), from.size(), to);
+    };
+    CHECK_THROWS_WITH(parse_kernel_name(with("_wave132", "_wave0")), ContainsSubstring("wave0"));
+    CHECK_THROWS_WITH(parse_kernel_name(with("_wave132", "_waveX")), ContainsSubstring("waveX"));
+    CHECK_THROWS_WITH(parse_kernel_name(with("_wave132", "_whale132")), ContainsSubstring("whale132"));
 }
 
 TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
@@ -62,7 +83,14 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
     CHECK_THAT(violations(f32(GemmLayout::tn, 512, 500, 520), "edges=0"),
                ContainsSubstring("edges = 0 leaves n = 500 unchecked: not a multiple of the block tile's 128") &&
                    ContainsSubstring("k = 520 unchecked") && !ContainsSubstring("m = 512 unchecked"));
+    CHECK(violations(f32(GemmLayout::tn, 4096, 4096, 4096), "wave=132").empty());
+    CHECK_THAT(violations(spec, "wave=2"), ContainsSubstring("wave = 2: 8 tiles leave none over to cut"));
+    CHECK_THAT(violations(spec, "wave=3,split_k=2"), ContainsSubstring("wave = 3 cuts tiles that split_k = 2 splits"));
+    CHECK_THAT(violations(spec, "wave=5000"), ContainsSubstring("wave = 5000 is outside 0 to 4096"));
     GemmSpec half = spec;
+    half.d = DataType::f16;
+    CHECK_THAT(violations(half, "wave=3"), ContainsSubstring("to D, which must be f32, not f16"));
+    half = spec;
     half.a = half.b = DataType::f16;
     CHECK_THAT(violations(half, ""), ContainsSubstring("copy = async leaves f16 unconverted"));
     CHECK_THROWS_WITH(config_with("slice=4"),
@@ -98,6 +126,31 @@ TEST_CASE("simt_hierarchical: every element of D has one owner") {
             }
         CHECK(owners.size() == static_cast<std::size_t>(spec.m * spec.n));
     }
+}
+
+TEST_CASE("simt_hierarchical: tiles left over from whole waves are cut where that saves more than it costs") {
+    const auto chosen = [](std::int64_t size, const char* gpu) {
+        const GemmSpec spec = f32(GemmLayout::tn, size, size, size);
+        return std::get<SimtHierarchicalConfig>(choose_config(spec, find_gpu(gpu), {}).family);
+    };
+    CHECK(chosen(4096, "h200").wave == 132);
+    CHECK(chosen(8192, "h200").wave == 132);
+    CHECK(chosen(4096, "a100").wave % 108 == 0);
+    CHECK(chosen(2048, "h200").wave == 0);   // 128 tiles are no whole wave
+    CHECK(chosen(32768, "h200").wave == 0);  // of 248 waves a part of the last one is little
+}
+
+TEST_CASE("simt_hierarchical: a kernel that cuts tiles has a workspace for their rests and an entry that adds them") {
+    const GemmSpec spec = f32(GemmLayout::tn, 4096, 4096, 4096);
+    const KernelConfig config = config_with("wave=132");
+    const Family& family = find_family("simt_hierarchical");
+    CHECK(family.workspace_bytes(spec, config) == std::int64_t{116} * 256 * 128 * 4);
+    const std::vector<KernelEntry> entries = family.entries(signature(spec), config);
+    REQUIRE(entries.size() == 2);
+    CHECK(block_count(entries[0].grid, spec) == 512 + 116);
+    CHECK(entries[1].function == "gemm_add_rests");
+    CHECK(entries[1].arguments == entries[0].arguments);
+    CHECK(block_count(entries[1].grid, spec) == 32 * 132);
 }
 
 TEST_CASE("simt_hierarchical: every problem in f32 has a choice, without bank conflicts") {
