@@ -36,7 +36,8 @@ constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kFewBlocks = 264;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 128;  // of K
 constexpr int kShortestCut = 1024;   // of K
-constexpr int kMostCutWaves = 40;
+constexpr std::int64_t kCutThird = 3;      // of a wave is the fewest tiles that are cut
+constexpr std::int64_t kMostCutWaves = 40;
 
 Config config_of(const Tile& tile, const GemmSpec& spec) {
     Config config;
@@ -75,7 +76,7 @@ bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
 bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
     if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
     const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
-    return tiles > config.wave && tiles < std::int64_t{kMostCutWaves} * config.wave &&
+    return kCutThird * tiles > config.wave && tiles < kMostCutWaves * config.wave &&
            cut_tiles(spec, config.block, config.wave) > 0;
 }
 
@@ -113,11 +114,10 @@ constexpr double kSlabShare = 0.5;         // of the partial sums' bytes that re
 constexpr double kSchedulers = 4;          // of an SM
 constexpr double kCopyInstructions = 2;    // of a copy: its address, itself
 constexpr double kLoopInstructions = 40;   // of a k-block beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.04;       // issue slots lost to register banks below 128 sums a thread,
-constexpr double kSmallTile = 1.10;        // and below 64
-constexpr double kLoneWarp = 0.30;         // issue slots lost with one warp a scheduler, a quarter with two ...
-constexpr double kTransposedCycles =
-    4.0;  // of the load-store unit a transposed element of a warp, beyond its instruction
+constexpr double kNarrowTile = 1.08;       // issue slots lost to register banks below 128 sums a thread,
+constexpr double kSmallTile = 1.03;        // and below 64
+constexpr double kLoneWarp = 0.28;         // issue slots lost with one warp a scheduler, a quarter with two ...
+constexpr double kTransposedCycles[] = {4.0, 3.8};  // of the load-store unit a transposed element of a warp, by k_lanes
 constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
 constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
 constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
@@ -143,7 +143,7 @@ constexpr Variant kFastest[] = {{GemmLayout::tn, false, false, 128, 14, 8, Updat
                                 {GemmLayout::nn, false, true, 256, 14, 8, UpdateOrder::right},
                                 {GemmLayout::nt, false, true, 256, 14, 4, UpdateOrder::right},
                                 {GemmLayout::tt, false, true, 128, 14, 4, UpdateOrder::right},
-                                {GemmLayout::tn, true, false, 256, 15, 4, UpdateOrder::left},
+                                {GemmLayout::tn, true, false, 256, 8, 4, UpdateOrder::left},
                                 {GemmLayout::nn, true, false, 128, 8, 4, UpdateOrder::left},
                                 {GemmLayout::nt, true, false, 256, 4, 4, UpdateOrder::right},
                                 {GemmLayout::tt, true, false, 256, 14, 4, UpdateOrder::right},
@@ -168,7 +168,8 @@ double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     const double loads = (c.thread.m + c.thread.n) / 4.0;
     const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
     const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
-    return c.block.k * (fmas + loads) + copies + kTransposedCycles * transposed + kLoopInstructions;
+    const double transposed_cycles = kTransposedCycles[c.k_lanes == kKLanes[1]] * transposed;
+    return c.block.k * (fmas + loads) + copies + transposed_cycles + kLoopInstructions;
 }
 
 double k_block_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
