@@ -109,7 +109,7 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
 // Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
 constexpr double kReduceUs = 4.5;          // second entry of a split-K kernel
-constexpr double kRestUsPerByte = 1.0e-6;  // of what is cut off tiles: stored, read, added to D
+constexpr double kRestUsPerByte = 0.4e-6;  // of what is cut off tiles: stored, read, added to D
 constexpr double kSlabShare = 0.5;         // of the partial sums' bytes that reach DRAM
 constexpr double kSchedulers = 4;          // of an SM
 constexpr double kCopyInstructions = 2;    // of a copy: its address, itself
