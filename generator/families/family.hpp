@@ -67,6 +67,8 @@ struct KernelAnatomy {
     int stages = 0;
     int split_k = 1;
     int cluster = 1;  ///< blocks of a thread-block cluster: then its splits add up in shared memory
+    int wave = 0;     ///< where tiles left over from whole waves of so many blocks are cut in two along K
+    std::int64_t cut_tiles = 0;
     std::int64_t stage_bytes = 0;
     std::int64_t pipeline_bytes = 0;  ///< all stages
     std::int64_t epilogue_bytes = 0;

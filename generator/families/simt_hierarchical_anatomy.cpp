@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage_rasterization.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
 #include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/families/split_k.hpp"
 
 #include <fmt/format.h>
 
@@ -96,6 +97,8 @@ KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
+    anatomy.wave = c.wave;
+    anatomy.cut_tiles = cut_tiles(spec, c.block, c.wave);
     anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kFloatBytes;
     anatomy.pipeline_bytes = g.shared_bytes;
     anatomy.shared_bytes = g.shared_bytes;

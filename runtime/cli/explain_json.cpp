@@ -115,7 +115,7 @@ Json access_json(const SharedAccess& access) {
 Json kernel_json(const KernelAnatomy& a) {
     return {{"block", text_of(a.block)},    {"warp", text_of(a.warp)}, {"mma", text_of(a.mma)},
             {"instruction", a.instruction}, {"threads", a.threads},    {"split_k", a.split_k},
-            {"cluster", a.cluster}};
+            {"cluster", a.cluster},         {"wave", a.wave},          {"cut_tiles", a.cut_tiles}};
 }
 
 template <typename Values, typename ToJson>

@@ -99,6 +99,11 @@ std::string kernel_text(const Explanation& e) {
         text += row("split-K", fmt::format("{} blocks share the K of a tile; {}", a.split_k,
                                            a.cluster > 1 ? "they are a cluster and add up in its shared memory"
                                                          : "a second kernel adds their sums"));
+    if (a.cut_tiles > 0)
+        text += row("cut tiles",
+                    fmt::format("{} left over from whole waves of {} blocks: two blocks share the K of each; a "
+                                "second kernel adds the smaller parts to D",
+                                a.cut_tiles, a.wave));
     return text;
 }
 
