@@ -60,7 +60,11 @@ Json to_json(const KernelEntry& entry) {
             {"threads", entry.threads},
             {"shared_bytes", entry.shared_bytes},
             {"cluster", entry.cluster},
-            {"grid", {{"tile_m", entry.grid.tile_m}, {"tile_n", entry.grid.tile_n}, {"splits", entry.grid.splits}}},
+            {"grid",
+             {{"tile_m", entry.grid.tile_m},
+              {"tile_n", entry.grid.tile_n},
+              {"splits", entry.grid.splits},
+              {"wave", entry.grid.wave}}},
             {"arguments", arguments}};
 }
 

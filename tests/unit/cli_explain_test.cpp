@@ -31,6 +31,14 @@ void check_refused(const std::string& arguments, const std::string& phrase) {
 
 }  // namespace
 
+TEST_CASE("the tool: explain tells of cut tiles") {
+    const std::string cut = "explain f32 nt 4096 4096 4096 --gpu h200 --no-compile --param block=256x128x16,wave=132";
+    const ToolResult result = Tool().run(cut);
+    CHECK_THAT(result.out, ContainsSubstring("116 left over from whole waves of 132 blocks"));
+    CHECK(Tool().json(cut, 0).at("tiles").at("cut_tiles") == 116);
+    CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("cut tiles"));
+}
+
 TEST_CASE("the tool: explain answers with the documented fields") {
     const nlohmann::json document = Tool().json(kSquare, 0);
     using Names = std::vector<std::string>;
@@ -73,7 +81,8 @@ TEST_CASE("the tool: explain answers with the documented fields") {
           Names{"accumulators", "estimated", "fragments", "measured", "source", "spill_bytes"});
     CHECK(keys(document.at("shared_memory")) ==
           Names{"bytes", "epilogue_bytes", "pipeline_bytes", "stage_bytes", "stages"});
-    CHECK(keys(document.at("tiles")) == Names{"block", "cluster", "instruction", "mma", "split_k", "threads", "warp"});
+    CHECK(keys(document.at("tiles")) ==
+          Names{"block", "cluster", "cut_tiles", "instruction", "mma", "split_k", "threads", "warp", "wave"});
     CHECK(keys(document.at("operands").at(0)) == Names{"copy", "k_major", "ldmatrix", "operand", "place"});
     CHECK(keys(document.at("operands").at(1).at("ldmatrix")) ==
           Names{"instructions", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});
