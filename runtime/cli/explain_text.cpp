@@ -161,6 +161,9 @@ std::string waves_text(const Explanation& e) {
                 fmt::format("{} on {} slots: {:.2f} waves, {:.1f} % of the slots' time used",
                             counted(waves.blocks, "block"), waves.slots, waves.waves, waves.efficiency * kPercent));
     text += row("last wave", last_wave_text(waves, e.gpu.sm_count));
+    if (e.anatomy.cut_tiles > 0)
+        text += row("", fmt::format("(were all blocks alike; the rests of {} are shorter and share the last wave out)",
+                                    counted(e.anatomy.cut_tiles, "cut tile")));
     if (e.measured && o.blocks() != e.cost.blocks_per_sm)
         text += row("", fmt::format("(the prediction counts on {} an SM, by estimated registers)",
                                     counted(e.cost.blocks_per_sm, "block")));

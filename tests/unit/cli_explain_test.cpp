@@ -34,7 +34,8 @@ void check_refused(const std::string& arguments, const std::string& phrase) {
 TEST_CASE("the tool: explain tells of cut tiles") {
     const std::string cut = "explain f32 nt 4096 4096 4096 --gpu h200 --no-compile --param block=256x128x16,wave=132";
     const ToolResult result = Tool().run(cut);
-    CHECK_THAT(result.out, ContainsSubstring("116 left over from whole waves of 132 blocks"));
+    CHECK_THAT(result.out, ContainsSubstring("116 left over from whole waves of 132 blocks") &&
+                               ContainsSubstring("the rests of 116 cut tiles are shorter"));
     CHECK(Tool().json(cut, 0).at("tiles").at("cut_tiles") == 116);
     CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("cut tiles"));
 }
