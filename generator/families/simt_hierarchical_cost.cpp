@@ -33,10 +33,10 @@ constexpr Tile kTiles[] = {
 constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr int kFewBlocks = 264;      // below about a wave, splitting K may pay
-constexpr int kShortestSplit = 128;  // of K
-constexpr int kShortestCut = 1024;   // of K
-constexpr std::int64_t kCutThird = 3;      // of a wave is the fewest tiles that are cut
+constexpr int kFewBlocks = 264;        // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 128;    // of K
+constexpr int kShortestCut = 1024;     // of K
+constexpr std::int64_t kCutThird = 3;  // of a wave is the fewest tiles that are cut
 constexpr std::int64_t kMostCutWaves = 40;
 
 Config config_of(const Tile& tile, const GemmSpec& spec) {
@@ -118,9 +118,9 @@ constexpr double kNarrowTile = 1.08;       // issue slots lost to register banks
 constexpr double kSmallTile = 1.03;        // and below 64
 constexpr double kLoneWarp = 0.28;         // issue slots lost with one warp a scheduler, a quarter with two ...
 constexpr double kTransposedCycles[] = {4.0, 3.8};  // of the load-store unit a transposed element of a warp, by k_lanes
-constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
-constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
-constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
+constexpr double kPrologueCycles = 2600;            // of a block: first k-block from DRAM, ramp-up and drain
+constexpr double kLoadLatencyCycles = 1300;         // of a k-block from L2 or DRAM, shared by the stages on their way
+constexpr double kStepCycles = 36;                  // of one k of a lone warp: its loads from shared memory
 constexpr double kStoreBytesPerCycle = 15.5;
 constexpr double kL2BytesPerCycle = 53;
 constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
