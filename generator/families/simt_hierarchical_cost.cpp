@@ -33,10 +33,10 @@ constexpr Tile kTiles[] = {
 constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr int kFewBlocks = 264;        // below about a wave, splitting K may pay
-constexpr int kShortestSplit = 128;    // of K
-constexpr int kShortestCut = 1024;     // of K
-constexpr std::int64_t kCutThird = 3;  // of a wave is the fewest tiles that are cut
+constexpr int kFewBlocks = 264;         // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 128;     // of K
+constexpr int kShortestCut = 1024;      // of K
+constexpr std::int64_t kFewestCut = 3;  // tiles are cut from a third of a wave on
 constexpr std::int64_t kMostCutWaves = 40;
 
 Config config_of(const Tile& tile, const GemmSpec& spec) {
@@ -76,11 +76,12 @@ bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
 bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
     if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
     const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
-    return kCutThird * tiles > config.wave && tiles < kMostCutWaves * config.wave &&
+    return kFewestCut * tiles > config.wave && tiles < kMostCutWaves * config.wave &&
            cut_tiles(spec, config.block, config.wave) > 0;
 }
 
-void add_splits(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, Config config) {
+/// Every way in which blocks may share the K of tiles.
+void add_shares_of_k(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, Config config) {
     for (const int splits : kSplits) {
         config.split_k = splits;
         if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
@@ -98,7 +99,7 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
         config.k_lanes = k_lanes;
         for (const UpdateOrder order : orders_of(config)) {
             config.order = order;
-            add_splits(candidates, spec, gpu, config);
+            add_shares_of_k(candidates, spec, gpu, config);
         }
         if (!transposes) break;
     }
@@ -108,19 +109,18 @@ void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, c
 
 // Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
-constexpr double kReduceUs = 4.5;          // second entry of a split-K kernel
-constexpr double kRestUsPerByte = 0.4e-6;  // of what is cut off tiles: stored, read, added to D
-constexpr double kSlabShare = 0.5;         // of the partial sums' bytes that reach DRAM
-constexpr double kSchedulers = 4;          // of an SM
-constexpr double kCopyInstructions = 2;    // of a copy: its address, itself
-constexpr double kLoopInstructions = 40;   // of a k-block beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.08;       // issue slots an fma takes with fewer than 128 sums a thread,
-constexpr double kSmallTile = 1.03;        // and with fewer than 64
-constexpr double kLoneWarp = 0.28;         // issue slots lost with one warp a scheduler, a quarter with two ...
-constexpr double kTransposedCycles[] = {4.0, 3.8};  // of the load-store unit a transposed element of a warp, by k_lanes
-constexpr double kPrologueCycles = 2600;            // of a block: first k-block from DRAM, ramp-up and drain
-constexpr double kLoadLatencyCycles = 1300;         // of a k-block from L2 or DRAM, shared by the stages on their way
-constexpr double kStepCycles = 36;                  // of one k of a lone warp: its loads from shared memory
+constexpr double kReduceUs = 4.5;            // second entry of a split-K kernel
+constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
+constexpr double kSlabShare = 0.5;           // of the partial sums' bytes that reach DRAM
+constexpr double kSchedulers = 4;            // of an SM
+constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
+constexpr double kLoopInstructions = 40;     // of a k-block beyond fmas, loads and copies
+constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums a thread,
+constexpr double kSmallTile = 1.03;          // and with fewer than 64
+constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp a scheduler, a quarter with two ...
+constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
+constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
+constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
 constexpr double kStoreBytesPerCycle = 15.5;
 constexpr double kL2BytesPerCycle = 53;
 constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
@@ -161,6 +161,9 @@ double variant_slowdown(GemmLayout layout, const Config& c) {
     return std::any_of(std::begin(kFastest), std::end(kFastest), is_this) ? 1 : kOtherVariant;
 }
 
+/// Of the load-store unit, that a transposed element of a warp takes beyond its instruction.
+constexpr double transposed_cycles(int k_lanes) { return k_lanes == 8 ? 3.8 : 4.0; }
+
 /// Issue slots that one warp takes for one k-block.
 double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     const int sums = c.thread.m * c.thread.n;
@@ -168,8 +171,7 @@ double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     const double loads = (c.thread.m + c.thread.n) / 4.0;
     const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
     const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
-    const double transposed_cycles = kTransposedCycles[c.k_lanes == kKLanes[1]] * transposed;
-    return c.block.k * (fmas + loads) + copies + transposed_cycles + kLoopInstructions;
+    return c.block.k * (fmas + loads) + copies + transposed_cycles(c.k_lanes) * transposed + kLoopInstructions;
 }
 
 double k_block_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
