@@ -18,5 +18,6 @@ endif()
 find_program(JITGEMM_CCACHE ccache)
 if(JITGEMM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Paths below the repository count as relative, so that one clone's objects serve the next.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${JITGEMM_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${JITGEMM_CCACHE})    # precompiled headers
 endif()

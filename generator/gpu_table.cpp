@@ -22,7 +22,7 @@ struct GpuRow {
 
 // SMs, L2 and DRAM are the datasheets'. Clocks are what a long GEMM holds: the boost clock where power allows it, less on
 // cards known to run into their limit (measured: h200). The first row of an architecture is its typical GPU.
-constexpr GpuRow kRows[] = {
+constexpr GpuRow kGpuRows[] = {
     {"a100", "sm_80", 108, 40, 1350, 1555},       // 40 GB, SXM
     {"a100-80gb", "sm_80", 108, 40, 1350, 2039},  // SXM
     {"a100-pcie", "sm_80", 108, 40, 1200, 1935},  // 80 GB
@@ -64,7 +64,7 @@ GpuModel model_of(const GpuRow& row) {
 const std::vector<GpuModel>& models() {
     static const std::vector<GpuModel> table = [] {
         std::vector<GpuModel> built;
-        for (const GpuRow& row : kRows) built.push_back(model_of(row));
+        for (const GpuRow& row : kGpuRows) built.push_back(model_of(row));
         return built;
     }();
     return table;

@@ -41,6 +41,11 @@ struct KernelConfig {
     std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig, SimtTile2dConfig, SimtTile2dSharedConfig,
                  SimtOuterProductConfig, SimtOuterProductTile2dConfig, WmmaMultistageConfig>
         family = MmaMultistageConfig{};
+    /// The struct of that family. Throws std::bad_variant_access where the config is another family's.
+    template <class Config>
+    [[nodiscard]] const Config& as() const {
+        return std::get<Config>(family);
+    }
     friend bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 

@@ -15,7 +15,7 @@ using Handle = void*;             // cublasLtHandle_t
 using MatmulDescription = void*;  // cublasLtMatmulDesc_t
 using MatrixLayout = void*;       // cublasLtMatrixLayout_t
 using Preference = void*;         // cublasLtMatmulPreference_t
-using CudaStream = void*;         // cudaStream_t
+using CudaStreamHandle = void*;   // cudaStream_t
 
 struct Algorithm {  // cublasLtMatmulAlgo_t
     std::uint64_t data[8];
@@ -85,6 +85,6 @@ using MatmulAlgoGetHeuristic = Status (*)(Handle, MatmulDescription, MatrixLayou
                                           MatrixLayout d, Preference, int requested, HeuristicResult*, int* returned);
 using Matmul = Status (*)(Handle, MatmulDescription, const void* alpha, const void* a, MatrixLayout, const void* b,
                           MatrixLayout, const void* beta, const void* c, MatrixLayout, void* d, MatrixLayout,
-                          const Algorithm*, void* workspace, std::size_t workspace_bytes, CudaStream);
+                          const Algorithm*, void* workspace, std::size_t workspace_bytes, CudaStreamHandle);
 
 }  // namespace jitgemm::cublaslt

@@ -16,10 +16,10 @@ namespace {
 constexpr int kLineBytes = kSharedBanks * kBankBytes;
 constexpr int kSlots = kLineBytes / kChunkBytes;
 constexpr int kLanesPerPhase = 8;
-constexpr int kCellWidth = 44;
-constexpr int kCellHeight = 19;
-constexpr int kLeft = 52;
-constexpr int kTop = 36;
+constexpr int kBankCellWidth = 44;
+constexpr int kBankCellHeight = 19;
+constexpr int kBankLeft = 52;
+constexpr int kBankTop = 36;
 
 /// Lane by byte offset of the chunk it names.
 std::map<int, int> lanes_by_offset(const KernelSharedTile& tile) {
@@ -44,13 +44,13 @@ struct Line {
     int number = 0;  // in the stage
 
     void draw(Svg& svg, int y) const {
-        svg.text(kLeft - 6, y + 14, std::to_string(number * kLineBytes), "q e");
+        svg.text(kBankLeft - 6, y + 14, std::to_string(number * kLineBytes), "q e");
         for (int slot = 0; slot < kSlots; ++slot) draw_slot(svg, slot, y);
     }
 
     void draw_slot(Svg& svg, int slot, int y) const {
         const int offset = number * kLineBytes + slot * kChunkBytes;
-        const Box box{kLeft + slot * kCellWidth, y, kCellWidth, kCellHeight};
+        const Box box{kBankLeft + slot * kBankCellWidth, y, kBankCellWidth, kBankCellHeight};
         const auto chunk = chunks.find(offset);
         if (chunk == chunks.end()) return svg.box(box, "p c", {fmt::format("byte {}: padding", offset), {}});
         const std::string place =
@@ -81,15 +81,16 @@ std::string bank_view_html(const KernelSharedTile& tile) {
     const std::map<int, int> lanes = lanes_by_offset(tile);
     const std::map<int, int> chunks = chunks_by_offset(tile);
     const std::vector<int> lines = lines_of(lanes);
-    Svg svg(kLeft + kSlots * kCellWidth + 2, kTop + static_cast<int>(lines.size()) * kCellHeight + 2);
-    svg.text(kLeft, 11, "banks →", "q");
-    svg.text(kLeft - 6, kTop - 6, "byte", "q e");
+    Svg svg(kBankLeft + kSlots * kBankCellWidth + 2, kBankTop + static_cast<int>(lines.size()) * kBankCellHeight + 2);
+    svg.text(kBankLeft, 11, "banks →", "q");
+    svg.text(kBankLeft - 6, kBankTop - 6, "byte", "q e");
     for (int slot = 0; slot < kSlots; ++slot) {
         const int bank = slot * kChunkBytes / kBankBytes;
-        svg.text(kLeft + slot * kCellWidth + kCellWidth / 2, kTop - 6, fmt::format("{}–{}", bank, bank + 3), "q m");
+        svg.text(kBankLeft + slot * kBankCellWidth + kBankCellWidth / 2, kBankTop - 6,
+                 fmt::format("{}–{}", bank, bank + 3), "q m");
     }
     for (std::size_t line = 0; line < lines.size(); ++line)
-        Line{tile, lanes, chunks, lines[line]}.draw(svg, kTop + static_cast<int>(line) * kCellHeight);
+        Line{tile, lanes, chunks, lines[line]}.draw(svg, kBankTop + static_cast<int>(line) * kBankCellHeight);
     return svg.figure(
         fmt::format("{} as the banks see it: the lines that this ldmatrix reads, a colour each phase of eight "
                     "lanes. Without conflicts no colour stands twice in a column.",

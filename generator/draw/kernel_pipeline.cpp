@@ -11,10 +11,10 @@ namespace jitgemm {
 namespace {
 
 constexpr int kFirstIterations = 6;  // shown beyond the number of stages
-constexpr int kCellWidth = 62;
-constexpr int kCellHeight = 30;
-constexpr int kLeft = 64;
-constexpr int kTop = 40;
+constexpr int kPipelineCellWidth = 62;
+constexpr int kPipelineCellHeight = 30;
+constexpr int kPipelineLeft = 64;
+constexpr int kPipelineTop = 40;
 constexpr int kCutWidth = 26;
 
 /// Puts a k-block into the stage it is copied to; one beyond the last reads nothing and leaves the stage empty.
@@ -51,13 +51,14 @@ std::string hint_of(const PipelineStep& step, const StageUse& use, std::size_t s
 }
 
 void draw_step(Svg& svg, const PipelineStep& step, int x) {
-    svg.text(x + kCellWidth / 2, kTop - 8, step.prologue ? "·" : std::to_string(step.k_block), "q m");
+    svg.text(x + kPipelineCellWidth / 2, kPipelineTop - 8, step.prologue ? "·" : std::to_string(step.k_block), "q m");
     for (std::size_t stage = 0; stage < step.stages.size(); ++stage) {
         const StageUse& use = step.stages[stage];
         const bool empty = use.state == StageState::empty;
-        svg.box({x, kTop + static_cast<int>(stage) * kCellHeight, kCellWidth, kCellHeight}, classes_of(use.state),
-                {hint_of(step, use, stage), empty ? "" : fmt::format("k{}", use.k_block)},
-                empty ? "" : fmt::format("k{}", use.k_block));
+        svg.box(
+            {x, kPipelineTop + static_cast<int>(stage) * kPipelineCellHeight, kPipelineCellWidth, kPipelineCellHeight},
+            classes_of(use.state), {hint_of(step, use, stage), empty ? "" : fmt::format("k{}", use.k_block)},
+            empty ? "" : fmt::format("k{}", use.k_block));
     }
 }
 
@@ -71,7 +72,7 @@ constexpr LegendEntry kLegend[] = {{StageState::copy_issued, "copy issued"},
                                    {StageState::empty, "empty"}};
 
 void draw_legend(Svg& svg, int y) {
-    int x = kLeft;
+    int x = kPipelineLeft;
     for (const auto& [state, text] : kLegend) {
         svg.box({x, y, 16, 16}, classes_of(state));
         svg.text(x + 22, y + 12, text, "q");
@@ -113,21 +114,23 @@ KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k
 
 std::string pipeline_html(const KernelPipeline& pipeline) {
     const int steps = static_cast<int>(pipeline.steps.size());
-    const int bottom = kTop + pipeline.stages * kCellHeight;
-    Svg svg(kLeft + steps * kCellWidth + 2 * kCutWidth, bottom + 34);
-    svg.text(kLeft, 12, "prologue", "q");
-    svg.text(kLeft + (pipeline.stages - 1) * kCellWidth + kCutWidth, 12, "iterations of the mainloop →", "q");
+    const int bottom = kPipelineTop + pipeline.stages * kPipelineCellHeight;
+    Svg svg(kPipelineLeft + steps * kPipelineCellWidth + 2 * kCutWidth, bottom + 34);
+    svg.text(kPipelineLeft, 12, "prologue", "q");
+    svg.text(kPipelineLeft + (pipeline.stages - 1) * kPipelineCellWidth + kCutWidth, 12, "iterations of the mainloop →",
+             "q");
     for (int stage = 0; stage < pipeline.stages; ++stage)
-        svg.text(kLeft - 8, kTop + stage * kCellHeight + 19, fmt::format("stage {}", stage), "q e");
-    int x = kLeft;
+        svg.text(kPipelineLeft - 8, kPipelineTop + stage * kPipelineCellHeight + 19, fmt::format("stage {}", stage),
+                 "q e");
+    int x = kPipelineLeft;
     const PipelineStep* previous = nullptr;
     for (const PipelineStep& step : pipeline.steps) {
         const bool begins = previous != nullptr && previous->prologue && !step.prologue;
         const bool cut = previous != nullptr && !previous->prologue && step.k_block > previous->k_block + 1;
         if (begins || cut) x += kCutWidth;
-        if (cut) svg.text(x - kCutWidth / 2, kTop + pipeline.stages * kCellHeight / 2 + 4, "…", "m");
+        if (cut) svg.text(x - kCutWidth / 2, kPipelineTop + pipeline.stages * kPipelineCellHeight / 2 + 4, "…", "m");
         draw_step(svg, step, x);
-        x += kCellWidth;
+        x += kPipelineCellWidth;
         previous = &step;
     }
     draw_legend(svg, bottom + 14);

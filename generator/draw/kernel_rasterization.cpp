@@ -15,11 +15,11 @@ namespace jitgemm {
 namespace {
 
 constexpr std::int64_t kMostTiles = 40;  // drawn along each side
-constexpr int kLongestSide = 520;        // of the drawing, in pixels
+constexpr int kLongestGridSide = 520;    // of the drawing, in pixels
 constexpr int kLargestTile = 36;
 constexpr int kTileWithText = 24;
-constexpr int kTop = 20;
-constexpr int kLeft = 24;
+constexpr int kGridTop = 20;
+constexpr int kGridLeft = 24;
 
 /// Extent of the tile at this index that lies inside the matrix.
 std::int64_t cut_extent(std::int64_t tile, int extent, std::int64_t whole) {
@@ -59,7 +59,7 @@ TileOrder order_of(const GemmSpec& spec, const MmaMultistageConfig& config, cons
 /// Pixels of a tile's side.
 int tile_size(TileIndex drawn) {
     const auto longest = static_cast<int>(std::max<std::int64_t>({drawn.m, drawn.n, 1}));
-    return std::min(kLargestTile, kLongestSide / longest);
+    return std::min(kLargestTile, kLongestGridSide / longest);
 }
 
 std::string classes_of(std::int64_t wave) {
@@ -67,7 +67,7 @@ std::string classes_of(std::int64_t wave) {
 }
 
 Box tile_box(TileIndex tile, int size) {
-    return {kLeft + static_cast<int>(tile.n) * size, kTop + static_cast<int>(tile.m) * size, size, size};
+    return {kGridLeft + static_cast<int>(tile.n) * size, kGridTop + static_cast<int>(tile.m) * size, size, size};
 }
 
 void draw_tile(Svg& svg, const KernelRasterization& r, std::int64_t block, TileIndex tile) {
@@ -94,8 +94,8 @@ std::string wave_path(const KernelRasterization& r, const TileOrder& order) {
 std::string order_figure(const KernelRasterization& r, const TileOrder& order, const std::string& caption) {
     const Box last = tile_box({r.drawn.m - 1, r.drawn.n - 1}, tile_size(r.drawn));
     Svg svg(last.x + last.width + 2, last.y + last.height + 2);
-    svg.text(kLeft, 12, "n, tiles →", "q");
-    svg.text(0, kTop + 12, "m", "q");
+    svg.text(kGridLeft, 12, "n, tiles →", "q");
+    svg.text(0, kGridTop + 12, "m", "q");
     for (std::size_t tile = 0; tile < order.block_of.size(); ++tile) {
         const auto index = static_cast<std::int64_t>(tile);
         draw_tile(svg, r, order.block_of[tile], {index / r.drawn.n, index % r.drawn.n});

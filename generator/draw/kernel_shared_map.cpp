@@ -11,19 +11,19 @@ namespace jitgemm {
 namespace {
 
 constexpr int kWidth = 1080;
-constexpr int kLeft = 76;
-constexpr int kBarHeight = 34;
-constexpr int kLineHeight = 50;
-constexpr int kTop = 8;
+constexpr int kMapLeft = 76;
+constexpr int kMapBarHeight = 34;
+constexpr int kMapLineHeight = 50;
+constexpr int kMapTop = 8;
 constexpr int kCharacter = 7;
 
 class Bars {
 public:
     Bars(std::int64_t scale_bytes, int lines)
         : scale_bytes_(std::max<std::int64_t>(scale_bytes, 1)),
-          svg_(kLeft + kWidth + 2, kTop + lines * kLineHeight + 22) {}
+          svg_(kMapLeft + kWidth + 2, kMapTop + lines * kMapLineHeight + 22) {}
 
-    void label(int line, std::string_view text) { svg_.text(kLeft - 8, top(line) + 21, text, "q e"); }
+    void label(int line, std::string_view text) { svg_.text(kMapLeft - 8, top(line) + 21, text, "q e"); }
 
     void region(int line, const SharedRegion& region, const std::string& classes) {
         const Hint hint{fmt::format("{}\nbytes {}–{}: {} bytes", region.name, region.offset,
@@ -31,19 +31,19 @@ public:
                         region.name};
         const int width = x(region.offset + region.bytes) - x(region.offset);
         const bool fits = static_cast<int>(region.name.size()) * kCharacter < width - 4;
-        svg_.box({x(region.offset), top(line), width, kBarHeight}, classes, hint, fits ? region.name : "");
+        svg_.box({x(region.offset), top(line), width, kMapBarHeight}, classes, hint, fits ? region.name : "");
     }
 
     void limit(std::int64_t bytes, std::string_view text, int lines) {
-        svg_.box({x(bytes) - 1, 0, 1, kTop + lines * kLineHeight}, "z");
-        svg_.text(x(bytes) - 4, kTop + lines * kLineHeight + 14, text, "q e");
+        svg_.box({x(bytes) - 1, 0, 1, kMapTop + lines * kMapLineHeight}, "z");
+        svg_.text(x(bytes) - 4, kMapTop + lines * kMapLineHeight + 14, text, "q e");
     }
 
     [[nodiscard]] std::string figure() const { return svg_.figure("", true); }
 
 private:
-    [[nodiscard]] int x(std::int64_t bytes) const { return kLeft + static_cast<int>(bytes * kWidth / scale_bytes_); }
-    static int top(int line) { return kTop + line * kLineHeight; }
+    [[nodiscard]] int x(std::int64_t bytes) const { return kMapLeft + static_cast<int>(bytes * kWidth / scale_bytes_); }
+    static int top(int line) { return kMapTop + line * kMapLineHeight; }
 
     std::int64_t scale_bytes_;
     Svg svg_;

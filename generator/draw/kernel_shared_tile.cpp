@@ -17,10 +17,10 @@ namespace {
 
 constexpr int kElementsPerChunk = 8;
 constexpr int kLeastRows = 16;  // drawn: every swizzle repeats after eight
-constexpr int kCellWidth = 34;
-constexpr int kCellHeight = 19;
-constexpr int kLeft = 40;
-constexpr int kTop = 36;
+constexpr int kTileCellWidth = 34;
+constexpr int kTileCellHeight = 19;
+constexpr int kTileLeft = 40;
+constexpr int kTileTop = 36;
 
 char row_letter(const KernelSharedTile& tile) {
     if (!tile.k_major) return 'k';
@@ -60,13 +60,13 @@ std::string hint_of(const KernelSharedTile& tile, int row, int chunk, const std:
 }
 
 void draw_axes(Svg& svg, const KernelSharedTile& tile) {
-    svg.text(kLeft, 11, fmt::format("{}, chunks of {} →", column_letter(tile), kElementsPerChunk), "q");
-    svg.text(0, kTop - 6, fmt::format("{} ↓", row_letter(tile)), "q");
+    svg.text(kTileLeft, 11, fmt::format("{}, chunks of {} →", column_letter(tile), kElementsPerChunk), "q");
+    svg.text(0, kTileTop - 6, fmt::format("{} ↓", row_letter(tile)), "q");
     for (int chunk = 0; chunk < tile.chunks; ++chunk)
-        svg.text(kLeft + chunk * kCellWidth + kCellWidth / 2, kTop - 6, std::to_string(chunk * kElementsPerChunk),
-                 "q m");
+        svg.text(kTileLeft + chunk * kTileCellWidth + kTileCellWidth / 2, kTileTop - 6,
+                 std::to_string(chunk * kElementsPerChunk), "q m");
     for (int row = 0; row < shown_rows(tile); ++row)
-        svg.text(kLeft - 6, kTop + row * kCellHeight + 14, std::to_string(row), "q e");
+        svg.text(kTileLeft - 6, kTileTop + row * kTileCellHeight + 14, std::to_string(row), "q e");
 }
 
 std::string caption_of(const KernelSharedTile& tile) {
@@ -121,7 +121,7 @@ KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signat
 
 std::string shared_tile_html(const KernelSharedTile& tile) {
     const auto lanes = lanes_by_chunk(tile);
-    Svg svg(kLeft + tile.chunks * kCellWidth + 2, kTop + shown_rows(tile) * kCellHeight + 2);
+    Svg svg(kTileLeft + tile.chunks * kTileCellWidth + 2, kTileTop + shown_rows(tile) * kTileCellHeight + 2);
     draw_axes(svg, tile);
     for (const bool marked : {false, true}) {  // outlines lie on top of their neighbours
         for (int row = 0; row < shown_rows(tile); ++row) {
@@ -131,7 +131,8 @@ std::string shared_tile_html(const KernelSharedTile& tile) {
                 const int bank = first_bank(tile.offset_of(row, chunk));
                 const Hint hint{hint_of(tile, row, chunk, marked ? found->second : std::vector<int>{}),
                                 fmt::format("bank {}", bank)};
-                svg.box({kLeft + chunk * kCellWidth, kTop + row * kCellHeight, kCellWidth, kCellHeight},
+                svg.box({kTileLeft + chunk * kTileCellWidth, kTileTop + row * kTileCellHeight, kTileCellWidth,
+                         kTileCellHeight},
                         (marked ? "o " : "p ") + color_class(bank / 4), hint,
                         marked ? fmt::format("L{}", found->second.front()) : "");
             }

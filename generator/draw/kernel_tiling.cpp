@@ -12,9 +12,9 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kLongestSide = 768;  // of D, in pixels
-constexpr int kShortestStep = 14;  // of a k-step of A and B
-constexpr int kGap = 28;           // between the tiles, with room for a label
+constexpr int kLongestOutputSide = 768;  // of D, in pixels
+constexpr int kShortestStep = 14;        // of a k-step of A and B
+constexpr int kTilingGap = 28;           // between the tiles, with room for a label
 constexpr int kLabel = 20;
 
 /// Pixels of everything: D below B and right of A.
@@ -26,10 +26,10 @@ struct Frame {
 
 Frame frame_of(const KernelTiling& tiling) {
     Frame frame;
-    frame.scale = std::max(1, std::min(4, kLongestSide / std::max(tiling.block.m, tiling.block.n)));
+    frame.scale = std::max(1, std::min(4, kLongestOutputSide / std::max(tiling.block.m, tiling.block.n)));
     frame.k_step = std::max(kShortestStep, tiling.mma.k * frame.scale);
-    frame.left = tiling.k_steps * frame.k_step + kGap;
-    frame.top = kLabel + tiling.k_steps * frame.k_step + kGap;
+    frame.left = tiling.k_steps * frame.k_step + kTilingGap;
+    frame.top = kLabel + tiling.k_steps * frame.k_step + kTilingGap;
     return frame;
 }
 

@@ -18,7 +18,7 @@ constexpr double kMostCentimetres = 560;
 constexpr double kCharacter = 0.17;  // of 7-point sans serif, in cm
 constexpr double kLine = 0.33;
 constexpr double kTitle = 0.9;  // height of a grid's title with its axis
-constexpr double kGap = 1.0;
+constexpr double kLatexGap = 1.0;
 
 struct CellSize {
     double width = 0.55;
@@ -98,11 +98,11 @@ std::string grid_tikz(const Grid& grid, double top, const CellSize& size) {
 std::string all_tikz(const Picture& picture) {
     std::string tikz =
         fmt::format("\\node[title,font=\\sffamily\\bfseries\\large] at (0,0) {{{}}};\n", escape_latex(picture.title));
-    double top = kGap + kTitle;
+    double top = kLatexGap + kTitle;
     for (const Grid& grid : picture.grids) {
         const CellSize size = cell_size(grid);
         tikz += grid_tikz(grid, top, size);
-        top += grid.rows * size.height + kGap + kTitle;
+        top += grid.rows * size.height + kLatexGap + kTitle;
         check_room(std::max(top, grid.columns * size.width));
     }
     top -= kTitle;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kPageWidth = 1200;
 constexpr int kMargin = 16;
-constexpr int kGap = 24;
-constexpr int kLineHeight = 18;
+constexpr int kFigureGap = 24;
+constexpr int kHeadingHeight = 18;
 constexpr int kTitleCharacter = 9;
 constexpr int kNoteCharacter = 7;
 
@@ -23,12 +23,12 @@ public:
     void add(const std::string& svg, int width, int height) {
         if (right_ > kMargin && right_ + width > kPageWidth) end_row();
         body_ += fmt::format("<g transform=\"translate({},{})\">\n{}</g>\n", right_, top_, svg);
-        right_ += width + kGap;
+        right_ += width + kFigureGap;
         row_height_ = std::max(row_height_, height);
-        width_ = std::max(width_, right_ - kGap);
+        width_ = std::max(width_, right_ - kFigureGap);
     }
     /// What follows begins below what there is.
-    void end_row(int gap = kGap) {
+    void end_row(int gap = kFigureGap) {
         if (row_height_ > 0) top_ += row_height_ + gap;
         right_ = kMargin;
         row_height_ = 0;
@@ -54,7 +54,7 @@ int width_of(const std::string& text, int character) { return static_cast<int>(t
 Flow arranged(const Picture& picture) {
     Flow flow;
     if (!picture.title.empty())
-        flow.add(line_of_text(picture.title, "t"), width_of(picture.title, kTitleCharacter), kLineHeight);
+        flow.add(line_of_text(picture.title, "t"), width_of(picture.title, kTitleCharacter), kHeadingHeight);
     flow.end_row();
     for (const Grid& grid : picture.grids) {
         const Drawing drawing = draw_grid(grid, Hover::title);
@@ -62,7 +62,7 @@ Flow arranged(const Picture& picture) {
     }
     flow.end_row();
     for (const std::string& note : picture.notes) {
-        flow.add(line_of_text(note, "i s"), width_of(note, kNoteCharacter), kLineHeight);
+        flow.add(line_of_text(note, "i s"), width_of(note, kNoteCharacter), kHeadingHeight);
         flow.end_row(0);
     }
     return flow;

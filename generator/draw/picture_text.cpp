@@ -9,7 +9,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::size_t kPageWidth = 120;
+constexpr std::size_t kTextPageWidth = 120;
 
 /// Characters, not bytes, of UTF-8 text.
 std::size_t width_of(const std::string& text) {
@@ -78,7 +78,7 @@ TextGrid fitted(const Grid& grid) {
     }
     for (const std::size_t gap : {std::size_t{2}, std::size_t{1}}) {
         TextGrid text = measured(single, grid, gap);
-        if (text.line_width(grid) <= kPageWidth) return text;
+        if (text.line_width(grid) <= kTextPageWidth) return text;
     }
     return measured(std::move(stacked), grid, 1);
 }

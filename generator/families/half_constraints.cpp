@@ -8,7 +8,7 @@ namespace {
 constexpr int kMaxPassesAsync = 32;      // one predicate bit a pass in a 32-bit mask
 constexpr int kMaxPassesShifted = 12;    // eight registers a pass
 constexpr int kMaxPassesRegisters = 24;  // four
-constexpr int kFirstComputeCapability = 80;
+constexpr int kCpAsyncCapability = 80;
 
 }  // namespace
 
@@ -18,8 +18,8 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
         reasons.push_back(fmt::format("{} multiplies f16 by f16 or bf16 by bf16, not {} by {}", family,
                                       to_string(spec.a), to_string(spec.b)));
     check_outputs(reasons, family, spec);
-    if (arch.compute_capability < kFirstComputeCapability)
-        reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kFirstComputeCapability, arch.name));
+    if (arch.compute_capability < kCpAsyncCapability)
+        reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kCpAsyncCapability, arch.name));
     return reasons;
 }
 

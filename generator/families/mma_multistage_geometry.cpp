@@ -2,17 +2,16 @@
 
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
+#include "generator/round_up.hpp"
 
 #include <algorithm>
 
 namespace jitgemm {
 namespace {
 
-constexpr int kElementBytes = 2;     // f16 and bf16 alike
 constexpr int kOtherRegisters = 46;  // addresses, predicates, loop state: what ptxas takes beyond fragments
 
 int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
-int rounded_up_quotient(int value, int divisor) { return divisor > 0 ? (value + divisor - 1) / divisor : 0; }
 
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
     if (config.epilogue == EpilogueStore::registers) return 0;
@@ -42,7 +41,7 @@ OperandGeometry operand_geometry(const OperandTraits& traits) {
     operand.stage_bytes = operand.tile_rows * operand.pitch_bytes;
     operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
     const int rows_per_pass = safe_quotient(traits.threads, operand.vectors_per_row);
-    operand.passes = rounded_up_quotient(operand.tile_rows, rows_per_pass);
+    operand.passes = ceil_div(operand.tile_rows, rows_per_pass);
     return operand;
 }
 

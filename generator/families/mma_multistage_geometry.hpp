@@ -9,6 +9,8 @@
 
 namespace jitgemm {
 
+inline constexpr int kElementBytes = 2;  ///< f16 and bf16 alike
+
 /// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
 struct OperandGeometry {
     bool k_major = true;  ///< shared memory holds it with K contiguous, as global memory does

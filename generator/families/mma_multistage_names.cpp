@@ -14,10 +14,6 @@
 namespace jitgemm {
 namespace {
 
-const MmaMultistageConfig& config_of(const KernelConfig& config) {
-    return std::get<MmaMultistageConfig>(config.family);
-}
-
 std::string rasterization_token(const MmaMultistageConfig& config) {
     switch (config.rasterization) {
         case Rasterization::row: return "raster-row";
@@ -167,7 +163,7 @@ const Parameter* find_parameter(std::string_view name) {
 }  // namespace
 
 std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature, c);
     return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}{}_pack-{}",
                        c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a,
@@ -194,7 +190,7 @@ KernelConfig parse_mma_multistage_config_name(std::string_view name) {
 }
 
 ParameterMap mma_multistage_parameters(const KernelConfig& config) {
-    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     return {{"block", fmt::format("{}x{}x{}", c.block.m, c.block.n, c.block.k)},
             {"warp", fmt::format("{}x{}", c.warp.m, c.warp.n)},
             {"mma", fmt::format("{}x{}x{}", c.mma.m, c.mma.n, c.mma.k)},
@@ -212,7 +208,7 @@ ParameterMap mma_multistage_parameters(const KernelConfig& config) {
 }
 
 KernelConfig mma_multistage_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    MmaMultistageConfig changed = config_of(config);
+    MmaMultistageConfig changed = config.as<MmaMultistageConfig>();
     std::vector<std::string> reasons;
     for (const auto& [name, value] : parameters) {
         const Parameter* parameter = find_parameter(name);

@@ -1,5 +1,7 @@
 #include "generator/families/mma_multistage_rasterization.hpp"
 
+#include "generator/round_up.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -24,8 +26,6 @@ Strips strips_of(const RasterOrder& order) {
     }
     return {};
 }
-
-std::int64_t rounded_up_quotient(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 TileIndex turned_if(bool turned, TileIndex tile) { return turned ? TileIndex{tile.n, tile.m} : tile; }
 
@@ -61,7 +61,7 @@ std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex t
 }
 
 TileIndex tiles_of(const TileShape& block, std::int64_t m, std::int64_t n) {
-    return {rounded_up_quotient(m, block.m), rounded_up_quotient(n, block.n)};
+    return {ceil_div(m, std::int64_t{block.m}), ceil_div(n, std::int64_t{block.n})};
 }
 
 BlockWork work_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles) {
@@ -76,7 +76,7 @@ std::int64_t first_block_of_tile(const MmaMultistageConfig& config, TileIndex ti
 }
 
 KRange k_range_of_split(const MmaMultistageConfig& config, int split, std::int64_t k) {
-    const std::int64_t share = rounded_up_quotient(k, std::int64_t{config.split_k} * config.block.k) * config.block.k;
+    const std::int64_t share = ceil_div(k, std::int64_t{config.split_k} * config.block.k) * config.block.k;
     return {std::min(split * share, k), std::min((split + 1) * share, k)};
 }
 

@@ -19,10 +19,6 @@ constexpr int kPackRows = 8;  // of an operand a packing block moves, in runs of
 constexpr int kPackColumns = 1024;
 constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
 
-const MmaMultistageConfig& config_of(const KernelConfig& config) {
-    return std::get<MmaMultistageConfig>(config.family);
-}
-
 /// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
 bool stages_rows(const MmaMultistageConfig& c) { return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster(); }
 
@@ -135,7 +131,7 @@ std::int64_t packed_bytes(bool k_major, std::int64_t mn, std::int64_t k) {
 }  // namespace
 
 RenderInput mma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature, c);
     RenderInput input;
     input.macros = tile_macros(c);
@@ -149,7 +145,7 @@ RenderInput mma_multistage_render_input(const GemmSignature& signature, const Ke
 }
 
 std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -167,7 +163,7 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
 }
 
 std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     std::int64_t workspace = 0;
     if (packs_a(c.pack)) workspace += packed_bytes(is_k_major(Operand::a, spec.layout), spec.m, spec.k);
     if (packs_b(c.pack)) workspace += packed_bytes(is_k_major(Operand::b, spec.layout), spec.n, spec.k);
@@ -176,7 +172,7 @@ std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelCo
 
 ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
                                   std::int64_t column) {
-    const MmaMultistageConfig& c = config_of(config);
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;

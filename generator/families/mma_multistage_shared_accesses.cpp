@@ -16,7 +16,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kElementBytes = 2;
 constexpr int kWidestAccess = 16;
 
 /// One kernel's operand with all that its addresses follow from.

@@ -12,11 +12,7 @@ namespace {
 
 using Config = SimtHierarchicalConfig;
 
-constexpr int kFloatBytes = 4;
-constexpr int kQuad = 4;
 constexpr int kQuadBytes = kQuad * kFloatBytes;
-
-const Config& config_of(const KernelConfig& config) { return std::get<Config>(config.family); }
 
 /// Writes of one operand's tile by all threads, pass by pass.
 SharedAccess copy_access(Operand name, const SimtOperand& operand, const Config& c, int threads) {
@@ -84,7 +80,7 @@ OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
 }  // namespace
 
 KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig& config) {
-    const Config& c = config_of(config);
+    const Config& c = config.as<Config>();
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
@@ -109,7 +105,7 @@ KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig
 }
 
 std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, const KernelConfig& config) {
-    const Config& c = config_of(config);
+    const Config& c = config.as<Config>();
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     std::vector<std::string> objections;
     for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
@@ -123,7 +119,7 @@ std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, cons
 
 ElementOwner simt_hierarchical_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
                                      std::int64_t column) {
-    const Config& c = config_of(config);
+    const Config& c = config.as<Config>();
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;

@@ -15,7 +15,6 @@ using Config = SimtHierarchicalConfig;
 
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxThreadTile = 16;
-constexpr int kQuad = 4;
 constexpr int kMaxBlockK = 64;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;

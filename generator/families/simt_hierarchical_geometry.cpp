@@ -1,18 +1,16 @@
 #include "generator/families/simt_hierarchical_geometry.hpp"
 
 #include "generator/layout/bank_conflicts.hpp"
+#include "generator/round_up.hpp"
 
 #include <algorithm>
 
 namespace jitgemm {
 namespace {
 
-constexpr int kFloatBytes = 4;
-constexpr int kQuad = 4;             // elements of a 16-byte access to shared memory
 constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
 
 int quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
-int rounded_up_quotient(int value, int divisor) { return divisor > 0 ? (value + divisor - 1) / divisor : 0; }
 
 SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config, int threads) {
     SimtOperand operand;
@@ -21,7 +19,7 @@ SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config,
     operand.threads_per_row = config.k_lanes;
     operand.rows = extent;
     operand.rows_per_pass = quotient(threads, config.k_lanes);
-    operand.passes = rounded_up_quotient(extent, operand.rows_per_pass);
+    operand.passes = ceil_div(extent, operand.rows_per_pass);
     operand.copies = operand.passes * quotient(config.block.k, config.k_lanes);
     return operand;
 }
@@ -34,7 +32,7 @@ SimtOperand straight_operand(int extent, int alignment, const SimtHierarchicalCo
     operand.rows = config.block.k;
     const bool divides = operand.threads_per_row > 0 && threads % operand.threads_per_row == 0;
     operand.rows_per_pass = divides ? threads / operand.threads_per_row : 0;
-    operand.passes = rounded_up_quotient(config.block.k, operand.rows_per_pass);
+    operand.passes = ceil_div(config.block.k, operand.rows_per_pass);
     operand.copies = operand.passes;
     return operand;
 }

@@ -8,8 +8,6 @@ namespace {
 
 using Config = SimtHierarchicalConfig;
 
-const Config& config_of(const KernelConfig& config) { return std::get<Config>(config.family); }
-
 bool read_copy(TextReader& reader, Config& config) {
     if (reader.take("async")) return config.copy = CopyPath::async, true;
     if (reader.take("registers")) return config.copy = CopyPath::registers, true;
@@ -65,7 +63,7 @@ constexpr std::span<const ConfigParameter<Config>> kTable = kParameters;
 }  // namespace
 
 std::string simt_hierarchical_config_name(const GemmSignature&, const KernelConfig& config) {
-    return config_name_by_table(kTable, config_of(config));
+    return config_name_by_table(kTable, config.as<Config>());
 }
 
 KernelConfig parse_simt_hierarchical_config_name(std::string_view name) {
@@ -75,11 +73,11 @@ KernelConfig parse_simt_hierarchical_config_name(std::string_view name) {
 }
 
 ParameterMap simt_hierarchical_parameters(const KernelConfig& config) {
-    return parameters_by_table(kTable, config_of(config));
+    return parameters_by_table(kTable, config.as<Config>());
 }
 
 KernelConfig simt_hierarchical_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    Config changed = with_parameters_by_table(kFamily, kTable, config_of(config), parameters);
+    Config changed = with_parameters_by_table(kFamily, kTable, config.as<Config>(), parameters);
     changed.warp.k = changed.block.k;
     settle_group(changed.rasterization, changed.group, kUsualGroup, parameters);
     return {changed};

@@ -11,8 +11,6 @@ namespace {
 
 using Config = SimtHierarchicalConfig;
 
-const Config& config_of(const KernelConfig& config) { return std::get<Config>(config.family); }
-
 std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kThreadM", c.thread.m,
@@ -52,7 +50,7 @@ std::string params_text(const GemmSignature& s, const Config& c, const SimtHiera
 }  // namespace
 
 RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelConfig& config) {
-    const Config& c = config_of(config);
+    const Config& c = config.as<Config>();
     const SimtHierarchicalGeometry g = geometry(s, c);
     const bool split = c.split_k > 1;
     RenderInput input;
@@ -99,7 +97,7 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
 }
 
 std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const KernelConfig& config) {
-    const Config& c = config_of(config);
+    const Config& c = config.as<Config>();
     const SimtHierarchicalGeometry g = geometry(s, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -113,7 +111,7 @@ std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const
 }
 
 std::int64_t simt_hierarchical_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    const Config& c = config_of(config);
+    const Config& c = config.as<Config>();
     return c.wave > 0 ? rests_bytes(spec, c.block, c.wave) : partial_sum_bytes(spec, c.split_k);
 }
 

@@ -7,7 +7,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kParameters{{
+constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kNaiveParameters{{
     kSimtBlock2d<SimtNaiveConfig>,
     {"coalesced", "coalesced", "0, 1, false or true",
      [](TextReader& r, SimtNaiveConfig& c) { return r.take_flag(c.coalesced); },
@@ -16,7 +16,7 @@ constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kParameters{{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameters() { return kParameters; }
+std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameters() { return kNaiveParameters; }
 
 SimtTiling SimtNaive::tiling(const Config& config) {
     SimtTiling tiling;

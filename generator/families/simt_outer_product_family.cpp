@@ -7,13 +7,15 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array kParameters{
+constexpr std::array kOuterProductParameters{
     kSimtBlock3d<SimtOuterProductConfig>,
 };
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtOuterProductConfig>> SimtOuterProduct::parameters() { return kParameters; }
+std::span<const ConfigParameter<SimtOuterProductConfig>> SimtOuterProduct::parameters() {
+    return kOuterProductParameters;
+}
 
 SimtTiling SimtOuterProduct::tiling(const Config& config) {
     SimtTiling tiling;

@@ -10,9 +10,9 @@ namespace {
 constexpr std::array kThreadsM{4, 8, 16};  // of a block along M
 constexpr int kThreadsN = 32;
 constexpr int kChunkK = 32;
-constexpr std::array kTiles{TileShape{1, 1, 0}, TileShape{2, 2, 0}, TileShape{4, 4, 0}, TileShape{8, 4, 0}};
+constexpr std::array kThreadTiles{TileShape{1, 1, 0}, TileShape{2, 2, 0}, TileShape{4, 4, 0}, TileShape{8, 4, 0}};
 
-constexpr std::array kParameters{
+constexpr std::array kOuterProductTile2dParameters{
     kSimtBlock3d<SimtOuterProductTile2dConfig>,
     kSimtTile<SimtOuterProductTile2dConfig>,
     kSimtGrid<SimtOuterProductTile2dConfig>,
@@ -21,7 +21,7 @@ constexpr std::array kParameters{
 }  // namespace
 
 std::span<const ConfigParameter<SimtOuterProductTile2dConfig>> SimtOuterProductTile2d::parameters() {
-    return kParameters;
+    return kOuterProductTile2dParameters;
 }
 
 SimtTiling SimtOuterProductTile2d::tiling(const Config& config) {
@@ -36,7 +36,7 @@ SimtTiling SimtOuterProductTile2d::tiling(const Config& config) {
 std::vector<SimtOuterProductTile2dConfig> SimtOuterProductTile2d::candidates(const GemmSpec&) {
     std::vector<Config> configs;
     for (const int threads_m : kThreadsM)
-        for (const TileShape& tile : kTiles)
+        for (const TileShape& tile : kThreadTiles)
             configs.push_back({.block = {threads_m * tile.m, kThreadsN * tile.n, kChunkK}, .tile = tile});
     return configs;
 }

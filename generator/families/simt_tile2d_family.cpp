@@ -10,7 +10,7 @@ namespace {
 constexpr std::array kThreads{TileShape{8, 32, 0}, TileShape{16, 16, 0}, TileShape{32, 8, 0}};  // of a block, m by n
 constexpr std::array kTileSides{1, 2, 4};
 
-constexpr std::array kParameters{
+constexpr std::array kTile2dParameters{
     kSimtBlock2d<SimtTile2dConfig>,
     kSimtTile<SimtTile2dConfig>,
     kSimtGrid<SimtTile2dConfig>,
@@ -18,7 +18,7 @@ constexpr std::array kParameters{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtTile2dConfig>> SimtTile2d::parameters() { return kParameters; }
+std::span<const ConfigParameter<SimtTile2dConfig>> SimtTile2d::parameters() { return kTile2dParameters; }
 
 SimtTiling SimtTile2d::tiling(const Config& config) {
     SimtTiling tiling;

@@ -18,7 +18,7 @@ bool read_panel_k(TextReader& reader, SimtTile2dSharedConfig& config) {
     return true;
 }
 
-constexpr std::array kParameters{
+constexpr std::array kTile2dSharedParameters{
     kSimtBlock2d<SimtTile2dSharedConfig>,
     ConfigParameter<SimtTile2dSharedConfig>{"panel_k", "panel", "a multiple of 32, or 0 for all of K", read_panel_k,
                                             [](const SimtTile2dSharedConfig& c) { return std::to_string(c.panel_k); }},
@@ -27,7 +27,9 @@ constexpr std::array kParameters{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtTile2dSharedConfig>> SimtTile2dShared::parameters() { return kParameters; }
+std::span<const ConfigParameter<SimtTile2dSharedConfig>> SimtTile2dShared::parameters() {
+    return kTile2dSharedParameters;
+}
 
 SimtTiling SimtTile2dShared::tiling(const Config& config) {
     SimtTiling tiling;

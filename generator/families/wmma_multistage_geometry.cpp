@@ -7,7 +7,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kElementBytes = 2;
 constexpr int kShiftRegisters = 12;  // a thread's, to shift vectors of one operand into place
 
 int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }

@@ -45,12 +45,10 @@ constexpr std::array<ConfigParameter<Config>, 11> kParameters{{
 }};
 constexpr std::span<const ConfigParameter<Config>> kTable(kParameters);
 
-const Config& config_of(const KernelConfig& config) { return std::get<Config>(config.family); }
-
 }  // namespace
 
 std::string wmma_multistage_config_name(const GemmSignature&, const KernelConfig& config) {
-    return config_name_by_table(kTable, config_of(config));
+    return config_name_by_table(kTable, config.as<Config>());
 }
 
 KernelConfig parse_wmma_multistage_config_name(std::string_view name) {
@@ -60,11 +58,11 @@ KernelConfig parse_wmma_multistage_config_name(std::string_view name) {
 }
 
 ParameterMap wmma_multistage_parameters(const KernelConfig& config) {
-    return parameters_by_table(kTable, config_of(config));
+    return parameters_by_table(kTable, config.as<Config>());
 }
 
 KernelConfig wmma_multistage_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    Config changed = with_parameters_by_table("wmma_multistage", kTable, config_of(config), parameters);
+    Config changed = with_parameters_by_table("wmma_multistage", kTable, config.as<Config>(), parameters);
     changed.warp.k = changed.block.k;
     settle_group(changed.rasterization, changed.group, kUsualGroup, parameters);
     return {changed};

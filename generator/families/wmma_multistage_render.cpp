@@ -12,10 +12,6 @@
 namespace jitgemm {
 namespace {
 
-const WmmaMultistageConfig& config_of(const KernelConfig& config) {
-    return std::get<WmmaMultistageConfig>(config.family);
-}
-
 Macros config_macros(const WmmaMultistageConfig& c) {
     return {{"GEMM_WMMA", 1},
             {"GEMM_BLOCK_M", c.block.m},
@@ -91,7 +87,7 @@ std::string type_lines(const GemmSignature& s) {
 }  // namespace
 
 RenderInput wmma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
-    const WmmaMultistageConfig& c = config_of(config);
+    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature, c);
     const WmmaAtom* atom = find_wmma_atom(c.mma, signature.a, signature.b, signature.accumulator);
     RenderInput input;
@@ -106,7 +102,7 @@ RenderInput wmma_multistage_render_input(const GemmSignature& signature, const K
 }
 
 std::vector<KernelEntry> wmma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
-    const WmmaMultistageConfig& c = config_of(config);
+    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -121,7 +117,7 @@ std::int64_t wmma_multistage_workspace_bytes(const GemmSpec&, const KernelConfig
 
 ElementOwner wmma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
                                    std::int64_t column) {
-    const WmmaMultistageConfig& c = config_of(config);
+    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
     const MmaMultistageGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;

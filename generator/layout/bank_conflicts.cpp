@@ -1,5 +1,7 @@
 #include "generator/layout/bank_conflicts.hpp"
 
+#include "generator/layout/copy_atom.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@ namespace jitgemm {
 namespace {
 
 constexpr int kPhaseBytes = kSharedBanks * kBankBytes;
-constexpr int kMatrixRows = 8;
 constexpr int kMatrixRowBytes = 16;
 
 /// What the lanes of a phase want of each bank. Called for many candidates: fixed arrays, no allocation.

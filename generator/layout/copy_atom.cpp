@@ -7,9 +7,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kMatrixRows = 8;
 constexpr int kMatrixRowBits = 128;  // 8 elements of 16 bits
-constexpr int kHalfBits = 16;
 
 constexpr LdmatrixAtom kLdmatrix[] = {
     {1, false, "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "SM75_U32x1_LDSM_N", 75},

@@ -10,6 +10,9 @@
 
 namespace jitgemm {
 
+inline constexpr int kMatrixRows = 8;  ///< of a matrix that ldmatrix loads
+inline constexpr int kHalfBits = 16;   ///< of its elements
+
 /// One ldmatrix instruction: `x` 8×8 matrices of 16-bit elements from shared memory to the warp's registers.
 struct LdmatrixAtom {
     int x;  ///< 1, 2 or 4

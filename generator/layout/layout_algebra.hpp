@@ -33,6 +33,14 @@ private:
     std::vector<Tiler> modes_;
 };
 
+/// (first, second): a tuple, and a tiler with one for rows and one for columns.
+[[nodiscard]] inline IntTuple pair_of(const IntTuple& first, const IntTuple& second) {
+    return std::vector<IntTuple>{first, second};
+}
+[[nodiscard]] inline Tiler by_mode(const Tiler& first, const Tiler& second) {
+    return std::vector<Tiler>{first, second};
+}
+
 /// The same function of an integer with as few modes as possible.
 [[nodiscard]] Layout coalesce(const Layout& layout);
 /// By mode: the profile's tuples say which levels to keep, its integers where to coalesce.

@@ -10,7 +10,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kDeepestNesting = 128;  // of parentheses and compositions
+constexpr int kDeepestExpression = 128;  // of parentheses and compositions
 
 /// A recursive descent over
 ///     expression = term ("o" term)*        compositions, the last first
@@ -28,7 +28,8 @@ public:
 
 private:
     LayoutValue expression() {
-        if (++nesting_ > kDeepestNesting) text_.fail(fmt::format("expressions nest deeper than {}", kDeepestNesting));
+        if (++nesting_ > kDeepestExpression)
+            text_.fail(fmt::format("expressions nest deeper than {}", kDeepestExpression));
         LayoutValue value = composition_of_terms();
         --nesting_;
         return value;

@@ -8,7 +8,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kDeepestNesting = 32;
+constexpr int kDeepestTuple = 32;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -23,7 +23,7 @@ IntTuple LayoutText::take_int_tuple() {
         ++position_;
         return IntTuple::underscore();
     }
-    if (++nesting_ > kDeepestNesting) fail(fmt::format("tuples nest deeper than {}", kDeepestNesting));
+    if (++nesting_ > kDeepestTuple) fail(fmt::format("tuples nest deeper than {}", kDeepestTuple));
     std::vector<IntTuple> modes;
     do {
         modes.push_back(take_int_tuple());

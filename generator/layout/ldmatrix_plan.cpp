@@ -8,10 +8,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kLanes = 32;
-constexpr int kMatrixRows = 8;
 constexpr int kLanesPerRow = 4;
-constexpr int kRegisterBits = 32;
-constexpr int kHalfBits = 16;
 
 /// An operand as one warp sees it.
 struct WarpFragment {

@@ -11,8 +11,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kRegisterBits = 32;
-
 /// As CuTe writes it: `.satfinite` behind the types.
 std::string ptx_name_in_cute(const MmaAtom& atom) {
     constexpr std::string_view kSaturating = ".satfinite";

@@ -12,6 +12,8 @@
 
 namespace jitgemm {
 
+inline constexpr int kRegisterBits = 32;
+
 enum class Operand : std::uint8_t { a, b, c };
 [[nodiscard]] std::string_view to_string(Operand operand);  ///< "A", "B", "C"
 

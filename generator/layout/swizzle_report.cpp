@@ -1,5 +1,6 @@
 #include "generator/layout/swizzle_report.hpp"
 
+#include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kMatrixRows = 8;  // of one ldmatrix phase
 constexpr int kLineBytes = kSharedBanks * kBankBytes;
 constexpr std::int64_t kSharedMemory = std::int64_t{228} * 1024;
 

@@ -10,11 +10,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kWidestBytes = 16;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
-
-IntTuple pair_of(const IntTuple& first, const IntTuple& second) { return std::vector<IntTuple>{first, second}; }
-
-Tiler by_mode(const Tiler& first, const Tiler& second) { return std::vector<Tiler>{first, second}; }
+constexpr std::int64_t kMostCopyElements = std::int64_t{1} << 20;
 
 void require_numbering(const Layout& layout, std::string_view name) {
     if (layout.rank() > 2) throw LayoutError(fmt::format("the {} {} have more modes than 2", name, to_string(layout)));
@@ -39,9 +35,9 @@ Layout by_thread(const TiledCopy& copy, const Layout& tensor, int vector) {
 }
 
 void require_countable(std::int64_t elements) {
-    if (elements > kMostElements)
+    if (elements > kMostCopyElements)
         throw LayoutError(
-            fmt::format("{} elements are more than the {} that are counted out", elements, kMostElements));
+            fmt::format("{} elements are more than the {} that are counted out", elements, kMostCopyElements));
 }
 
 void require_whole_passes(const TiledCopy& copy, const Layout& data) {
@@ -75,8 +71,8 @@ std::string layout_violation(const TiledCopy& copy, const Layout& data, int elem
     return {};
 }
 
-std::string instruction_name(int bytes, CopyPath path) {
-    if (path == CopyPath::shared_to_register)
+std::string instruction_name(int bytes, CopyKind path) {
+    if (path == CopyKind::shared_to_register)
         return bytes == 16  ? "ld.shared.v4.b32"
                : bytes == 8 ? "ld.shared.v2.b32"
                             : fmt::format("ld.shared.b{}", 8 * bytes);
@@ -84,7 +80,7 @@ std::string instruction_name(int bytes, CopyPath path) {
     return atom != nullptr ? std::string(atom->cute_name) : fmt::format("ld.global.b{0} + st.shared.b{0}", 8 * bytes);
 }
 
-CopyWidth width_of(const TiledCopy& copy, const Layout& data, int bits, int alignment, CopyPath path, int bytes) {
+CopyWidth width_of(const TiledCopy& copy, const Layout& data, int bits, int alignment, CopyKind path, int bytes) {
     CopyWidth width{.bytes = bytes, .elements = 8 * bytes / bits, .instruction = instruction_name(bytes, path)};
     if (8 * bytes % bits != 0) {
         width.elements = 0;
@@ -147,7 +143,7 @@ std::vector<CopyVector> copy_vectors(const TiledCopy& copy, const Layout& data, 
     return vectors;
 }
 
-std::vector<CopyWidth> copy_widths(const TiledCopy& copy, const Layout& data, int bits, int alignment, CopyPath path) {
+std::vector<CopyWidth> copy_widths(const TiledCopy& copy, const Layout& data, int bits, int alignment, CopyKind path) {
     require_whole_passes(copy, data);
     std::vector<CopyWidth> widths;
     for (int bytes = kWidestBytes; bytes >= 1; bytes /= 2)

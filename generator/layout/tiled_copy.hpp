@@ -52,7 +52,7 @@ struct CopyVector {
 [[nodiscard]] std::vector<CopyVector> copy_vectors(const TiledCopy& copy, const Layout& data, int vector, int thread);
 
 /// What moves a tile.
-enum class CopyPath : std::uint8_t {
+enum class CopyKind : std::uint8_t {
     global_to_shared,   ///< cp.async, through registers where it is too narrow for that
     shared_to_register  ///< ld.shared
 };
@@ -69,7 +69,7 @@ struct CopyWidth {
 /// Every width from 16 bytes down to 1 for a tile of `bits`-wide elements whose first one is aligned to `alignment` bytes.
 /// Legal are those whose vectors are neighbours in the data, all on multiples of their size.
 [[nodiscard]] std::vector<CopyWidth> copy_widths(const TiledCopy& copy, const Layout& data, int bits, int alignment,
-                                                 CopyPath path);
+                                                 CopyKind path);
 
 /// The widest legal one, or null.
 [[nodiscard]] const CopyWidth* widest(const std::vector<CopyWidth>& widths);

@@ -25,10 +25,6 @@ OperandModes modes_of(Operand operand) {
     return operand == Operand::b ? OperandModes{1, 2} : OperandModes{0, 1};
 }
 
-IntTuple pair_of(const IntTuple& first, const IntTuple& second) { return std::vector<IntTuple>{first, second}; }
-
-Tiler by_mode(const Tiler& first, const Tiler& second) { return std::vector<Tiler>{first, second}; }
-
 void require_warps(const Layout& warps) {
     if (warps.rank() != 3)
         throw LayoutError(fmt::format("the warps {} are not a layout of (m, n, k)", to_string(warps)));

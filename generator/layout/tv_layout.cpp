@@ -7,7 +7,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 26;
+constexpr std::int64_t kMostTileElements = std::int64_t{1} << 26;
 
 std::vector<int> int_table(const Layout& mode) {
     const std::vector<std::int64_t> values = table(mode);
@@ -30,9 +30,9 @@ TvLayout::TvLayout(Layout layout, int rows, int columns) : layout_(std::move(lay
     if (layout_.cosize() > elements)
         throw LayoutError(
             fmt::format("{} reaches element {} of {}x{}", to_string(layout_), layout_.cosize() - 1, rows, columns));
-    if (elements > kMostElements)
+    if (elements > kMostTileElements)
         throw LayoutError(
-            fmt::format("{}x{} elements are more than the {} that are counted out", rows, columns, kMostElements));
+            fmt::format("{}x{} elements are more than the {} that are counted out", rows, columns, kMostTileElements));
     threads_ = int_table(layout_.mode(0));
     values_ = int_table(layout_.mode(1));
 }

@@ -19,7 +19,7 @@ struct TypeRow {
     MmaType accumulator, a, b;
 };
 
-constexpr TypeRow kTypes[] = {
+constexpr TypeRow kTypeRows[] = {
     {f16, f16, f16},   {f32, f16, f16},   {f32, bf16, bf16}, {f32, tf32, tf32}, {s32, s8, s8},     {s32, s8, u8},
     {s32, u8, s8},     {s32, u8, u8},     {f16, e4m3, e4m3}, {f32, e4m3, e4m3}, {f16, e4m3, e5m2}, {f32, e4m3, e5m2},
     {f16, e5m2, e4m3}, {f32, e5m2, e4m3}, {f16, e5m2, e5m2}, {f32, e5m2, e5m2},
@@ -71,7 +71,7 @@ void append_forms(const TypeRow& types, std::vector<WgmmaForm>& forms) {
 
 std::vector<WgmmaForm> wgmma_forms() {
     std::vector<WgmmaForm> forms;
-    for (const TypeRow& types : kTypes) append_forms(types, forms);
+    for (const TypeRow& types : kTypeRows) append_forms(types, forms);
     return forms;
 }
 

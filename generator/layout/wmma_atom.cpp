@@ -6,10 +6,10 @@ namespace jitgemm {
 namespace {
 
 constexpr TileShape kShapes[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}};
-constexpr std::size_t kTypes = 3;
+constexpr std::size_t kTypeCount = 3;
 
 constexpr auto kAtoms = [] {
-    std::array<WmmaAtom, kTypes * std::size(kShapes)> atoms{};
+    std::array<WmmaAtom, kTypeCount * std::size(kShapes)> atoms{};
     std::size_t row = 0;
     for (const TileShape& shape : kShapes) {
         atoms[row++] = {shape, MmaType::f16, MmaType::f16};

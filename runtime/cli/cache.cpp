@@ -18,7 +18,7 @@
 namespace jitgemm::cli {
 namespace {
 
-Json to_json(const CacheEntry& entry) {
+Json entry_json(const CacheEntry& entry) {
     return {{"directory", entry.directory}, {"kernel", entry.name},
             {"arch", entry.arch},           {"nvrtc_version", entry.nvrtc_version},
             {"bytes", entry.bytes},         {"compile_ms", entry.compile_ms},
@@ -28,7 +28,7 @@ Json to_json(const CacheEntry& entry) {
 
 Json entries_json(const std::vector<CacheEntry>& entries) {
     Json json = Json::array();
-    for (const CacheEntry& entry : entries) json.push_back(to_json(entry));
+    for (const CacheEntry& entry : entries) json.push_back(entry_json(entry));
     return json;
 }
 

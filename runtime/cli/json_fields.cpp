@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 14> kRoles{"a", "b",   "c",   "d",   "wor
                                                   "k", "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
 constexpr std::array<std::string_view, 4> kKinds{"pointer", "i32", "i64", "f32"};
 
-Json to_json(const KernelArgument& argument) {
+Json argument_json(const KernelArgument& argument) {
     return {{"role", kRoles.at(static_cast<std::size_t>(argument.role))},
             {"kind", kKinds.at(static_cast<std::size_t>(argument.kind))}};
 }
@@ -55,7 +55,7 @@ Json to_json(const CostEstimate& cost) {
 
 Json to_json(const KernelEntry& entry) {
     Json arguments = Json::array();
-    for (const KernelArgument& argument : entry.arguments) arguments.push_back(to_json(argument));
+    for (const KernelArgument& argument : entry.arguments) arguments.push_back(argument_json(argument));
     return {{"function", entry.function},
             {"threads", entry.threads},
             {"shared_bytes", entry.shared_bytes},

@@ -16,15 +16,15 @@ constexpr const char* kIndent = "    ";
 constexpr std::size_t kLineWidth = 104;
 constexpr std::string_view kUnknown = "-";
 
-std::string number(std::optional<double> value, int decimals, std::string_view unit = "") {
+std::string number_text(std::optional<double> value, int decimals, std::string_view unit = "") {
     return value ? fmt::format("{:.{}f}{}", *value, decimals, unit) : std::string(kUnknown);
 }
 
-std::string percent(std::optional<double> share) {
+std::string percent_text(std::optional<double> share) {
     return share ? fmt::format("{:.1f} %", 100 * *share) : std::string(kUnknown);
 }
 
-std::string count(std::uint64_t value) { return value == 0 ? std::string(kUnknown) : std::to_string(value); }
+std::string count_text(std::uint64_t value) { return value == 0 ? std::string(kUnknown) : std::to_string(value); }
 
 /// Words in lines of kLineWidth, each indented.
 std::string wrapped(std::string_view text) {
@@ -46,15 +46,15 @@ std::string time_text(const RungReport& rung) {
 }
 
 std::string conflicts_text(const RungReport& rung) {
-    return rung.kernel ? number(rung.kernel->conflicts, 2, "x") : std::string(kUnknown);
+    return rung.kernel ? number_text(rung.kernel->conflicts, 2, "x") : std::string(kUnknown);
 }
 
 std::string megabytes_text(const RungReport& rung) {
-    return rung.kernel ? number(rung.kernel->global_bytes / kMegabyte, 1) : std::string(kUnknown);
+    return rung.kernel ? number_text(rung.kernel->global_bytes / kMegabyte, 1) : std::string(kUnknown);
 }
 
 std::string registers_text(const RungReport& rung) {
-    return rung.kernel ? count(static_cast<std::uint64_t>(rung.kernel->registers)) : std::string(kUnknown);
+    return rung.kernel ? count_text(static_cast<std::uint64_t>(rung.kernel->registers)) : std::string(kUnknown);
 }
 
 std::string speed_text(const LadderReport& report, const RungReport& rung) {
@@ -64,16 +64,16 @@ std::string speed_text(const LadderReport& report, const RungReport& rung) {
 
 std::string measured_row(const LadderReport& report, const RungReport& rung) {
     return fmt::format("{:>13} {:>9} {:>9} {:>8} {:>10} {:>11} {:>10} {:>5}", time_text(rung), speed_text(report, rung),
-                       percent(share_of_peer(rung)), percent(share_of_peak(report, rung)),
-                       number(kernel_intensity(report, rung), 2), megabytes_text(rung), conflicts_text(rung),
+                       percent_text(share_of_peer(rung)), percent_text(share_of_peak(report, rung)),
+                       number_text(kernel_intensity(report, rung), 2), megabytes_text(rung), conflicts_text(rung),
                        registers_text(rung));
 }
 
 std::string counted_row(const LadderReport& report, const RungReport& rung) {
     const RungCounts counts = rung.counts.value_or(RungCounts{});
-    return fmt::format("{:>13} {:>12} {:>11} {:>10} {:>12} {:>10} {:>10}", count(counts.instructions),
-                       count(counts.sectors), count(counts.wavefronts), conflicts_text(rung),
-                       count(counts.tensor_operations), number(kernel_intensity(report, rung), 2),
+    return fmt::format("{:>13} {:>12} {:>11} {:>10} {:>12} {:>10} {:>10}", count_text(counts.instructions),
+                       count_text(counts.sectors), count_text(counts.wavefronts), conflicts_text(rung),
+                       count_text(counts.tensor_operations), number_text(kernel_intensity(report, rung), 2),
                        megabytes_text(rung));
 }
 

@@ -35,7 +35,7 @@ struct CopyProblem {
     Layout threads;
     bool by_row;
     int bits;
-    CopyPath path;
+    CopyKind path;
 };
 
 std::string one_of(std::string_view option, const std::string& value, std::string_view first, std::string_view second) {
@@ -69,7 +69,7 @@ CopyProblem problem_of(const CopyOptions& options) {
         throw UsageError(
             fmt::format("--vector {} --align {}: they must be positive", options.vector, options.alignment));
     return {data_layout(options, by_row), parse_layout_option("--threads", options.threads, 2, by_row), by_row,
-            element_bits(options.type), to_shared ? CopyPath::global_to_shared : CopyPath::shared_to_register};
+            element_bits(options.type), to_shared ? CopyKind::global_to_shared : CopyKind::shared_to_register};
 }
 
 /// A thread takes so many neighbours a pass.

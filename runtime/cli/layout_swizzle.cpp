@@ -80,7 +80,7 @@ std::optional<Picture> drawn(const Swizzle& swizzle, const SharedTile& tile) {
                   "column at once: equal numbers there collide."}};
 }
 
-Json to_json(const TileTraffic& traffic) {
+Json traffic_json(const TileTraffic& traffic) {
     if (!traffic.refusal.empty()) return {{"refused", traffic.refusal}};
     return {{"wavefronts", traffic.wavefronts}, {"ideal", traffic.ideal}};
 }
@@ -89,7 +89,7 @@ Json conflicts_of(const TileTraffic& traffic) {
     return traffic.refusal.empty() ? Json(traffic.conflicts()) : Json(nullptr);
 }
 
-Json to_json(const Swizzle& swizzle) { return {swizzle.bits(), swizzle.base(), swizzle.shift()}; }
+Json swizzle_json(const Swizzle& swizzle) { return {swizzle.bits(), swizzle.base(), swizzle.shift()}; }
 
 Json conflicts_json(const SwizzleReport& report) {
     return {{"load", conflicts_of(report.load)}, {"store", conflicts_of(report.store)}};
@@ -113,12 +113,9 @@ LayoutAnswer answer_for(const Swizzle& swizzle, const SharedTile& tile, int vect
     for (std::int64_t i = 0; i < kMapSize; ++i) map.push_back(swizzle(i));
     LayoutAnswer answer;
     answer.text = text_of("without swizzle", plain, vector) + text_of("with " + to_string(swizzle), report, vector);
-    answer.document = {{"swizzle", to_json(swizzle)},
-                       {"conflicts", conflicts_json(report)},
-                       {"conflicts_without", conflicts_json(plain)},
-                       {"load", to_json(report.load)},
-                       {"store", to_json(report.store)},
-                       {"map", std::move(map)}};
+    answer.document = {{"swizzle", swizzle_json(swizzle)},           {"conflicts", conflicts_json(report)},
+                       {"conflicts_without", conflicts_json(plain)}, {"load", traffic_json(report.load)},
+                       {"store", traffic_json(report.store)},        {"map", std::move(map)}};
     answer.picture = drawn(swizzle, tile);
     return answer;
 }
@@ -128,13 +125,13 @@ LayoutAnswer suggestion_for(const SharedTile& tile, int vector) {
     Json trials = Json::array();
     std::string tried;
     for (const SwizzleTrial& trial : suggestion.trials) {
-        trials.push_back({{"swizzle", to_json(trial.swizzle)}, {"conflicts", conflicts_json(trial.report)}});
+        trials.push_back({{"swizzle", swizzle_json(trial.swizzle)}, {"conflicts", conflicts_json(trial.report)}});
         tried += text_of(to_string(trial.swizzle), trial.report, vector);
     }
     LayoutAnswer answer;
     if (suggestion.best) answer = answer_for(*suggestion.best, tile, vector);
     answer.text = suggestion.why + "\n\nTried, from the fewest bits on:\n" + tried;
-    answer.document["suggested"] = suggestion.best ? to_json(*suggestion.best) : Json(nullptr);
+    answer.document["suggested"] = suggestion.best ? swizzle_json(*suggestion.best) : Json(nullptr);
     answer.document["why"] = suggestion.why;
     answer.document["tried"] = std::move(trials);
     return answer;

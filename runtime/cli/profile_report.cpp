@@ -51,7 +51,7 @@ int file_line(const LineTally& line, const GemmKernel& kernel) {
     return line.source_line == 0 ? 0 : line.source_line + banner_lines(kernel);
 }
 
-Json to_json(const Tally& tally) {
+Json tally_json(const Tally& tally) {
     return {{"warps", tally.warps},
             {"lanes", tally.lanes},
             {"global_read_bytes", tally.global_read_bytes},
@@ -67,7 +67,7 @@ Json to_json(const Tally& tally) {
 Json kinds_json(const Counters& counters) {
     Json json = Json::object();
     for (const InstructionKind kind : kinds()) {
-        if (counters.of(kind).warps != 0) json[std::string(to_string(kind))] = to_json(counters.of(kind));
+        if (counters.of(kind).warps != 0) json[std::string(to_string(kind))] = tally_json(counters.of(kind));
     }
     return json;
 }
@@ -76,13 +76,13 @@ Json lines_json(const Counters& counters, const GemmKernel& kernel) {
     Json json = Json::array();
     for (const LineTally& line : memory_lines(counters)) {
         Json row{{"line", file_line(line, kernel)}, {"kind", to_string(line.kind)}, {"instruction", line.text}};
-        row.update(to_json(line.tally));
+        row.update(tally_json(line.tally));
         json.push_back(std::move(row));
     }
     return json;
 }
 
-Json to_json(const EmulatedTime& time) {
+Json time_json(const EmulatedTime& time) {
     return {{"total_us", time.total_us},   {"issue_us", time.issue_us}, {"tensor_us", time.tensor_us},
             {"shared_us", time.shared_us}, {"l2_us", time.l2_us},       {"dram_us", time.dram_us}};
 }
@@ -138,14 +138,14 @@ Json profile_json(const EmulatedRun& run, const GemmKernel& kernel) {
     const std::uint64_t requests = global_requests(run.counters);
     const Tally& all = run.counters.total;
     return {{"blocks", run.counters.blocks},
-            {"total", to_json(all)},
+            {"total", tally_json(all)},
             {"kinds", kinds_json(run.counters)},
             {"global_requests", requests},
             {"sectors_per_request", ratio(all.sectors, requests)},
             {"bank_conflicts", all.wavefronts - all.ideal_wavefronts},
             {"barriers", run.counters.of(InstructionKind::barrier).warps},
             {"lines", lines_json(run.counters, kernel)},
-            {"estimate", to_json(run.time)}};
+            {"estimate", time_json(run.time)}};
 }
 
 }  // namespace jitgemm::cli

@@ -16,9 +16,9 @@
 namespace jitgemm::emulator {
 namespace {
 
-constexpr int kLanes = 8;
-using Lanes [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
-using WideLanes [[gnu::vector_size(kLanes * sizeof(std::int64_t))]] = std::int64_t;
+constexpr int kSimdLanes = 8;
+using Lanes [[gnu::vector_size(kSimdLanes * sizeof(std::int32_t))]] = std::int32_t;
+using WideLanes [[gnu::vector_size(kSimdLanes * sizeof(std::int64_t))]] = std::int64_t;
 
 /// Exponents no finite number has. Two of them added stay below any product's.
 constexpr int kZeroMark = -(1 << 20);
@@ -84,38 +84,38 @@ struct Sums {
 struct Factors {
     std::array<std::int32_t, FloatTile::kMaxRows * FloatTile::kMaxDepth> a_significand;
     std::array<std::int32_t, FloatTile::kMaxRows * FloatTile::kMaxDepth> a_exponent;
-    std::array<Significands, FloatTile::kMaxDepth * FloatTile::kMaxColumns / kLanes> b;
+    std::array<Significands, FloatTile::kMaxDepth * FloatTile::kMaxColumns / kSimdLanes> b;
     std::array<bool, FloatTile::kMaxRows> row_special;  ///< infinities or NaN among them
-    std::array<Lanes, FloatTile::kMaxColumns / kLanes> column_special;
+    std::array<Lanes, FloatTile::kMaxColumns / kSimdLanes> column_special;
     int product_fraction_bits;
 };
 
 JITGEMM_INLINE bool any(const Lanes& mask) {
     std::int32_t bits = 0;
-    for (int lane = 0; lane < kLanes; ++lane) bits |= mask[lane];
+    for (int lane = 0; lane < kSimdLanes; ++lane) bits |= mask[lane];
     return bits != 0;
 }
 
 JITGEMM_INLINE void take_rows(Factors& factors, const FloatTile& tile, const Layout& layout) {
     factors.row_special.fill(false);
-    for (int i = 0; i < tile.m * tile.k; i += kLanes) {
+    for (int i = 0; i < tile.m * tile.k; i += kSimdLanes) {
         const auto at = static_cast<std::size_t>(i);
         Significands part;
         take_apart(part, &tile.a[at], layout);
         std::memcpy(&factors.a_significand[at], &part.significand, sizeof(Lanes));
         std::memcpy(&factors.a_exponent[at], &part.exponent, sizeof(Lanes));
         if (!any(part.special)) continue;
-        for (int row = i / tile.k; row <= (i + kLanes - 1) / tile.k; ++row)  // of k = 4 there are two in eight elements
+        for (int row = i / tile.k; row <= (i + kSimdLanes - 1) / tile.k; ++row)  // of k = 4 there are two in eight elements
             factors.row_special[static_cast<std::size_t>(row)] = true;
     }
 }
 
 JITGEMM_INLINE void take_columns(Factors& factors, const FloatTile& tile, const Layout& layout) {
     factors.column_special.fill(Lanes{});
-    for (int i = 0; i < tile.n * tile.k; i += kLanes) {
-        Significands& part = factors.b[static_cast<std::size_t>(i / kLanes)];
+    for (int i = 0; i < tile.n * tile.k; i += kSimdLanes) {
+        Significands& part = factors.b[static_cast<std::size_t>(i / kSimdLanes)];
         take_apart(part, &tile.b[static_cast<std::size_t>(i)], layout);
-        factors.column_special[static_cast<std::size_t>(i % tile.n / kLanes)] |= part.special;
+        factors.column_special[static_cast<std::size_t>(i % tile.n / kSimdLanes)] |= part.special;
     }
 }
 
@@ -137,7 +137,7 @@ JITGEMM_INLINE void sum_block(Sums& result, const Factors& factors, const FloatT
     Lanes largest = c_exponent;
     for (int i = 0; i < block; ++i) {
         const std::size_t a = tile.at_a(row, first_k + i);
-        const Significands& b = factors.b[tile.at_b(first_k + i, column) / kLanes];
+        const Significands& b = factors.b[tile.at_b(first_k + i, column) / kSimdLanes];
         const auto at = static_cast<std::size_t>(i);
         products[at] = b.significand * factors.a_significand[a];
         const Lanes exponent = b.exponent + factors.a_exponent[a];
@@ -241,11 +241,11 @@ JITGEMM_INLINE void accumulate_group(FloatTile& tile, const Factors& factors, co
     std::uint32_t* const c = &tile.c[tile.at_c(row, column)];
     Significands accumulator;
     take_apart(accumulator, c, layout_c);
-    const Lanes suspect = accumulator.special | factors.column_special[static_cast<std::size_t>(column / kLanes)];
+    const Lanes suspect = accumulator.special | factors.column_special[static_cast<std::size_t>(column / kSimdLanes)];
     const bool whole_row = factors.row_special[static_cast<std::size_t>(row)];
     Sums sums;
     sum_block(sums, factors, tile, rule, accumulator, layout_c.fraction_bits, row, column, first_k, block);
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kSimdLanes; ++lane) {
         const bool check = whole_row || suspect[lane] != 0;
         const SpecialSum special =
             check ? special_sum(tile, format_c, c[lane], row, column + lane, first_k, block) : SpecialSum{};
@@ -261,7 +261,7 @@ JITGEMM_INLINE void accumulate(FloatTile& tile, const SumRule& rule) {
     const Layout layout_c = layout_of(type_c);
     const FloatFormat& format_c = float_format(type_c);
     for (int row = 0; row < tile.m; ++row) {
-        for (int column = 0; column < tile.n; column += kLanes) {
+        for (int column = 0; column < tile.n; column += kSimdLanes) {
             for (int first = 0; first < tile.k; first += rule.block)
                 accumulate_group(tile, factors, rule, layout_c, format_c, row, column, first,
                                  std::min(rule.block, tile.k - first));

@@ -1,5 +1,6 @@
 #include "runtime/tuning/class_sweep.hpp"
 
+#include "runtime/tuning/look_interval.hpp"
 #include "runtime/tuning/problem_benches.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@ namespace jitgemm::tuning {
 namespace {
 
 using Clock = SharedSweep::Clock;
-
-constexpr std::chrono::milliseconds kLookInterval{100};  // for Ctrl-C, while there is no room for another problem
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 

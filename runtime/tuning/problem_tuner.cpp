@@ -1,5 +1,7 @@
 #include "runtime/tuning/problem_tuner.hpp"
 
+#include "runtime/tuning/look_interval.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -10,8 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLookInterval = 100ms;  // at the clock and for Ctrl-C, while a compile is waited for
-constexpr int kPeerRounds = 15;        // from such a plan on, cuBLASLt is timed as well
+constexpr int kPeerRounds = 15;  // from such a plan on, cuBLASLt is timed as well
 
 CompileJob compile_job(const SearchSpace& space, const std::string& kernel, const DeviceFacts& facts) {
     return {.spec = space.spec, .kernel = kernel, .arch = std::string(facts.model.arch->name), .ptx = facts.emulator};

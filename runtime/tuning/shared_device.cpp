@@ -1,14 +1,13 @@
 #include "runtime/tuning/shared_device.hpp"
 
+#include "runtime/tuning/look_interval.hpp"
+
 #include <chrono>
 
 namespace jitgemm::tuning {
 namespace {
 
-using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-constexpr auto kLookInterval = 100ms;  // at the clock and for Ctrl-C, while others have the device
 
 }  // namespace
 

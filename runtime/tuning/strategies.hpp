@@ -14,6 +14,8 @@
 
 namespace jitgemm::tuning {
 
+inline constexpr std::size_t kDefaultLimit = 128;  ///< candidates a strategy tries where the caller sets no limit
+
 /// What became of the candidates, by their index in the space. Trials of kernels outside it don't count.
 struct Progress {
     std::vector<bool> tried;                  ///< proposed before, finished or not

@@ -8,7 +8,6 @@
 namespace jitgemm::tuning {
 namespace {
 
-constexpr std::size_t kDefaultLimit = 128;
 constexpr std::size_t kPopulation = 16;
 constexpr std::size_t kOffspring = 8;   // of a generation
 constexpr int kPatience = 5;            // generations without a better best

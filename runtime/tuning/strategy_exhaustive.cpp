@@ -3,7 +3,7 @@
 namespace jitgemm::tuning {
 namespace {
 
-constexpr std::size_t kBatch = 32;  // enough to keep every compiling core busy while others are timed
+constexpr std::size_t kBatchSize = 32;  // enough to keep every compiling core busy while others are timed
 
 /// Everything, in predicted order.
 class Exhaustive : public Strategy {
@@ -16,7 +16,7 @@ public:
         const Progress progress = space_.progress(known);
         std::vector<std::size_t> batch;
         for (std::size_t i = 0; i < space_.size(); ++i) {
-            if (batch.size() == kBatch || progress.tries + batch.size() >= limit_) break;
+            if (batch.size() == kBatchSize || progress.tries + batch.size() >= limit_) break;
             if (!progress.tried[i]) batch.push_back(i);
         }
         return space_.names(batch);

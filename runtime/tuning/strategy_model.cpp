@@ -9,7 +9,6 @@
 namespace jitgemm::tuning {
 namespace {
 
-constexpr std::size_t kDefaultLimit = 128;
 constexpr std::size_t kFirst = 32;        // timed before anything is learnt
 constexpr std::size_t kBatch = 8;         // of each later step
 constexpr std::size_t kLeaders = 3;       // whose neighbours are preferred

@@ -1,5 +1,7 @@
 #include "runtime/tuning/worker_process.hpp"
 
+#include "runtime/tuning/look_interval.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@ namespace jitgemm::tuning {
 namespace {
 
 constexpr std::size_t kQuotedLines = 5;
-constexpr auto kLookInterval = std::chrono::milliseconds(100);
 
 /// The last few lines, those that say why a process died.
 std::string last_lines(const std::string& text) {

@@ -15,7 +15,7 @@ using emulator::MmaKind;
 using emulator::MmaRegisters;
 using emulator::MmaType;
 
-constexpr int kLanes = 32;
+constexpr int kWarpLanes = 32;
 
 std::size_t product(int x, int y, int z) {
     return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
@@ -135,10 +135,10 @@ void make_cancelling(const MmaKind& kind, Operand operand, std::vector<std::uint
 /// Element i of a lane begins at bit i · width of its registers taken as one string.
 void put(std::uint32_t* registers, int lane, int index, int width, std::uint64_t bits) {
     const int position = index * width;
-    std::uint32_t& low = registers[position / 32 * kLanes + lane];
+    std::uint32_t& low = registers[position / 32 * kWarpLanes + lane];
     if (width == 64) {
         low = static_cast<std::uint32_t>(bits);
-        registers[(position / 32 + 1) * kLanes + lane] = static_cast<std::uint32_t>(bits >> 32);
+        registers[(position / 32 + 1) * kWarpLanes + lane] = static_cast<std::uint32_t>(bits >> 32);
         return;
     }
     const std::uint32_t mask = 0xffffffffU >> (32 - width);
@@ -147,15 +147,15 @@ void put(std::uint32_t* registers, int lane, int index, int width, std::uint64_t
 
 std::uint64_t get(const std::uint32_t* registers, int lane, int index, int width) {
     const int position = index * width;
-    const std::uint64_t low = registers[position / 32 * kLanes + lane];
-    if (width == 64) return static_cast<std::uint64_t>(registers[(position / 32 + 1) * kLanes + lane]) << 32 | low;
+    const std::uint64_t low = registers[position / 32 * kWarpLanes + lane];
+    if (width == 64) return static_cast<std::uint64_t>(registers[(position / 32 + 1) * kWarpLanes + lane]) << 32 | low;
     return (low >> (position % 32)) & (0xffffffffU >> (32 - width));
 }
 
 /// Where each lane's elements of an operand lie in its matrix: looked up for many tiles.
 std::vector<std::size_t> positions(const MmaKind& kind, Operand operand) {
     std::vector<std::size_t> result;
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         for (int i = 0; i < emulator::mma_elements(kind, operand); ++i) {
             const Coordinate at = emulator::mma_coordinate(kind, operand, lane, i);
             result.push_back(static_cast<std::size_t>(at.row * columns_of(kind, operand) + at.column));
@@ -180,10 +180,10 @@ void add_operand(const MmaKind& kind, Operand operand, const std::vector<std::si
     std::vector<std::uint64_t> matrix = random_matrix(kind, operand, style, random);
     if (style.cancelling && operand != Operand::c) make_cancelling(kind, operand, matrix, random);
     const std::size_t begin = words.size();
-    words.resize(begin + product(registers_of(kind, operand), kLanes, 1), 0);
+    words.resize(begin + product(registers_of(kind, operand), kWarpLanes, 1), 0);
     const int elements = emulator::mma_elements(kind, operand);
     const int width = format_of(type_of(kind, operand)).bits;
-    for (int i = 0; i < kLanes * elements; ++i)
+    for (int i = 0; i < kWarpLanes * elements; ++i)
         put(&words[begin], i / elements, i % elements, width, matrix[position[static_cast<std::size_t>(i)]]);
 }
 
@@ -217,7 +217,7 @@ std::string move_operand(const MmaKind& kind, char letter, int registers, bool l
         "    mul.wide.u32 %offset, %tile, {1};\n"
         "    add.s64 %address, %address, %offset;\n"
         "    add.s64 %address, %address, %lane_offset;\n",
-        letter, registers * kLanes * 4);
+        letter, registers * kWarpLanes * 4);
     const bool wide = kind.a == MmaType::f64;
     for (int i = 0; i < registers; ++i) {
         const std::string name = wide ? fmt::format("%w{}", i % 2) : fmt::format("%{}{}", letter, i);
@@ -225,8 +225,8 @@ std::string move_operand(const MmaKind& kind, char letter, int registers, bool l
             fmt::format("mov.b64 {}, {};\n", load ? fmt::format("%{}{}", letter, i / 2) : "{%w0, %w1}",
                         load ? "{%w0, %w1}" : fmt::format("%{}{}", letter, i / 2));
         if (wide && !load && i % 2 == 0) text += "    " + pair;
-        text += load ? fmt::format("    ld.global.b32 {}, [%address+{}];\n", name, i * kLanes * 4)
-                     : fmt::format("    st.global.b32 [%address+{}], {};\n", i * kLanes * 4, name);
+        text += load ? fmt::format("    ld.global.b32 {}, [%address+{}];\n", name, i * kWarpLanes * 4)
+                     : fmt::format("    st.global.b32 [%address+{}], {};\n", i * kWarpLanes * 4, name);
         if (wide && load && i % 2 == 1) text += "    " + pair;
     }
     return text;
@@ -256,7 +256,7 @@ std::vector<std::uint32_t> emulated(const MmaKind& kind, emulator::TensorCoreMod
     const MmaRegisters registers = emulator::mma_registers(kind);
     std::vector<std::uint32_t> d(tiles.c.size());
     for (int tile = 0; tile < tiles.count; ++tile) {
-        const auto at = [tile](int count) { return product(tile, count, kLanes); };
+        const auto at = [tile](int count) { return product(tile, count, kWarpLanes); };
         emulator::mma(kind, model, &tiles.a[at(registers.a)], &tiles.b[at(registers.b)], &tiles.c[at(registers.c)],
                       &d[at(registers.c)]);
     }
@@ -303,8 +303,8 @@ namespace {
 
 std::uint64_t element_at(const MmaKind& kind, Operand operand, const std::vector<std::uint32_t>& words, int tile,
                          Coordinate wanted) {
-    const int stride = registers_of(kind, operand) * kLanes;
-    for (int lane = 0; lane < kLanes; ++lane)
+    const int stride = registers_of(kind, operand) * kWarpLanes;
+    for (int lane = 0; lane < kWarpLanes; ++lane)
         for (int i = 0; i < emulator::mma_elements(kind, operand); ++i)
             if (emulator::mma_coordinate(kind, operand, lane, i) == wanted)
                 return get(&words[product(tile, stride, 1)], lane, i, format_of(type_of(kind, operand)).bits);

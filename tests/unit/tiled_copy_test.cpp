@@ -60,7 +60,7 @@ TEST_CASE("threads copy every element of a tile once") {
 TEST_CASE("the widest instruction follows from alignment and layout") {
     const TiledCopy copy(kThreads, kRowOf8);
     const auto widths = [&](std::string_view data, int alignment) {
-        return copy_widths(copy, parse_layout(data), 16, alignment, CopyPath::global_to_shared);
+        return copy_widths(copy, parse_layout(data), 16, alignment, CopyKind::global_to_shared);
     };
     CHECK(widest(widths("(128,64):(64,1)", 16))->bytes == 16);
     CHECK(widest(widths("(128,64):(64,1)", 16))->instruction == "SM80_CP_ASYNC_CACHEGLOBAL");
@@ -71,7 +71,7 @@ TEST_CASE("the widest instruction follows from alignment and layout") {
     CHECK(widest(widths("(128,64)", 16))->bytes == 2);  // column-major: a thread's values lie 128 apart
     CHECK(width(widths("(128,64):(68,1)", 16), 16).reason == "a stride of 68 elements is no multiple of 8");
     CHECK(width(widths("(128,64):(64,1)", 8), 16).reason == "the data are aligned to 8 bytes, no multiple of 16");
-    const auto from_shared = copy_widths(copy, parse_layout("(128,64):(64,1)"), 16, 16, CopyPath::shared_to_register);
+    const auto from_shared = copy_widths(copy, parse_layout("(128,64):(64,1)"), 16, 16, CopyKind::shared_to_register);
     CHECK(widest(from_shared)->instruction == "ld.shared.v4.b32");
 }
 
@@ -80,8 +80,8 @@ TEST_CASE("a copy to registers takes what an operand's fragments need") {
     const TiledCopy copy(mma, Operand::a);
     const Layout k_major = parse_layout("(32,16):(16,1)"), m_major = parse_layout("(32,16)");
     // Two neighbours along k share a register, whichever way shared memory holds them.
-    CHECK(widest(copy_widths(copy, k_major, 16, 16, CopyPath::shared_to_register))->bytes == 4);
-    CHECK(widest(copy_widths(copy, m_major, 16, 16, CopyPath::shared_to_register))->bytes == 2);
+    CHECK(widest(copy_widths(copy, k_major, 16, 16, CopyKind::shared_to_register))->bytes == 4);
+    CHECK(widest(copy_widths(copy, m_major, 16, 16, CopyKind::shared_to_register))->bytes == 2);
 }
 
 TEST_CASE("copies refuse what does not divide") {

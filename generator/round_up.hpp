@@ -1,0 +1,13 @@
+#pragma once
+
+#include <concepts>
+
+namespace jitgemm {
+
+/// ⌈value / divisor⌉ of what is not negative; 0 where the divisor is not positive.
+template <std::integral Value>
+[[nodiscard]] constexpr Value ceil_div(Value value, Value divisor) {
+    return divisor > 0 ? (value + divisor - 1) / divisor : Value{0};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,1 @@
+// Carries the headers that tests/CMakeLists.txt precompiles, also where no helper can be built.
