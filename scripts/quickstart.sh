@@ -14,4 +14,5 @@ if ! has_gpu; then
     problem=(bf16 tn 501 389 277)
 fi
 say "jitgemm run ${problem[*]}"
-"$build/jitgemm" run "${problem[@]}"
+timed "first kernel" "$build/jitgemm" run "${problem[@]}"
+print_times

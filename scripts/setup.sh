@@ -9,6 +9,23 @@ wheels=$repository/build/wheels
 say() { printf '%s\n' "== $*" >&2; }
 fail() { printf '%s\n' "error: $*" >&2; exit 1; }
 
+# ---- time of each step, printed at the end ---------------------------------------------------------------------------
+
+step_times=()
+
+# timed NAME COMMAND...: runs the command in this shell; a failing one ends the script as without `timed`.
+timed() {
+    local name=$1 started=$SECONDS
+    shift
+    "$@"
+    step_times+=("$(printf '%5d s  %s' $((SECONDS - started)) "$name")")
+}
+
+print_times() {
+    say "time of each step"
+    printf '%s\n' "${step_times[@]}" "$(printf '%5d s  in all' "$SECONDS")" >&2
+}
+
 # ---- packages --------------------------------------------------------------------------------------------------------
 
 # command or package → what apt calls it. Commands may come from elsewhere (a newer cmake, clang as c++).
@@ -161,7 +178,7 @@ has_gpu() { compgen -G '/dev/nvidia[0-9]*' >/dev/null || [ -e /dev/dxg ]; }
 
 set_up() {
     cd "$repository" || exit
-    install_packages
-    find_cuda
-    build_release "$@"
+    timed "packages" install_packages
+    timed "CUDA headers and NVRTC" find_cuda
+    timed "build" build_release "$@"
 }

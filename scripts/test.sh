@@ -7,4 +7,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 set_up
 
 if ! has_gpu; then say "no GPU here: tests labelled gpu are skipped"; fi
-ctest --test-dir "$build" --output-on-failure -j "$(nproc)" "$@"
+trap print_times EXIT
+timed "tests" ctest --test-dir "$build" --output-on-failure -j "$(nproc)" "$@"

@@ -45,7 +45,7 @@ std::unique_ptr<Peer> open_cublaslt_if_there(Context& context, std::string& miss
 
 }  // namespace
 
-TEST_CASE("times are per launch, under either protocol") {
+TEST_CASE("times are per launch, under either protocol", "[timing]") {
     REQUIRE_GPU();
     Context context;
     const GemmSpec spec = resolved({.m = 1024, .n = 1024, .k = 1024});
@@ -128,7 +128,7 @@ TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order
     }
 }
 
-TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be timed beside ours") {
+TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be timed beside ours", "[timing]") {
     REQUIRE_GPU();
     Context context;
     std::string missing;
@@ -192,7 +192,7 @@ TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment t
     }
 }
 
-TEST_CASE("clock and power are read where NVML is") {
+TEST_CASE("clock and power are read where NVML is", "[timing]") {
     REQUIRE_GPU();
     const tuning::DeviceReading state = tuning::read_device(0);
     std::cout << "SM clock " << state.sm_clock_mhz << " MHz, power " << state.power_watts << " W\n";

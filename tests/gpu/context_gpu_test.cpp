@@ -310,7 +310,7 @@ TEST_CASE("a device that is not there is named") {
     CHECK_THROWS_WITH(Context(options), ContainsSubstring("unknown device"));
 }
 
-TEST_CASE("too much memory is refused with what was asked and what is free") {
+TEST_CASE("too much memory is refused with what was asked and what is free", "[memory]") {
     REQUIRE_GPU();
     Context context;
     try {
@@ -356,7 +356,7 @@ TEST_CASE("buffers hold what was copied") {
     CHECK(context.allocate(0).size_bytes() == 0);
 }
 
-TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a repeated request too") {
+TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a repeated request too", "[timing]") {
     REQUIRE_GPU();
     PrimaryStream stream;
     Context context;

@@ -46,7 +46,7 @@ double microseconds(const nlohmann::json& document, std::size_t rung) {
 
 }  // namespace
 
-TEST_CASE("the tool: a ladder at 512 cubed, every rung verified and timed") {
+TEST_CASE("the tool: a ladder at 512 cubed, every rung verified and timed", "[timing]") {
     const Tool tool;
     if (!has_gpu(tool)) SKIP_TEST("no GPU here");
     const auto f32 = tool.json("ladder f32 tt 512 512 512 --rounds 5", 0);
@@ -56,7 +56,7 @@ TEST_CASE("the tool: a ladder at 512 cubed, every rung verified and timed") {
     check_ladder(tool.json("ladder f16 tt 512 512 512 --rounds 5 --cpu-limit 0.2", 0), DataType::f16);
 }
 
-TEST_CASE("the tool: a ladder whose lowest rungs take their time keeps to it, and writes a page") {
+TEST_CASE("the tool: a ladder whose lowest rungs take their time keeps to it, and writes a page", "[timing]") {
     const Tool tool;
     if (!has_gpu(tool)) SKIP_TEST("no GPU here");
     const std::string page = tool.folder() / "ladder.html";

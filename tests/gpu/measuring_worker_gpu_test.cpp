@@ -52,7 +52,7 @@ std::vector<double> times_of(const std::vector<TimedSample>& samples, std::size_
 
 }  // namespace
 
-TEST_CASE("a measuring worker verifies and times kernels and cuBLASLt side by side") {
+TEST_CASE("a measuring worker verifies and times kernels and cuBLASLt side by side", "[timing]") {
     REQUIRE_GPU();
     Trials trials("bf16 tn 1024 1000 512");
     MeasuringProcess device({trials.command, 30s});
@@ -84,7 +84,7 @@ TEST_CASE("a measuring worker verifies and times kernels and cuBLASLt side by si
     CHECK(device.children() == 1);
 }
 
-TEST_CASE("operands that do not fit are unfit, and the worker lives on") {
+TEST_CASE("operands that do not fit are unfit, and the worker lives on", "[memory]") {
     REQUIRE_GPU();
     Trials trials("bf16 tn 512 512 512");
     MeasuringProcess device({trials.command, 30s});

@@ -135,7 +135,7 @@ TEST_CASE("random configs on random shapes") {
     }
 }
 
-TEST_CASE("long grids and matrices of more than 2^31 elements") {
+TEST_CASE("long grids and matrices of more than 2^31 elements", "[memory]") {
     REQUIRE_GPU();
     check_chosen(spec_of(GemmLayout::tn, 5'000'000, 8, 8));
     check_chosen(spec_of(GemmLayout::tn, 8, 5'000'000, 8));

@@ -46,7 +46,7 @@ TEST_CASE("SIMT families: long grids") {
     }
 }
 
-TEST_CASE("SIMT families: matrices of more than 2^31 elements") {
+TEST_CASE("SIMT families: matrices of more than 2^31 elements", "[memory]") {
     REQUIRE_GPU();
     const std::size_t needed = 5ULL << 32;
     if (context().impl().device->free_memory() < needed)

@@ -128,7 +128,7 @@ TEST_CASE("the device's check agrees with the CPU reference on what is wrong") {
     }
 }
 
-TEST_CASE("a large problem is checked in seconds") {
+TEST_CASE("a large problem is checked in seconds", "[timing]") {
     REQUIRE_GPU();
     Context context;
     const GemmSpec spec = resolved({.m = 8192, .n = 8192, .k = 8192});
@@ -145,7 +145,7 @@ TEST_CASE("a large problem is checked in seconds") {
     }
 }
 
-TEST_CASE("matrices beyond 2^31 elements and long grids are verified") {
+TEST_CASE("matrices beyond 2^31 elements and long grids are verified", "[memory]") {
     REQUIRE_GPU();
     Context context;
     struct Extents {
