@@ -103,6 +103,7 @@ std::string_view to_string(ChoiceSource source) {
     switch (source) {
         case ChoiceSource::exact: return "exact";
         case ChoiceSource::nearest: return "nearest";
+        case ChoiceSource::hint: return "hint";
         case ChoiceSource::heuristic: return "heuristic";
         default: return "forced";
     }

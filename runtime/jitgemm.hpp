@@ -85,6 +85,7 @@ enum class ChoiceSource : std::uint8_t {
     nearest,    ///< it won on a near problem of the same types, layout and alignment
     heuristic,  ///< the cost model's choice, unmeasured
     forced,     ///< the caller named it
+    hint,       ///< faster than the heuristic's choice in a search that was cut short, narrowed or of other versions
 };
 [[nodiscard]] std::string_view to_string(ChoiceSource source);
 

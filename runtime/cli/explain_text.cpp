@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,6 @@ std::string heading(std::string_view title) { return fmt::format("\n{}\n", title
 
 /// "  name            what is said of it\n".
 std::string row(std::string_view name, std::string_view text) { return fmt::format("  {:<16}{}\n", name, text); }
-
-std::string counted(std::int64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 /// "block=256x128x64 stages=5": what tells a kernel from the chosen one.
 std::string differences_text(const std::vector<ParameterDifference>& differs) {
@@ -41,15 +38,20 @@ std::string problem_text(const ExplainReport& report) {
     return text + report.name_of(report.explanation.config) + "\n";
 }
 
+std::string capitalized(std::string_view word) {
+    std::string text(word);
+    if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text;
+}
+
 std::string choice_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
     const std::string rate = fmt::format("{:.2f} us, {:.1f} TFLOP/s", e.cost.total_us, tflops(e.spec, e.cost.total_us));
     if (report.choice.source == ChoiceSource::forced)
         return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
     if (report.choice.source != ChoiceSource::heuristic)
-        return fmt::format("  {}: {}.\n  Predicted to take {}.\n",
-                           report.choice.source == ChoiceSource::exact ? "Exact" : "Nearest", report.choice.reason,
-                           rate);
+        return fmt::format("  {}: {}.\n  Predicted to take {}.\n", capitalized(to_string(report.choice.source)),
+                           report.choice.reason, rate);
     return fmt::format("  Predicted to be the fastest of {}: {}.\n",
                        counted(static_cast<std::int64_t>(e.accepted_count), "candidate"), rate);
 }

@@ -22,7 +22,7 @@ Output::Output(bool json) : json_(json), terminal_(isatty(STDERR_FILENO) != 0) {
 void Output::text(std::string_view text) {
     if (json_) return;
     progress("");
-    write(stdout, text);
+    write(raw_only_ ? stderr : stdout, text);
 }
 
 void Output::document(const Json& document) {
@@ -53,6 +53,10 @@ void Output::progress(std::string_view line) {
 bool Output::finish() {
     progress("");
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace jitgemm::cli

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ public:
     explicit Output(bool json);
 
     [[nodiscard]] bool json() const { return json_; }
+    /// From now on stdout has raw() alone: a table for programs. What text() says goes to stderr.
+    void keep_stdout_for_raw() { raw_only_ = true; }
     /// A result for people; dropped with --json.
     void text(std::string_view text);
     /// The one document; dropped without --json. A second call throws std::logic_error.
@@ -33,8 +36,12 @@ public:
 private:
     bool json_;
     bool terminal_;
+    bool raw_only_ = false;
     bool progress_shown_ = false;
     bool document_written_ = false;
 };
+
+/// "1 winner", "2 winners".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace jitgemm::cli

@@ -104,7 +104,6 @@ int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, 
                                      {.compiling = workshop.compiling(),
                                       .devices = workshop.devices(),
                                       .store = store,
-                                      .lock_directory = std::filesystem::path(store.path()).parent_path().string(),
                                       .interrupted = interrupted,
                                       .on_progress = [&](const SweepProgress& now) { watcher.progress(now); },
                                       .on_problem = [&](const TunedProblem& one) { watcher.problem(one); }})

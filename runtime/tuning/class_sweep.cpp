@@ -4,6 +4,7 @@
 #include "runtime/tuning/problem_benches.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ranges>
@@ -19,8 +20,10 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class GivenKernels final : public Strategy {
 public:
     GivenKernels(const SearchSpace& space, const std::vector<std::string>& kernels) {
-        for (const std::string& kernel : kernels)
-            if (std::ranges::find(space.kernels, kernel) != space.kernels.end()) kernels_.push_back(kernel);
+        for (const std::string& kernel : kernels) {
+            const bool is_there = std::ranges::find(space.kernels, kernel) != space.kernels.end();
+            if (is_there && std::ranges::find(kernels_, kernel) == kernels_.end()) kernels_.push_back(kernel);
+        }
     }
     [[nodiscard]] std::vector<std::string> propose(const std::vector<Trial>& known) const override {
         std::vector<std::string> untried;
@@ -39,6 +42,17 @@ std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOpti
     for (const auto& [spec, kernel] : options.only)
         if (spec == space.spec) kernels.push_back(kernel);
     return std::make_unique<GivenKernels>(space, kernels);
+}
+
+/// What kept the search from the whole space, for Winner::narrowed.
+std::string narrowing_of(const SearchSpace& space, const SweepOptions& options) {
+    std::vector<std::string> words;
+    if (!options.selection.takes_all()) words.push_back(narrowing(options.selection));
+    if (!options.only.empty()) words.emplace_back("known-winners");
+    const auto most = static_cast<std::size_t>(options.limits.max_candidates);
+    if (most > 0 && most < own_limit(options.strategy, space.kernels.size()))
+        words.push_back(fmt::format("max-candidates={}", most));
+    return fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace
@@ -72,7 +86,9 @@ void ClassSweep::work(SharedDevice& device) {
 }
 
 void ClassSweep::finish() {
-    const auto whole = [](const auto& result) { return result && result->stop == Stop::none; };
+    const auto whole = [](const auto& result) {
+        return result && result->stop == Stop::none && !result->wanted_memory;
+    };
     if (!was_finished_ && std::ranges::all_of(results_, whole)) shared_.services.store.finish_sweep(id_);
 }
 
@@ -107,14 +123,15 @@ void ClassSweep::begin_new(const SweepKey& key) {
         id_ = shared_.services.store.begin_sweep(key);
         if (lock(id_)) return;
     }
-    throw TuningStoreError(fmt::format("cannot lock a sweep in {}", shared_.services.lock_directory));
+    throw TuningStoreError(fmt::format("cannot lock a sweep of {}", shared_.services.store.path()));
 }
 
-/// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone.
+/// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone. Beside the store's own
+/// file, as hosts that share a folder count their sweeps each from 1.
 bool ClassSweep::lock(std::int64_t id) {
     constexpr std::chrono::milliseconds kLastBreath{300};
     std::optional<FileLock> taken =
-        FileLock::acquire(fmt::format("{}/sweep-{}.lock", shared_.services.lock_directory, id), kLastBreath);
+        FileLock::acquire(fmt::format("{}.sweep-{}.lock", shared_.services.store.path(), id), kLastBreath);
     if (taken) lock_ = std::make_unique<FileLock>(std::move(*taken));
     return taken.has_value();
 }
@@ -135,10 +152,10 @@ void ClassSweep::report_finished() {
     for (ProblemRecord& record : shared_.services.store.read_sweep(id_)) {
         const auto asked = std::ranges::find(shared_.problems, record.spec, &TuneProblem::spec);
         if (asked == shared_.problems.end()) continue;
-        TunedProblem result;
+        const auto index = static_cast<std::size_t>(asked - shared_.problems.begin());
+        TunedProblem result = blank(index);
         result.record = std::move(record);
-        result.device_class = device_class(devices_.front()->facts());
-        results_[static_cast<std::size_t>(asked - shared_.problems.begin())] = std::move(result);
+        results_[index] = std::move(result);
     }
     for (std::size_t i = 0; i < results_.size(); ++i)
         if (!results_[i]) results_[i] = unserved(i, prepare(shared_.problems[i]).failure);
@@ -210,12 +227,18 @@ std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
     return known == earlier_.end() ? std::vector<Trial>() : known->trials;
 }
 
+TunedProblem ClassSweep::blank(std::size_t index) const {
+    TunedProblem result;
+    result.index = index;
+    result.record.spec = shared_.problems[index].spec;
+    result.device_class = device_class(devices_.front()->facts());
+    return result;
+}
+
 /// What there is to say of a problem that no kernel serves; nothing of one that some do.
 std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::string& why) const {
     if (why.empty()) return std::nullopt;
-    TunedProblem result;
-    result.record.spec = shared_.problems[index].spec;
-    result.device_class = device_class(devices_.front()->facts());
+    TunedProblem result = blank(index);
     result.failure = why;
     result.unserved = true;
     return result;
@@ -224,11 +247,12 @@ std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::s
 TunedProblem ClassSweep::tune(SharedDevice& device, const Begun& begun) {
     const Clock::time_point start = Clock::now();
     const std::size_t index = begun.index;
+    TunedProblem result = blank(index);
+    result.stop = stop_at(begun.over);
+    if (result.stop != Stop::none)
+        return result;  // before its search space is made, which may take longer than a budget
     const Prepared now = prepare(shared_.problems[index]);
     if (std::optional<TunedProblem> none = unserved(index, now.failure)) return *std::move(none);
-    TunedProblem result;
-    result.record.spec = shared_.problems[index].spec;
-    result.device_class = device_class(device.facts());
     search(device, begun, now, result);
     result.seconds = seconds_since(start);
     return result;
@@ -236,29 +260,23 @@ TunedProblem ClassSweep::tune(SharedDevice& device, const Begun& begun) {
 
 void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared& now, TunedProblem& result) {
     const TuneProblem& problem = shared_.problems[begun.index];
-    TrialLog log(shared_.services.store, id_, problem.spec, earlier(problem.spec));
+    TrialLog log(shared_.services.store, id_, problem.spec, now.space.heuristic_kernel, earlier(problem.spec));
     ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
                        {.compiling = shared_.services.compiling,
                         .device = device,
                         .stop = [&] { return stop_at(begun.over); },
                         .on_progress = [&](const TrialLog& so_far) { show(begun.index, so_far); }});
     result.stop = tuner.run();
-    result.record.winner = tuner.winner(result.stop == Stop::none);
+    result.wanted_memory = log.wanted_memory();
+    result.record.winner = tuner.winner(result.stop == Stop::none && !result.wanted_memory);
+    if (result.record.winner) result.record.winner->narrowed = narrowing_of(now.space, shared_.options);
     result.record.trials = log.trials();
     if (!log.cublaslt().samples.empty()) result.record.trials.push_back(log.cublaslt());
     result.new_samples = log.samples_added();
     if (result.record.winner)
-        shared_.services.store.set_winner(id_, *result.record.winner, serves(*result.record.winner));
+        shared_.services.store.set_winner(id_, *result.record.winner);
     else if (result.stop == Stop::none)
         result.failure = fmt::format("none of {} candidates gave a right result", log.trials().size());
-}
-
-/// The winner of a part of the candidates takes no faster one's place.
-bool ClassSweep::serves(const Winner& winner) const {
-    if (shared_.options.selection.takes_all()) return true;
-    for (const Winner& known : shared_.services.store.winners(winner.device_class))
-        if (known.spec == winner.spec && known.median_us < winner.median_us) return false;
-    return true;
 }
 
 // ---- for those who watch --------------------------------------------------------------------------------------------

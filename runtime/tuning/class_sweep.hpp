@@ -71,10 +71,10 @@ private:
     void keep(std::size_t index, TunedProblem result);
     [[nodiscard]] std::int64_t bytes_of(std::size_t index) const;
     [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
+    [[nodiscard]] TunedProblem blank(std::size_t index) const;
     [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index, const std::string& why) const;
     [[nodiscard]] TunedProblem tune(SharedDevice& device, const Begun& begun);
     void search(SharedDevice& device, const Begun& begun, const Prepared& prepared, TunedProblem& result);
-    [[nodiscard]] bool serves(const Winner& winner) const;
     [[nodiscard]] bool is_shown(std::size_t index) const;
     void show(std::size_t index, const TrialLog& log) const;
     [[nodiscard]] std::optional<double> remaining_seconds() const;

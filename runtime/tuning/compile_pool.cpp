@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -19,6 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = WorkerProcess::Clock;
 
+constexpr int kStarts = 3;       // of a worker; a machine short of processes may have one a moment later
+constexpr auto kPause = 500ms;   // between two
 constexpr auto kGlance = 100ms;  // how often a thread that waits for its worker looks whether the pool is closing
 
 struct QueuedJob {
@@ -52,6 +55,7 @@ struct CompilePool::Impl {
 
     void work(std::unique_ptr<WorkerProcess> worker);
     [[nodiscard]] std::unique_ptr<QueuedJob> next_job();
+    void start(std::unique_ptr<WorkerProcess>& worker) const;
     [[nodiscard]] CompileOutcome compile(std::unique_ptr<WorkerProcess>& worker, const CompileJob& job);
     [[nodiscard]] CompileOutcome answer(std::unique_ptr<WorkerProcess>& worker);
     [[nodiscard]] CompileOutcome outcome_of(const WorkerEnd& end) const;
@@ -101,24 +105,41 @@ std::unique_ptr<QueuedJob> CompilePool::Impl::next_job() {
 /// One thread and one worker process, which is started with the first job and again after each that was its last.
 void CompilePool::Impl::work(std::unique_ptr<WorkerProcess> worker) {
     while (const std::unique_ptr<QueuedJob> job = next_job()) {
-        CompileOutcome result = compile(worker, job->job);
+        std::exception_ptr failure;
+        CompileOutcome result;
+        try {
+            result = compile(worker, job->job);
+        } catch (...) {
+            worker.reset();
+            failure = std::current_exception();
+        }
         {
             const std::lock_guard lock(mutex);
             --unfinished;
         }
-        job->promise.set_value(std::move(result));
+        if (failure)
+            job->promise.set_exception(failure);
+        else
+            job->promise.set_value(std::move(result));
+    }
+}
+
+/// Throws Error when there is none to be had: no kernel's fault, so no kernel's outcome.
+void CompilePool::Impl::start(std::unique_ptr<WorkerProcess>& worker) const {
+    for (int attempt = 1; worker == nullptr; ++attempt) {
+        try {
+            worker = std::make_unique<WorkerProcess>(compile_worker_words(options.command));
+        } catch (const std::exception& error) {
+            if (attempt == kStarts || is_closing()) throw Error(fmt::format("no compile worker: {}", error.what()));
+            std::this_thread::sleep_for(kPause);
+        }
     }
 }
 
 CompileOutcome CompilePool::Impl::compile(std::unique_ptr<WorkerProcess>& worker, const CompileJob& job) {
-    try {
-        if (worker == nullptr) worker = std::make_unique<WorkerProcess>(compile_worker_words(options.command));
-        worker->send(job);
-        return answer(worker);
-    } catch (const std::exception& error) {
-        worker.reset();
-        return outcome(Verdict::compile_failed, fmt::format("no compile worker: {}", error.what()));
-    }
+    start(worker);
+    worker->send(job);
+    return answer(worker);
 }
 
 CompileOutcome CompilePool::Impl::answer(std::unique_ptr<WorkerProcess>& worker) {

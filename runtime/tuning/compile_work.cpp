@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <new>
 
 namespace jitgemm::tuning {
 namespace {
@@ -37,7 +38,8 @@ CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& comp
 
 CompileOutcome failure(const std::string& message) {
     CompileOutcome outcome;
-    outcome.verdict = Verdict::compile_failed;
+    const bool wants_memory = message.find("NVRTC_ERROR_OUT_OF_MEMORY") != std::string::npos;
+    outcome.verdict = wants_memory ? Verdict::no_memory : Verdict::compile_failed;
     outcome.message = message;
     return outcome;
 }
@@ -62,6 +64,11 @@ public:
             return failure(error.log().empty() ? error.what() : error.log());
         } catch (const Error& error) {
             return failure(error.what());
+        } catch (const std::bad_alloc& error) {
+            CompileOutcome outcome;
+            outcome.verdict = Verdict::no_memory;
+            outcome.message = error.what();
+            return outcome;
         }
     }
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace jitgemm::tuning {
@@ -54,7 +53,6 @@ Winner ContextTuner::tune(const GemmSpec& spec) {
                 {.compiling = workshop.compiling(),
                  .devices = workshop.devices(),
                  .store = store,
-                 .lock_directory = std::filesystem::path(store.path()).parent_path().string(),
                  .interrupted = [this] { return stop_.load(); },
                  .on_progress = {},
                  .on_problem = {}});

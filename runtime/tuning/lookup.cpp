@@ -1,6 +1,8 @@
 #include "runtime/tuning/lookup.hpp"
 
 #include "runtime/log.hpp"
+#include "runtime/tuning/search.hpp"
+#include "runtime/tuning/winner_map.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -74,8 +76,21 @@ bool satisfies(const KernelConfig& config, const Selection& selection) {
     }
 }
 
-/// Its own sweep measured the heuristic's kernel, and that was faster: a sweep kept to one family stores such winners.
+bool is_steady(const Winner& winner) { return winner.protocol == Protocol::steady && !winner.hot; }
+
+/// Its own sweep measured the heuristic's kernel, and that was faster.
 bool lost_to_heuristic(const Winner& winner) { return winner.heuristic_us > 0 && winner.low_us > winner.heuristic_us; }
+
+/// Its own sweep measured the heuristic's kernel, and it was faster beyond doubt.
+bool beat_heuristic(const Winner& winner) { return winner.high_us > 0 && winner.high_us < winner.heuristic_us; }
+
+/// Searched to its end over all that the request leaves open. What lost to the heuristic's kernel is no choice but for
+/// those who keep to a part that the heuristic's kernel is none of.
+bool is_searched_through(const Winner& winner, const Selection& selection) {
+    if (!winner.complete || !is_steady(winner)) return false;
+    if (winner.narrowed.empty()) return !lost_to_heuristic(winner);
+    return winner.narrowed == narrowing(selection);
+}
 
 /// By how much the model thinks worse of the winner than of the heuristic's kernel on the problem where it won.
 double model_error(const Winner& winner, const KernelConfig& config, const GpuModel& gpu) {
@@ -103,59 +118,96 @@ TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today) :
     }
 }
 
-std::string TunedChoices::age(const Winner& winner) const {
-    std::string text = winner.complete ? "" : "; the search was not finished";
-    if (is_stale(winner, today_)) text += "; with other versions than today's, so a hint";
-    return text;
+bool TunedChoices::is_trusted(const Winner& winner, const Selection& selection) const {
+    return is_searched_through(winner, selection) && !is_stale(winner, today_);
 }
 
-std::optional<TunedChoice> TunedChoices::exact(const GemmSpec& spec, const GpuModel& gpu,
-                                               const Selection& selection) const {
+/// Why it is no more than a hint; empty for one that is.
+std::string TunedChoices::caveats(const Winner& winner) const {
+    std::vector<std::string> reasons;
+    if (!winner.complete) reasons.emplace_back("the search was not finished");
+    if (winner.narrowed == kNarrowedUnknown)
+        reasons.emplace_back("what was searched is not known");
+    else if (!winner.narrowed.empty())
+        reasons.push_back("the search was kept to " + winner.narrowed);
+    if (is_stale(winner, today_)) reasons.emplace_back("it ran with other versions than today's");
+    return fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+std::vector<const Winner*> TunedChoices::of_problem(const GemmSpec& spec) const {
+    std::vector<const Winner*> found;
     const auto group = classes_.find(class_of(spec));
-    if (group == classes_.end()) return std::nullopt;
-    for (const Winner& winner : group->second) {
-        if (winner.spec != spec || lost_to_heuristic(winner)) continue;
-        const std::optional<KernelConfig> config = sound_config(winner, spec, *gpu.arch);
-        if (!config || !satisfies(*config, selection)) continue;
+    if (group == classes_.end()) return found;
+    for (const Winner& winner : group->second)
+        if (winner.spec == spec) found.push_back(&winner);
+    std::ranges::sort(found, [](const Winner* left, const Winner* right) { return is_better(*left, *right); });
+    return found;
+}
+
+std::optional<TunedChoice> TunedChoices::exact(const Request& request) const {
+    for (const Winner* const winner : of_problem(request.spec)) {
+        if (!is_trusted(*winner, request.selection)) continue;
+        const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
+        if (!config || !satisfies(*config, request.selection)) continue;
+        return TunedChoice{*config,
+                           ChoiceSource::exact,
+                           fmt::format("tuned for this problem on this class of devices ({})", gain(*winner)),
+                           {},
+                           0};
+    }
+    return std::nullopt;
+}
+
+std::optional<TunedChoice> TunedChoices::hint(const Request& request, const KernelConfig& heuristic) const {
+    const std::string rival = kernel_name({signature(request.spec), heuristic});
+    for (const Winner* const winner : of_problem(request.spec)) {
+        if (!is_steady(*winner) || !beat_heuristic(*winner) || winner->heuristic_kernel != rival) continue;
+        const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
+        if (!config || !satisfies(*config, request.selection)) continue;
         return TunedChoice{
             *config,
-            ChoiceSource::exact,
-            fmt::format("tuned for this problem on this class of devices ({}){}", gain(winner), age(winner)),
+            ChoiceSource::hint,
+            fmt::format("faster than the heuristic's kernel on this problem and class of devices ({}); a "
+                        "hint, as {}",
+                        gain(*winner), caveats(*winner)),
             {},
             0};
     }
     return std::nullopt;
 }
 
-std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const GemmSpec& spec) const {
+std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const Request& request) const {
     std::vector<Neighbour> found;
-    const auto group = classes_.find(class_of(spec));
+    const auto group = classes_.find(class_of(request.spec));
     if (group == classes_.end()) return found;
     for (const Winner& winner : group->second) {
-        const double distance = distance_between(spec, winner.spec);
-        if (distance <= kNearestLimit && !lost_to_heuristic(winner)) found.push_back({&winner, distance});
+        const double distance = distance_between(request.spec, winner.spec);
+        const bool trusted = is_trusted(winner, request.selection);
+        const bool may_serve = trusted || (is_searched_through(winner, request.selection) && beat_heuristic(winner));
+        if (distance <= kNearestLimit && may_serve) found.push_back({&winner, distance, trusted});
     }
     std::ranges::sort(found, [](const Neighbour& left, const Neighbour& right) {
         const auto rank = [](const Neighbour& one) {
-            return std::tuple(one.distance, one.winner->spec.m, one.winner->spec.n, one.winner->kernel);
+            return std::tuple(!one.is_trusted, one.distance, one.winner->spec.m, one.winner->spec.n,
+                              one.winner->median_us, one.winner->kernel);
         };
         return rank(left) < rank(right);
     });
     return found;
 }
 
-std::optional<TunedChoice> TunedChoices::nearest(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection,
-                                                 const KernelConfig& heuristic) const {
-    const double heuristic_us = predicted_us(spec, heuristic, gpu);
-    for (const auto& [winner, distance] : neighbours(spec)) {
-        const std::optional<KernelConfig> config = sound_config(*winner, spec, *gpu.arch);
-        if (!config || !satisfies(*config, selection)) continue;
-        const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, gpu);
-        if (predicted_us(spec, *config, gpu) > allowed_us) continue;
-        return TunedChoice{*config, ChoiceSource::nearest,
-                           fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}",
-                                       sizes(winner->spec), distance, gain(*winner), age(*winner)),
-                           winner->spec, distance};
+std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const KernelConfig& heuristic) const {
+    const double heuristic_us = predicted_us(request.spec, heuristic, request.gpu);
+    for (const auto& [winner, distance, trusted] : neighbours(request)) {
+        const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
+        if (!config || !satisfies(*config, request.selection)) continue;
+        const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, request.gpu);
+        if (predicted_us(request.spec, *config, request.gpu) > allowed_us) continue;
+        return TunedChoice{
+            *config, trusted ? ChoiceSource::nearest : ChoiceSource::hint,
+            fmt::format("tuned for the near {} on this class of devices, distance {:.2f} ({}){}", sizes(winner->spec),
+                        distance, gain(*winner), trusted ? "" : "; a hint, as " + caveats(*winner)),
+            winner->spec, distance};
     }
     return std::nullopt;
 }
@@ -163,10 +215,11 @@ std::optional<TunedChoice> TunedChoices::nearest(const GemmSpec& spec, const Gpu
 TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) const {
     if (selection.kernel)
         return {choose_config(asked, gpu, selection), ChoiceSource::forced, "named by the caller", {}, 0};
-    const GemmSpec spec = normal_form(asked);
-    if (auto choice = exact(spec, gpu, selection)) return *std::move(choice);
+    const Request request{normal_form(asked), gpu, selection};
+    if (auto choice = exact(request)) return *std::move(choice);
     const KernelConfig heuristic = choose_config(asked, gpu, selection);
-    if (auto choice = nearest(spec, gpu, selection, heuristic)) return *std::move(choice);
+    if (auto choice = hint(request, heuristic)) return *std::move(choice);
+    if (auto choice = nearest(request, heuristic)) return *std::move(choice);
     const char* const reason =
         empty() ? "nothing is tuned for this class of devices" : "nothing tuned is near enough to this problem";
     return {heuristic, ChoiceSource::heuristic, reason, {}, 0};

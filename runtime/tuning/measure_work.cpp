@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <new>
 #include <thread>
 
 namespace jitgemm::tuning {
@@ -27,6 +28,11 @@ constexpr std::array<std::string_view, 7> kHarmlessResults{
     "CUDA_ERROR_OUT_OF_MEMORY",          "CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
     "CUDA_ERROR_NO_BINARY_FOR_GPU",      "CUDA_ERROR_INVALID_IMAGE", "CUDA_ERROR_NOT_SUPPORTED",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"};
+
+bool is_want_of_memory(const std::exception& error) {
+    const auto* cuda = dynamic_cast<const CudaError*>(&error);
+    return cuda != nullptr && cuda->result_name() == "CUDA_ERROR_OUT_OF_MEMORY";
+}
 
 /// Passes on what a timing does, and remembers whose turn it is.
 class CurrentTurn final : public TimingObserver {
@@ -71,7 +77,7 @@ public:
             const Verification found = verifier.verify(kernel);
             return found.ok ? VerifyOutcome{} : VerifyOutcome{Verdict::wrong, found.message};
         } catch (const std::exception& error) {
-            return {verdict_of(error), error.what()};
+            return {verdict_here(error), error.what()};
         }
     }
 
@@ -84,7 +90,7 @@ public:
             for (int i = 0; i < job.rounds && !observer.stopped(); ++i)
                 outcome.repeated_rounds += measure_round(job, i, round_device(bench, job), observer);
         } catch (const std::exception& error) {
-            outcome.verdict = verdict_of(error);
+            outcome.verdict = verdict_here(error);
             outcome.culprit = observer.current();
             outcome.message = error.what();
         }
@@ -98,6 +104,12 @@ private:
             observer.turn(i);
             bench.add(job.kernels[i]);
         }
+    }
+
+    /// Memory that somebody else holds is no kernel's fault; that it does not fit into what there is, is.
+    [[nodiscard]] Verdict verdict_here(const std::exception& error) {
+        if (is_want_of_memory(error) && benches_.others_hold_the_memory()) return Verdict::no_memory;
+        return verdict_of(error);
     }
 
     [[nodiscard]] RoundDevice round_device(TimingBench& bench, const TimeJob& job) const {
@@ -124,7 +136,7 @@ public:
             const Verification found = run(job);
             return found.ok ? VerifyOutcome{} : VerifyOutcome{Verdict::wrong, found.message};
         } catch (const std::exception& error) {
-            return {Verdict::unfit, error.what()};
+            return {verdict_of(error), error.what()};
         }
     }
 
@@ -136,7 +148,7 @@ public:
         try {
             for (int i = 0; i < job.rounds && !observer.stopped(); ++i) measure_round(job, i, device, observer);
         } catch (const std::exception& error) {
-            outcome = {Verdict::unfit, observer.current(), error.what(), 0};
+            outcome = {verdict_of(error), observer.current(), error.what(), 0};
         }
         return outcome;
     }
@@ -176,6 +188,7 @@ DeviceFacts device_facts(Context::Impl& context) {
 }
 
 Verdict verdict_of(const std::exception& error) {
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return Verdict::no_memory;
     const auto* cuda = dynamic_cast<const CudaError*>(&error);
     if (cuda == nullptr) return Verdict::unfit;
     return std::ranges::find(kHarmlessResults, cuda->result_name()) != kHarmlessResults.end() ? Verdict::unfit

@@ -49,6 +49,11 @@ void ProblemBenches::drop_oldest() {
     context_.loaded.clear();
 }
 
+bool ProblemBenches::others_hold_the_memory() {
+    while (!benches_.empty()) drop_oldest();
+    return context_.device->free_memory() < context_.device->total_memory() / 2;
+}
+
 bool ProblemBenches::is_crowded() const { return context_.device->free_memory() < free_at_first_ / 2; }
 
 }  // namespace jitgemm::tuning

@@ -25,6 +25,9 @@ public:
     /// Made on first use; throw CudaError where the operands do not fit.
     [[nodiscard]] ExactVerifier& verifier(const VerifyJob& job);
     [[nodiscard]] TimingBench& timing(const TimeJob& job);
+    /// Whether others hold so much of the device's memory that a want of it says nothing of whoever asked. Gives back all
+    /// that is held here.
+    [[nodiscard]] bool others_hold_the_memory();
 
 private:
     struct Bench {

@@ -22,6 +22,11 @@ bool needs_binary(const Trial& trial) { return trial.verdict() == Verdict::fine;
 
 bool needs_verification(const Trial& trial) { return trial.compile && needs_binary(trial) && !trial.verified; }
 
+Reference reference_of(const SearchSpace& space) {
+    const bool competes = std::ranges::find(space.kernels, space.heuristic_kernel) != space.kernels.end();
+    return {.kernel = space.heuristic_kernel, .competes = competes};
+}
+
 bool may_be_timed(const Trial& trial) {
     return trial.same_as.empty() && trial.verified && trial.verdict() == Verdict::fine;
 }
@@ -35,29 +40,32 @@ ProblemTuner::ProblemTuner(const TuneProblem& problem, const SearchSpace& space,
       strategy_(strategy),
       timing_(timing),
       log_(log),
-      services_(std::move(services)) {
+      services_(std::move(services)),
+      reference_(reference_of(space)) {
     for (std::size_t i = 0; i < space.kernels.size(); ++i)
         predicted_us_.emplace(space.kernels[i], space.candidates[i].cost.total_us);
+    predicted_us_.emplace(space.heuristic_kernel, space.heuristic_predicted_us);
 }
 
 Stop ProblemTuner::run() {
     while (!stopped()) {
-        const std::vector<std::string> batch = strategy_.propose(log_.trials());
+        std::vector<std::string> batch = strategy_.propose(log_.trials());
+        lead_with_heuristic(batch);
         if (batch.empty()) break;
         prepare(batch);
         time_rounds(true);
     }
-    with_heuristic();
     time_rounds(false);
     complete_peer();
     log_.flush();
     return stop_;
 }
 
-/// What the winner is compared with has to be measured, whether the strategy thought of it or not.
-void ProblemTuner::with_heuristic() {
-    if (stopped() || log_.knows(space_.heuristic_kernel)) return;
-    prepare({space_.heuristic_kernel});
+/// What all are compared with is there before the first round, whether the strategy thought of it or not.
+void ProblemTuner::lead_with_heuristic(std::vector<std::string>& batch) const {
+    if (log_.knows(space_.heuristic_kernel)) return;
+    std::erase(batch, space_.heuristic_kernel);
+    batch.insert(batch.begin(), space_.heuristic_kernel);
 }
 
 bool ProblemTuner::stopped() {
@@ -112,7 +120,8 @@ void ProblemTuner::settle_code(const std::string& kernel) {
     const Trial& trial = log_.trial(kernel);
     if (!needs_verification(trial)) return;
     const std::string twin = log_.kernel_with_code(trial.compile->text_hash);
-    if (!twin.empty() && twin != kernel) log_.add_same_code(kernel, twin);
+    const bool can_win = reference_.competes || twin != space_.heuristic_kernel;  // under its twin's name
+    if (!twin.empty() && twin != kernel && can_win) log_.add_same_code(kernel, twin);
 }
 
 /// Kernel `next`, and those behind it up to one that is not compiled yet; returns where it ended.
@@ -135,7 +144,7 @@ void ProblemTuner::verify(const std::string& kernel, Measuring& device) {
 
 void ProblemTuner::time_rounds(bool screening_only) {
     while (!stopped()) {
-        const std::optional<RoundPlan> plan = next_rounds(log_.trials(), space_.heuristic_kernel, screening_only);
+        const std::optional<RoundPlan> plan = next_rounds(log_.trials(), reference_, screening_only);
         if (!plan) return;
         time_plan(*plan);
     }
@@ -160,15 +169,28 @@ void ProblemTuner::time_plan(const RoundPlan& plan) {
         if (kernels.empty()) return;
         int rounds = plan.rounds;
         for (const std::string& kernel : kernels) rounds = std::min(rounds, lacks(kernel, plan.rounds));
-        time_once(kernels, rounds);
+        time_once(with_reference(kernels), rounds);
     }
+}
+
+/// The heuristic's kernel has its turn in every round, whatever it has had before (Reference).
+std::vector<std::string> ProblemTuner::with_reference(std::vector<std::string> kernels) const {
+    const std::string& reference = space_.heuristic_kernel;
+    const bool can_be_timed = log_.knows(reference) && may_be_timed(log_.trial(reference));
+    if (can_be_timed && std::ranges::find(kernels, reference) == kernels.end())
+        kernels.insert(kernels.begin(), reference);
+    return kernels;
 }
 
 /// What interrupted the finals may have left cuBLASLt a turn short that no finalist needs any more.
 void ProblemTuner::complete_peer() {
-    std::size_t most = 0;
-    for (const Trial& trial : log_.trials()) most = std::max(most, trial.samples.size());
-    time_plan({.kernels = {}, .rounds = static_cast<int>(most)});
+    int most = 0;
+    for (const Trial& trial : log_.trials()) {
+        const int rounds = static_cast<int>(trial.samples.size());
+        // The heuristic's own are everybody's rounds; alone in the finals it had those from which cuBLASLt is timed.
+        most = std::max(most, trial.kernel == space_.heuristic_kernel ? std::min(rounds, kPeerRounds) : rounds);
+    }
+    time_plan({.kernels = {}, .rounds = most});
 }
 
 TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int rounds) const {
@@ -215,10 +237,11 @@ double ProblemTuner::median_us(const std::string& kernel) const {
 }
 
 std::optional<Winner> ProblemTuner::winner(bool complete) const {
-    const std::optional<std::string> best = pick_winner(log_.trials());
+    const std::optional<std::string> best = pick_winner(log_.trials(), reference_);
     if (!best) return std::nullopt;
     const DeviceFacts& facts = services_.device.facts();
-    const Interval interval = median_interval(log_.trial(*best).times_us());
+    const double heuristic_us = reference_us_beside(log_.trial(*best));
+    const Interval interval = winning_time(log_.trial(*best), heuristic_us);
     Winner winner{.device_class = device_class(facts),
                   .spec = space_.spec,
                   .kernel = *best,
@@ -226,16 +249,39 @@ std::optional<Winner> ProblemTuner::winner(bool complete) const {
                   .low_us = interval.low,
                   .high_us = interval.high,
                   .heuristic_kernel = space_.heuristic_kernel,
-                  .heuristic_us = median_us(space_.heuristic_kernel),
-                  .cublaslt_us = median_us(std::string(kCublasLt)),
+                  .heuristic_us = heuristic_us,
+                  .cublaslt_us = cublaslt_us(heuristic_us),
                   .protocol = timing_.protocol,
+                  .hot = timing_.hot,
+                  .narrowed = {},
                   .complete = complete,
                   .versions = facts.versions,
                   .device_name = facts.model.name,
                   .unix_time = std::time(nullptr)};
-    winner.candidates_timed = static_cast<int>(
-        std::ranges::count_if(log_.trials(), [](const Trial& trial) { return !trial.samples.empty(); }));
+    winner.candidates_timed = static_cast<int>(std::ranges::count_if(log_.trials(), [&](const Trial& trial) {
+        return !trial.samples.empty() && (reference_.competes || trial.kernel != space_.heuristic_kernel);
+    }));
     return winner;
+}
+
+/// What the heuristic's kernel took in the winner's rounds; without such rounds, its own median.
+double ProblemTuner::reference_us_beside(const Trial& winner) const {
+    std::vector<double> times;
+    for (const Sample& sample : winner.samples)
+        if (sample.reference_us > 0) times.push_back(sample.reference_us);
+    return times.empty() ? median_us(space_.heuristic_kernel) : median_interval(times).median;
+}
+
+/// Round by round beside the heuristic's kernel, so that the clock moves neither the ratio nor the interval.
+Interval ProblemTuner::winning_time(const Trial& winner, double reference_us) const {
+    const bool is_reference = winner.kernel == space_.heuristic_kernel;
+    return median_interval(is_reference ? winner.times_us() : comparable_times(winner, reference_us));
+}
+
+/// 0 where it was not measured.
+double ProblemTuner::cublaslt_us(double reference_us) const {
+    const std::vector<double> times = comparable_times(log_.cublaslt(), reference_us);
+    return times.empty() ? 0 : median_interval(times).median;
 }
 
 }  // namespace jitgemm::tuning

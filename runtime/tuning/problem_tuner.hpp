@@ -64,7 +64,11 @@ private:
     void complete_peer();
     void time_once(const std::vector<std::string>& kernels, int rounds);
     [[nodiscard]] TimeJob time_job(const std::vector<std::string>& kernels, int rounds) const;
-    void with_heuristic();
+    void lead_with_heuristic(std::vector<std::string>& batch) const;
+    [[nodiscard]] std::vector<std::string> with_reference(std::vector<std::string> kernels) const;
+    [[nodiscard]] Interval winning_time(const Trial& winner, double reference_us) const;
+    [[nodiscard]] double reference_us_beside(const Trial& winner) const;
+    [[nodiscard]] double cublaslt_us(double reference_us) const;
     [[nodiscard]] int lacks(const std::string& kernel, int rounds) const;
     [[nodiscard]] const Trial& trial_of(const std::string& kernel) const;
     [[nodiscard]] double median_us(const std::string& kernel) const;
@@ -77,6 +81,7 @@ private:
     const TuneTiming& timing_;
     TrialLog& log_;
     Services services_;
+    Reference reference_;
     std::map<std::string, double> predicted_us_;
     Stop stop_ = Stop::none;
 };

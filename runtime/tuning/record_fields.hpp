@@ -60,8 +60,9 @@ inline constexpr auto kFields<DeviceReading> = std::tuple{
     Field{"throttle", &DeviceReading::throttle}};
 
 template <>
-inline constexpr auto kFields<Sample> = std::tuple{Field{"round", &Sample::round}, Field{"us", &Sample::us},
-                                                   Field{"before", &Sample::before}, Field{"after", &Sample::after}};
+inline constexpr auto kFields<Sample> =
+    std::tuple{Field{"round", &Sample::round}, Field{"us", &Sample::us}, Field{"before", &Sample::before},
+               Field{"after", &Sample::after}, Field{"reference_us", &Sample::reference_us}};
 
 template <>
 inline constexpr auto kFields<Trial> =
@@ -80,6 +81,8 @@ inline constexpr auto kFields<Winner> = std::tuple{Field{"device_class", &Winner
                                                    Field{"heuristic_us", &Winner::heuristic_us},
                                                    Field{"cublaslt_us", &Winner::cublaslt_us},
                                                    Field{"protocol", &Winner::protocol},
+                                                   Field{"hot", &Winner::hot},
+                                                   Field{"narrowed", &Winner::narrowed},
                                                    Field{"complete", &Winner::complete},
                                                    Field{"candidates_timed", &Winner::candidates_timed},
                                                    Field{"versions", &Winner::versions},

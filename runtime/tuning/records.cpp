@@ -8,8 +8,8 @@ namespace jitgemm::tuning {
 namespace {
 
 /// In the order of the enumeration.
-constexpr std::array<std::string_view, 8> kVerdicts{"fine",  "same_code", "compile_failed", "compile_timeout",
-                                                    "wrong", "crashed",   "hung",           "unfit"};
+constexpr std::array<std::string_view, 9> kVerdicts{
+    "fine", "same_code", "compile_failed", "compile_timeout", "wrong", "crashed", "hung", "unfit", "no_memory"};
 
 }  // namespace
 

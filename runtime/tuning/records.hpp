@@ -26,6 +26,8 @@ enum class Verdict : std::uint8_t {
     crashed,          ///< its process died: illegal access, sticky error, signal
     hung,             ///< ended by the watchdog
     unfit,            ///< cannot be launched here (out of memory, too many blocks), no fault of the code
+    no_memory,  ///< memory was wanting just then, which says nothing of the kernel: not stored, and tried again by
+                ///< the session that goes on
 };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 /// Throws Error naming the text and the verdicts there are.
@@ -33,7 +35,7 @@ enum class Verdict : std::uint8_t {
 
 /// What a compile gave, whoever asked for it.
 struct CompileOutcome {
-    Verdict verdict = Verdict::fine;  ///< fine, compile_failed or compile_timeout
+    Verdict verdict = Verdict::fine;  ///< fine, compile_failed, compile_timeout or no_memory
     std::string message;              ///< the compiler's log when it failed
     double compile_ms = 0;
     int registers = 0;
@@ -43,16 +45,17 @@ struct CompileOutcome {
 };
 
 struct VerifyOutcome {
-    Verdict verdict = Verdict::fine;  ///< fine, wrong, crashed, hung or unfit
+    Verdict verdict = Verdict::fine;  ///< fine, wrong, crashed, hung, unfit or no_memory
     std::string message;
 };
 
 /// One round of one kernel: the time of a launch, and how the device was around it.
 struct Sample {
-    int round = 0;         ///< 0 ... of this kernel in this sweep
-    double us = 0;         ///< a launch
-    DeviceReading before;  ///< of the turn through all kernels of the round, not of this kernel alone
-    DeviceReading after;   ///< of the same turn; all zero where a fault or a kill cut it short
+    int round = 0;            ///< 0 ... of this kernel in this sweep
+    double us = 0;            ///< a launch
+    DeviceReading before;     ///< of the turn through all kernels of the round, not of this kernel alone
+    DeviceReading after;      ///< of the same turn; all zero where a fault or a kill cut it short
+    double reference_us = 0;  ///< of the heuristic's kernel in this round; 0: it had no turn, or a kill cut it short
 };
 
 /// One candidate on trial for one problem: all that is known of it.
@@ -70,7 +73,11 @@ struct Trial {
     [[nodiscard]] std::vector<double> times_us() const;
 };
 
-/// The winner of a problem on a class of devices: what a later request is served with.
+/// `Winner::narrowed` of a record from before it was kept: nobody knows.
+inline constexpr std::string_view kNarrowedUnknown = "unknown";
+
+/// What a search found for a problem on a class of devices, and how it was searched: lookup.hpp says which requests it may
+/// serve. Records of one problem that were searched otherwise (protocol, hot, narrowed, versions) stand beside each other.
 struct Winner {
     std::string device_class;
     GemmSpec spec;
@@ -82,6 +89,8 @@ struct Winner {
     double heuristic_us = 0;       ///< 0: not measured
     double cublaslt_us = 0;        ///< its best algorithm in the same rounds; 0: not measured
     Protocol protocol = Protocol::steady;
+    bool hot = false;       ///< one set of operands, in L2 where it fits
+    std::string narrowed;   ///< what the search was kept to, as narrowing() says it; empty: nothing kept it
     bool complete = false;  ///< false: the budget or an interruption ended the search early
     int candidates_timed = 0;
     Versions versions;

@@ -11,8 +11,7 @@
 namespace jitgemm::tuning {
 namespace {
 
-constexpr std::size_t kScreening = 3;  // rounds: the fewest whose median shrugs off a disturbed one
-constexpr std::size_t kSemifinal = 7;
+constexpr std::size_t kSemifinal = 7;  // rounds
 constexpr std::size_t kFinal = 15;
 constexpr std::size_t kExtra = 8;  // rounds more, while it is open whether finalists are equals ...
 constexpr std::size_t kMost = 31;  // ... up to here
@@ -31,13 +30,38 @@ bool takes_part(const Trial& trial) {
     return trial.kernel != kCublasLt && trial.verified && trial.verdict() == Verdict::fine;
 }
 
+const Trial* find_trial(const std::vector<Trial>& trials, const std::string& kernel) {
+    const auto found = std::ranges::find(trials, kernel, &Trial::kernel);
+    return found == trials.end() ? nullptr : &*found;
+}
+
+/// The kernel's own trial, or that of the twin it ran under.
+const Trial* find_measured(const std::vector<Trial>& trials, const std::string& kernel) {
+    const Trial* const own = find_trial(trials, kernel);
+    return own == nullptr || own->same_as.empty() ? own : find_trial(trials, own->same_as);
+}
+
+/// What is ranked, and by what measure.
+struct Contest {
+    const std::vector<Trial>& trials;
+    Reference reference;      ///< by the name it ran under
+    double reference_us = 0;  ///< 0: not timed, and times are compared as they are
+
+    Contest(const std::vector<Trial>& all, const Reference& given)
+        : trials(all), reference(given), reference_us(tuning::reference_us(all, given.kernel)) {
+        if (const Trial* const measured = find_measured(all, given.kernel)) reference.kernel = measured->kernel;
+    }
+    [[nodiscard]] bool is_reference(const Trial& trial) const { return trial.kernel == reference.kernel; }
+    [[nodiscard]] bool competes(const Trial& trial) const { return reference.competes || !is_reference(trial); }
+};
+
 /// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds alone, so
 /// that who is promoted stays promoted while his next rounds come in.
-std::vector<Contestant> ranking(const std::vector<Trial>& trials, std::size_t rounds, std::size_t judged) {
+std::vector<Contestant> ranking(const Contest& all, std::size_t rounds, std::size_t judged) {
     std::vector<Contestant> field;
-    for (const Trial& trial : trials) {
-        std::vector<double> times = trial.times_us();
-        if (!takes_part(trial) || times.empty() || times.size() < rounds) continue;
+    for (const Trial& trial : all.trials) {
+        std::vector<double> times = comparable_times(trial, all.reference_us);
+        if (!takes_part(trial) || !all.competes(trial) || times.empty() || times.size() < rounds) continue;
         times.resize(std::min(times.size(), judged));
         field.push_back({trial.kernel, trial.samples.size(), median_interval(times)});
     }
@@ -54,15 +78,14 @@ bool ties(const Contestant& one, const Contestant& best) {
 }
 
 /// Who goes on after `rounds`: the better half of those that had them, at most `most`, no clear losers; and the heuristic's own.
-std::vector<Contestant> promoted(const std::vector<Trial>& trials, const std::string& heuristic_kernel,
-                                 std::size_t rounds, std::size_t most) {
-    std::vector<Contestant> field = ranking(trials, rounds, rounds);
+std::vector<Contestant> promoted(const Contest& all, std::size_t rounds, std::size_t most) {
+    std::vector<Contestant> field = ranking(all, rounds, rounds);
     if (field.empty()) return field;
     const Contestant best = field.front();
     const std::size_t places = std::min((field.size() + 1) / 2, most);
     std::vector<Contestant> winners;
     for (std::size_t i = 0; i < field.size(); ++i)
-        if ((i < places && !is_clear_loser(field[i], best)) || field[i].kernel == heuristic_kernel)
+        if ((i < places && !is_clear_loser(field[i], best)) || field[i].kernel == all.reference.kernel)
             winners.push_back(field[i]);
     return winners;
 }
@@ -96,12 +119,13 @@ bool is_open(const std::vector<Contestant>& finalists) {
 }
 
 /// Rounds that the finalists need beyond kFinal.
-std::optional<RoundPlan> overtime(const std::vector<Trial>& trials, const std::vector<Contestant>& finalists) {
-    std::vector<Trial> theirs;
-    for (const Trial& trial : trials)
-        if (std::ranges::find(finalists, trial.kernel, &Contestant::kernel) != finalists.end()) theirs.push_back(trial);
+std::optional<RoundPlan> overtime(const Contest& all, const std::vector<Contestant>& finalists) {
     for (std::size_t rounds = kFinal + kExtra; rounds <= kMost; rounds += kExtra) {
-        if (!is_open(ranking(theirs, 0, rounds - kExtra))) return std::nullopt;
+        std::vector<Contestant> theirs = ranking(all, 0, rounds - kExtra);
+        std::erase_if(theirs, [&](const Contestant& one) {
+            return std::ranges::find(finalists, one.kernel, &Contestant::kernel) == finalists.end();
+        });
+        if (!is_open(theirs)) return std::nullopt;
         if (auto plan = plan_for(finalists, rounds)) return plan;
     }
     return std::nullopt;
@@ -119,25 +143,41 @@ std::size_t entries_of(const std::string& kernel) {
 
 }  // namespace
 
-std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials, const std::string& heuristic_kernel,
+double reference_us(const std::vector<Trial>& trials, const std::string& kernel) {
+    const Trial* const reference = find_measured(trials, kernel);
+    if (reference == nullptr || reference->samples.empty()) return 0;
+    std::vector<double> times = reference->times_us();
+    times.resize(std::min(times.size(), kScreening));
+    return median_interval(times).median;
+}
+
+std::vector<double> comparable_times(const Trial& trial, double reference_us) {
+    std::vector<double> times;
+    times.reserve(trial.samples.size());
+    for (const Sample& sample : trial.samples) {
+        const bool is_paired = sample.reference_us > 0 && reference_us > 0;
+        times.push_back(is_paired ? sample.us / sample.reference_us * reference_us : sample.us);
+    }
+    return times;
+}
+
+std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials, const Reference& reference,
                                      bool screening_only) {
     if (auto plan = screening(trials)) return plan;
     if (screening_only) return std::nullopt;
-    // The heuristic's kernel may have run under the name of its twin.
-    const auto own = std::ranges::find(trials, heuristic_kernel, &Trial::kernel);
-    const std::string heuristic = own == trials.end() || own->same_as.empty() ? heuristic_kernel : own->same_as;
-
-    if (auto plan = plan_for(promoted(trials, heuristic, kScreening, kEverybody), kSemifinal)) return plan;
-    const std::vector<Contestant> finalists = promoted(trials, heuristic, kSemifinal, kFinalists);
+    const Contest field(trials, reference);
+    if (auto plan = plan_for(promoted(field, kScreening, kEverybody), kSemifinal)) return plan;
+    const std::vector<Contestant> finalists = promoted(field, kSemifinal, kFinalists);
     if (auto plan = plan_for(finalists, kFinal)) return plan;
-    return overtime(trials, finalists);
+    return overtime(field, finalists);
 }
 
-std::optional<std::string> pick_winner(const std::vector<Trial>& trials) {
-    std::size_t most = 0;
+std::optional<std::string> pick_winner(const std::vector<Trial>& trials, const Reference& reference) {
+    const Contest all(trials, reference);
+    std::size_t most = 0;  // but for the reference, which has its turn in everybody's rounds
     for (const Trial& trial : trials)
-        if (takes_part(trial)) most = std::max(most, trial.samples.size());
-    const std::vector<Contestant> field = ranking(trials, (most + 1) / 2, kEverybody);
+        if (takes_part(trial) && !all.is_reference(trial)) most = std::max(most, trial.samples.size());
+    const std::vector<Contestant> field = ranking(all, (most + 1) / 2, kEverybody);
     if (field.empty()) return std::nullopt;
     std::set<std::pair<std::size_t, std::string>> equals;
     for (const Contestant& one : field)

@@ -2,9 +2,28 @@
 
 #include "generator/error.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <set>
 
 namespace jitgemm::tuning {
+
+namespace {
+
+/// What a winner is compared with is what would be chosen unmeasured, of all kernels: a part of the space has its own
+/// best, which says nothing of what the search was worth.
+void set_heuristic(SearchSpace& space, const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
+    Candidate best = space.candidates.front();
+    if (!selection.takes_all()) {
+        const CandidateList all = list_candidates(asked, gpu);
+        if (!all.accepted.empty()) best = all.accepted.front();
+    }
+    space.heuristic_kernel = kernel_name({signature(space.spec), best.config});
+    space.heuristic_predicted_us = best.cost.total_us;
+}
+
+}  // namespace
 
 SearchSpace search_space(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
     CandidateList list = list_candidates(asked, gpu, selection);
@@ -21,8 +40,16 @@ SearchSpace search_space(const GemmSpec& asked, const GpuModel& gpu, const Selec
         space.kernels.push_back(std::move(name));
         space.candidates.push_back(candidate);
     }
-    space.heuristic_kernel = space.kernels.front();
+    set_heuristic(space, asked, gpu, selection);
     return space;
+}
+
+std::string narrowing(const Selection& selection) {
+    std::vector<std::string> words;
+    if (selection.family) words.push_back("family=" + *selection.family);
+    if (selection.kernel) words.push_back("kernel=" + *selection.kernel);
+    for (const auto& [name, value] : selection.parameters) words.push_back(fmt::format("{}={}", name, value));
+    return fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace jitgemm::tuning

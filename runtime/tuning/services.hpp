@@ -26,7 +26,7 @@ class Compiling {
 public:
     virtual ~Compiling() = default;
     /// Enqueues; a job asked for before (same kernel and arch) gives the same result again without another compile.
-    /// Never throws for what the job does: failures are outcomes.
+    /// Never throws for what the job does: failures are outcomes. The future throws where there is nobody to do it.
     [[nodiscard]] virtual std::shared_future<CompileOutcome> compile(const CompileJob& job) = 0;
     [[nodiscard]] virtual int waiting() const = 0;  ///< jobs not done yet
 };

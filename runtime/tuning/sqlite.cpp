@@ -25,11 +25,15 @@ std::string uri_of(const std::string& path, std::string_view query) {
     return fmt::format("{}?{}", uri, query);
 }
 
-/// Nothing waits in a write-ahead log, so the file alone is the whole database.
+/// Nothing waits in a write-ahead log, and nothing in a rollback journal that a writer left who died: the file alone is
+/// the whole database.
 bool is_whole(const std::string& path) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path + "-wal", error);
-    return error || size == 0;
+    const auto is_empty = [&](const char* tail) {
+        std::error_code error;
+        const auto size = std::filesystem::file_size(path + tail, error);
+        return error ? error == std::errc::no_such_file_or_directory : size == 0;
+    };
+    return is_empty("-wal") && is_empty("-journal");
 }
 
 std::string advice(int code, std::chrono::milliseconds patience) {
@@ -133,7 +137,7 @@ void Database::open(const std::string& uri, int flags) {
 void Database::check(int code) const {
     if (code == SQLITE_OK) return;
     const char* const words = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(code);
-    throw SqliteError(fmt::format("tuning store {}: {}{}", path_, words, advice(code, patience_)), code);
+    throw SqliteError(fmt::format("{}: {}{}", path_, words, advice(code, patience_)), code);
 }
 
 Statement Database::prepare(std::string_view sql) {

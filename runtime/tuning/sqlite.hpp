@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/tuning/store.hpp"
+#include "generator/error.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -17,9 +17,9 @@ struct sqlite3_stmt;
 namespace jitgemm::tuning::sqlite {
 
 /// A failed call; what() names the file and what SQLite says of it.
-class SqliteError : public TuningStoreError {
+class SqliteError : public Error {
 public:
-    SqliteError(const std::string& message, int code) : TuningStoreError(message), code_(code) {}
+    SqliteError(const std::string& message, int code) : Error(message), code_(code) {}
     [[nodiscard]] bool is_damage() const;                 ///< SQLITE_CORRUPT or SQLITE_NOTADB
     [[nodiscard]] bool is_busy() const;                   ///< locked by someone else for longer than the patience
     [[nodiscard]] bool is_for_want_of_a_journal() const;  ///< its folder does not take one

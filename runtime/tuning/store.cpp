@@ -62,17 +62,21 @@ struct TuningStore::Impl {
     template <typename Work>
     auto write(Work work) {
         const std::lock_guard lock(mutex);
-        Transaction transaction(database);
-        auto result = work(database);
-        transaction.commit();
-        return result;
+        return as_store_errors([&] {
+            Transaction transaction(database);
+            auto result = work(database);
+            transaction.commit();
+            return result;
+        });
     }
     /// What is read is of one moment, though another process may be writing.
     template <typename Work>
     auto read(Work work) {
         const std::lock_guard lock(mutex);
-        const Transaction moment(database, sqlite::Access::read);
-        return work(database);
+        return as_store_errors([&] {
+            const Transaction moment(database, sqlite::Access::read);
+            return work(database);
+        });
     }
 
     std::string directory;
@@ -133,10 +137,10 @@ std::vector<ProblemRecord> TuningStore::read_class(const std::string& device_cla
 
 // ---- winners --------------------------------------------------------------------------------------------------------
 
-void TuningStore::set_winner(std::int64_t sweep, const Winner& winner, bool serves) {
+void TuningStore::set_winner(std::int64_t sweep, const Winner& winner) {
     impl_->write([&](Database& database) {
         put_sweep_winner(database, problem_row(database, sweep, winner.spec), winner);
-        return serves && offer_winner(database, winner);
+        return offer_winner(database, winner);
     });
 }
 
@@ -162,8 +166,10 @@ int TuningStore::forget(const std::string& device_class, const std::optional<Gem
     std::set<std::string> forgotten = impl_->write(forget_in);
     for (const std::string& path : store_files(impl_->directory)) {
         if (is_same_file(path, impl_->location.path)) continue;
-        Database other(path, sqlite::Access::write, impl_->patience);
-        forgotten.merge(forget_in(other));
+        forgotten.merge(as_store_errors([&] {
+            Database other(path, sqlite::Access::write, impl_->patience);
+            return forget_in(other);
+        }));
     }
     return static_cast<int>(forgotten.size());
 }
@@ -174,7 +180,7 @@ TuningStore::MergeResult TuningStore::merge(const std::string& other) {
     for (const std::string& file : stores_at(other)) {
         if (is_same_file(file, impl_->location.path))
             throw TuningStoreError(fmt::format("tuning store {} cannot be merged into itself", file));
-        const MergeResult result = merge_store_file(impl_->database, file);
+        const MergeResult result = as_store_errors([&] { return merge_store_file(impl_->database, file); });
         sum = {sum.sweeps + result.sweeps, sum.winners + result.winners, sum.conflicts + result.conflicts};
     }
     return sum;

@@ -46,7 +46,8 @@ struct SameCode {
 struct SampleEnd {
     int round = 0;
     DeviceReading after;
-    bool counts = true;  ///< false: the sample is void, as if it had never been
+    bool counts = true;       ///< false: the sample is void, as if it had never been
+    double reference_us = 0;  ///< Sample::reference_us
 };
 
 /// One thing a sweep learnt of a kernel. A sample refers to a round its kernel has not; an end to one it has.
@@ -93,15 +94,16 @@ public:
     /// All of them, in their order, or none. A sample of a round that its kernel has already is refused (Error): nothing
     /// is measured twice.
     void add(std::int64_t sweep, const GemmSpec& spec, const std::vector<TrialEntry>& entries);
-    /// Replaces the winner of (device class, spec), except a complete one by an incomplete one of the same versions.
-    /// `serves`: false records it as what the sweep found and no more.
-    void set_winner(std::int64_t sweep, const Winner& winner, bool serves = true);
+    /// Records it as what the sweep found, and offers it to the winners: it takes the place of one that was searched alike
+    /// (WinnerMap) and is no better (is_better), and never that of another.
+    void set_winner(std::int64_t sweep, const Winner& winner);
 
     /// All that a sweep recorded, problems in the order first recorded.
     [[nodiscard]] std::vector<ProblemRecord> read_sweep(std::int64_t sweep) const;
     /// The same of all sweeps on a class of devices, oldest first; a problem comes once for each sweep that had it.
     [[nodiscard]] std::vector<ProblemRecord> read_class(const std::string& device_class) const;
-    /// Winners of a device class, or of all (empty), sorted by class and spec.
+    /// Winners of a device class, or of all (empty), sorted by class and spec: several of a problem where it was searched
+    /// in several ways.
     [[nodiscard]] std::vector<Winner> winners(const std::string& device_class = {}) const;
     /// Wisdom import: all or none of them, by the same rule as set_winner. Returns how many were taken.
     int add_winners(const std::vector<Winner>& winners);
@@ -111,7 +113,7 @@ public:
     struct MergeResult {
         int sweeps = 0;
         int winners = 0;
-        int conflicts = 0;  ///< both had a winner of one problem: the faster complete one was kept
+        int conflicts = 0;  ///< both had a winner of one problem, searched alike: the better one was kept (is_better)
     };
     /// Takes over what another store's folder (or file) holds and this one lacks, each file as a whole or not at all.
     /// Merging twice changes nothing. Throws TuningStoreError when there is none, or it is damaged, of a higher schema,
@@ -126,7 +128,7 @@ private:
 /// The winners of a device class (empty: of all) in a store's folder, for those who only read: nothing is made, renamed
 /// or changed. No folder or no store: no winners.
 struct StoredWinners {
-    std::vector<Winner> winners;        ///< sorted by class and spec, one each
+    std::vector<Winner> winners;        ///< sorted by class and spec, one for each way it was searched
     std::vector<std::string> problems;  ///< files that could not be read, and why
 };
 [[nodiscard]] StoredWinners stored_winners(const std::string& directory, const std::string& device_class = {});

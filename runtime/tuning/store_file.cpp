@@ -60,11 +60,24 @@ void make_tables(Database& database) {
     transaction.commit();
 }
 
+bool is_of_lower_schema(Database& database) {
+    const std::int64_t schema = database.integer("PRAGMA user_version");
+    return schema >= 1 && schema < kStoreSchema;
+}
+
+void bring_up_to_date(Database& database) {
+    Transaction transaction(database);
+    if (!is_of_lower_schema(database)) return;  // another process was quicker
+    upgrade_store(database);
+    transaction.commit();
+}
+
 Database open_sound(const StoreLocation& location, std::chrono::milliseconds patience) {
     Database database(location.path, Access::create, patience);
     set_journal(database, location.journal);
     database.execute("PRAGMA foreign_keys = ON");
     if (is_empty(database)) make_tables(database);
+    if (is_of_lower_schema(database)) bring_up_to_date(database);
     return database;
 }
 
@@ -81,7 +94,7 @@ Opened try_open(const StoreLocation& location, std::chrono::milliseconds patienc
         return opened;
     } catch (const SqliteError& error) {
         if (!error.is_damage()) throw;
-        return {std::nullopt, error.what()};
+        return {std::nullopt, fmt::format("tuning store {}", error.what())};
     }
 }
 
@@ -130,8 +143,10 @@ std::string store_flaw(Database& database, const std::string& path, const std::s
 
 Database open_store(const StoreLocation& location, std::chrono::milliseconds patience) {
     try {
-        Opened opened = try_open(location, patience);
-        return opened.database ? *std::move(opened.database) : replace(location, patience);
+        return as_store_errors([&] {
+            Opened opened = try_open(location, patience);
+            return opened.database ? *std::move(opened.database) : replace(location, patience);
+        });
     } catch (const std::system_error& error) {
         throw TuningStoreError(fmt::format("tuning store {}: {}", location.path, error.what()));
     }

@@ -2,6 +2,7 @@
 
 #include "runtime/tuning/sql_fields.hpp"
 #include "runtime/tuning/store_file.hpp"
+#include "runtime/tuning/store_schema.hpp"
 #include "runtime/tuning/store_winners.hpp"
 #include "runtime/tuning/winner_map.hpp"
 
@@ -46,7 +47,7 @@ WHERE predicted_us = 0 OR (same_as = '' AND excluded.same_as <> '')
 // What is measured once stays: a later winner of a sweep takes an earlier one's place only by being complete.
 constexpr std::string_view kSweepWinners = R"sql(
 INSERT OR REPLACE INTO main.sweep_winners (problem, {columns})
-SELECT ours, {columns} FROM other.sweep_winners t JOIN problem_pairs ON theirs = problem
+SELECT ours, {values} FROM other.sweep_winners t JOIN problem_pairs ON theirs = problem
 WHERE NOT EXISTS (SELECT 1 FROM main.sweep_winners o WHERE o.problem = ours AND o.complete >= t.complete)
 )sql";
 
@@ -57,18 +58,19 @@ int changes_by(Database& database, const std::string& sql) {
 }
 
 int merge_sweep_rows(Database& database) {
-    const std::string columns = "identity, device_class, request, " + column_list<Versions>() + ", started, finished";
-    return changes_by(database, fmt::format("INSERT OR IGNORE INTO main.sweeps ({0}) SELECT {0} FROM other.sweeps "
-                                            "ORDER BY id",
-                                            columns));
+    return changes_by(database,
+                      fmt::format("INSERT OR IGNORE INTO main.sweeps (identity, device_class, request, "
+                                  "started, finished, {}) SELECT identity, device_class, request, started, "
+                                  "finished, {} FROM other.sweeps ORDER BY id",
+                                  column_list<Versions>(), stored_columns<Versions>(database, "other", "sweeps")));
 }
 
 template <typename Record>
 void merge_of_trials(Database& database, std::string_view table) {
-    database.execute(
-        fmt::format("{} INSERT OR IGNORE INTO main.{} (trial, {}) SELECT ours, {} FROM other.{} "
-                    "JOIN trial_pairs ON theirs = trial",
-                    kSweepPairs, table, column_list<Record>(), column_list<Record>(), table));
+    database.execute(fmt::format(
+        "{} INSERT OR IGNORE INTO main.{} (trial, {}) SELECT ours, {} FROM other.{} "
+        "JOIN trial_pairs ON theirs = trial",
+        kSweepPairs, table, column_list<Record>(), stored_columns<Record>(database, "other", table), table));
 }
 
 int merge_sweeps(Database& database) {
@@ -79,7 +81,9 @@ int merge_sweeps(Database& database) {
     merge_of_trials<CompileOutcome>(database, "compiles");
     merge_of_trials<VerifyOutcome>(database, "verifications");
     merge_of_trials<Sample>(database, "samples");
-    database.execute(std::string(kSweepPairs) + fmt::format(kSweepWinners, fmt::arg("columns", column_list<Winner>())));
+    database.execute(std::string(kSweepPairs) +
+                     fmt::format(kSweepWinners, fmt::arg("columns", column_list<Winner>()),
+                                 fmt::arg("values", stored_columns<Winner>(database, "other", "sweep_winners"))));
     return taken;
 }
 

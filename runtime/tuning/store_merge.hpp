@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/tuning/sqlite.hpp"
+#include "runtime/tuning/store.hpp"
 
 #include <string>
 

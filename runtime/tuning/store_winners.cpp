@@ -3,6 +3,7 @@
 #include "runtime/log.hpp"
 #include "runtime/tuning/sql_fields.hpp"
 #include "runtime/tuning/store_file.hpp"
+#include "runtime/tuning/store_schema.hpp"
 #include "runtime/tuning/winner_map.hpp"
 
 #include <fmt/format.h>
@@ -28,13 +29,10 @@ void read_file(const std::string& path, const std::string& device_class, WinnerM
 
 }  // namespace
 
-bool replaces(const Winner& found, const Winner& old) {
-    return found.complete || !old.complete || found.versions != old.versions;
-}
-
 std::vector<Winner> read_winners(Database& database, const std::string& device_class, const std::string& schema) {
-    Statement rows = database.prepare(fmt::format("SELECT {} FROM {}.winners {} ORDER BY device_class, spec",
-                                                  column_list<Winner>(), schema, kWhereClass));
+    Statement rows =
+        database.prepare(fmt::format("SELECT {} FROM {}.winners {} ORDER BY device_class, spec",
+                                     stored_columns<Winner>(database, schema, "winners"), schema, kWhereClass));
     rows.bind(device_class);
     std::vector<Winner> winners;
     while (rows.step()) {
@@ -49,10 +47,11 @@ std::vector<Winner> read_winners(Database& database, const std::string& device_c
     return winners;
 }
 
-std::optional<Winner> find_winner(Database& database, const Winner& problem) {
-    Statement row = database.prepare(
-        fmt::format("SELECT {} FROM winners WHERE device_class = ? AND spec = ?", column_list<Winner>()));
-    row.bind(problem.device_class, to_string(problem.spec));
+std::optional<Winner> find_winner(Database& database, const Winner& like) {
+    Statement row = database.prepare(fmt::format("SELECT {} FROM winners WHERE ({}) = ({}, {})", column_list<Winner>(),
+                                                 winner_key(), "?, ?, ?, ?, ?", placeholders<Versions>()));
+    row.bind(like.device_class, to_string(like.spec), to_string(like.protocol), like.hot, like.narrowed);
+    bind_value(row, like.versions);
     return row.step() ? std::optional(read_record<Winner>(row)) : std::nullopt;
 }
 
@@ -66,15 +65,15 @@ void put_winner(Database& database, const Winner& winner) {
 bool offer_winner(Database& database, Winner winner) {
     winner.spec = resolved(winner.spec);
     const std::optional<Winner> old = find_winner(database, winner);
-    if (old && !replaces(winner, *old)) return false;
+    if (old && !is_better(winner, *old)) return false;
     put_winner(database, winner);
     return true;
 }
 
 std::vector<std::string> forget_winners(Database& database, const std::string& device_class,
                                         const std::optional<GemmSpec>& spec) {
-    Statement gone = database.prepare(fmt::format(
-        "DELETE FROM winners {} AND (?2 = '' OR spec = ?2) RETURNING device_class || ' ' || spec", kWhereClass));
+    Statement gone = database.prepare(fmt::format("DELETE FROM winners {} AND (?2 = '' OR spec = ?2) RETURNING {}",
+                                                  kWhereClass, winner_key(" || ' ' || ")));
     gone.bind(device_class, spec ? to_string(resolved(*spec)) : std::string());
     std::vector<std::string> forgotten;
     while (gone.step()) forgotten.push_back(gone.text(0));
@@ -86,7 +85,7 @@ StoredWinners stored_winners(const std::string& directory, const std::string& de
     StoredWinners stored;
     for (const std::string& path : store_files(directory)) {
         try {
-            read_file(path, device_class, winners);
+            as_store_errors([&] { read_file(path, device_class, winners); });
         } catch (const std::exception& error) {
             stored.problems.emplace_back(error.what());
         }

@@ -19,7 +19,7 @@ inline constexpr std::size_t kDefaultLimit = 128;  ///< candidates a strategy tr
 /// What became of the candidates, by their index in the space. Trials of kernels outside it don't count.
 struct Progress {
     std::vector<bool> tried;                  ///< proposed before, finished or not
-    std::vector<std::optional<double>> time;  ///< median; of the twin where the machine code is another's
+    std::vector<std::optional<double>> time;  ///< median of the screening; of the twin where the code is another's
     std::vector<bool> finished;               ///< with a time or without
     std::size_t tries = 0;
     [[nodiscard]] bool failed(std::size_t candidate) const;  ///< finished, without a time
@@ -38,6 +38,7 @@ public:
     [[nodiscard]] std::vector<std::string> names(const std::vector<std::size_t>& candidates) const;
 
 private:
+    std::string heuristic_kernel_;
     std::vector<std::string> kernels_;
     std::map<std::string, std::size_t, std::less<>> index_;
     std::vector<double> predicted_;

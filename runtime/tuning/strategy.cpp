@@ -24,9 +24,13 @@ const Trial* trial_of(const std::vector<Trial>& known, const std::string& kernel
     return found == known.end() ? nullptr : &*found;
 }
 
-std::optional<double> median_time(const Trial& trial) {
-    if (trial.samples.empty() || trial.verdict() != Verdict::fine) return std::nullopt;
-    return median_interval(trial.times_us()).median;
+/// By the screening alone: what the finals add, or end, was not known when the next step was chosen.
+std::optional<double> screened_time(const Trial& trial, double reference_us) {
+    const bool is_screened = trial.samples.size() >= kScreening;
+    if (!is_screened && (trial.samples.empty() || trial.verdict() != Verdict::fine)) return std::nullopt;
+    std::vector<double> times = comparable_times(trial, reference_us);
+    times.resize(std::min(times.size(), kScreening));
+    return median_interval(times).median;
 }
 
 }  // namespace
@@ -35,6 +39,10 @@ std::string_view to_string(StrategyKind kind) { return kStrategies.at(static_cas
 
 StrategyKind parse_strategy(std::string_view text) {
     return static_cast<StrategyKind>(position_of("strategy", text, kStrategies));
+}
+
+std::size_t own_limit(StrategyKind kind, std::size_t candidates) {
+    return kind == StrategyKind::exhaustive ? candidates : std::min(kDefaultLimit, candidates);
 }
 
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space, const SearchLimits& limits) {
@@ -58,7 +66,8 @@ std::vector<std::size_t> Progress::fastest_first() const {
     return order;
 }
 
-IndexedSpace::IndexedSpace(const SearchSpace& space) : kernels_(space.kernels), grid_(space.candidates) {
+IndexedSpace::IndexedSpace(const SearchSpace& space)
+    : heuristic_kernel_(space.heuristic_kernel), kernels_(space.kernels), grid_(space.candidates) {
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
         index_.emplace(kernels_[i], i);
         predicted_.push_back(space.candidates[i].cost.total_us);
@@ -70,6 +79,7 @@ Progress IndexedSpace::progress(const std::vector<Trial>& known) const {
                       .time = std::vector<std::optional<double>>(size()),
                       .finished = std::vector<bool>(size()),
                       .tries = 0};
+    const double reference = reference_us(known, heuristic_kernel_);
     for (const Trial& trial : known) {
         const auto found = index_.find(trial.kernel);
         if (found == index_.end()) continue;
@@ -78,7 +88,7 @@ Progress IndexedSpace::progress(const std::vector<Trial>& known) const {
         progress.tried[candidate] = true;
         ++progress.tries;
         if (measured == nullptr) continue;
-        progress.time[candidate] = median_time(*measured);
+        progress.time[candidate] = screened_time(*measured, reference);
         progress.finished[candidate] = progress.time[candidate] || measured->verdict() != Verdict::fine;
     }
     return progress;

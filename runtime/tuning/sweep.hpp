@@ -40,13 +40,15 @@ struct SweepProgress {
 
 /// What became of one problem.
 struct TunedProblem {
+    std::size_t index = 0;  ///< among the problems asked
     ProblemRecord record;
     std::string device_class;
     Stop stop = Stop::none;
-    bool unserved = false;  ///< no kernel serves the problem
-    std::string failure;    ///< why there is no winner: that, or that no candidate was right ...
-    int new_samples = 0;    ///< measured now, not taken over from an earlier session
-    double seconds = 0;     ///< from its beginning to its end, beside others
+    bool wanted_memory = false;  ///< some candidates found none: the same sweep goes on with them
+    bool unserved = false;       ///< no kernel serves the problem
+    std::string failure;         ///< why there is no winner: that, or that no candidate was right ...
+    int new_samples = 0;         ///< measured now, not taken over from an earlier session
+    double seconds = 0;          ///< from its beginning to its end, beside others
 };
 
 struct SweepResult {
@@ -66,8 +68,7 @@ public:
     struct Services {
         Compiling& compiling;
         std::vector<std::unique_ptr<Measuring>>& devices;
-        TuningStore& store;
-        std::string lock_directory;  ///< two processes never go on with one sweep; empty: the store's folder
+        TuningStore& store;  ///< a lock file beside it keeps two processes from going on with one sweep
         std::function<bool()> interrupted;
         std::function<void(const SweepProgress&)> on_progress;  ///< any thread, one at a time
         std::function<void(const TunedProblem&)> on_problem;    ///< the same

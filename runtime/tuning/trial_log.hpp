@@ -16,8 +16,9 @@ namespace jitgemm::tuning {
 /// so that a search that goes on takes the steps the first one took.
 class TrialLog {
 public:
-    /// `earlier`: what the sweep recorded of this problem so far.
-    TrialLog(TuningStore& store, std::int64_t sweep, const GemmSpec& spec, const std::vector<Trial>& earlier);
+    /// `earlier`: what the sweep recorded of this problem so far. `reference`: the kernel that is timed in every round.
+    TrialLog(TuningStore& store, std::int64_t sweep, const GemmSpec& spec, std::string reference,
+             const std::vector<Trial>& earlier);
 
     /// A kernel goes on trial; with all that an earlier session recorded of it.
     void propose(const std::string& kernel, double predicted_us);
@@ -31,7 +32,7 @@ public:
     /// that had no turn theirs. Whether a slowdown had begun meanwhile nobody knows then; of one round in at least three
     /// the median can bear that.
     void add_sample(const std::string& kernel, const Sample& sample);
-    /// Its samples get their last reading or, where a slowdown spoilt it, are gone as if they had never been.
+    /// Its samples get their last reading and the reference's time or, where a slowdown spoilt it, are gone as if they had never been.
     void end_round(const RoundEnd& end);
     /// The round at hand was cut short.
     void cut_round() { open_round_.clear(); }
@@ -49,12 +50,16 @@ public:
     /// What cuBLASLt did in the same rounds; without samples where it was not measured.
     [[nodiscard]] const Trial& cublaslt() const { return cublaslt_; }
 
+    /// Some candidates could not be tried for want of memory: the store knows nothing of that, and the search is not whole.
+    [[nodiscard]] bool wanted_memory() const;
     [[nodiscard]] int samples_added() const { return samples_added_; }  ///< by this log, not by earlier sessions
 
 private:
     Trial& find(const std::string& kernel);
+    [[nodiscard]] double reference_us_in_open_round();
 
     StoreWriter writer_;
+    std::string reference_;
     std::map<std::string, Trial> earlier_;
     std::vector<Trial> trials_;
     Trial cublaslt_;

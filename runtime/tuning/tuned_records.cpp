@@ -7,9 +7,10 @@
 #include "runtime/hash.hpp"
 #include "runtime/log.hpp"
 #include "runtime/tuning/store.hpp"
-#include "runtime/tuning/winner_map.hpp"
 #include "runtime/tuning/wisdom.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace jitgemm::tuning {
@@ -34,10 +35,9 @@ StoredWinners store_of(const Options& options) {
     return options.tuning_directory.empty() ? StoredWinners{} : stored_winners(options.tuning_directory);
 }
 
-void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, WinnerMap& into) {
-    for (const Winner& winner : winners) {
-        if (serves(winner.device_class)) into.add(winner);
-    }
+void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, std::vector<Winner>& into) {
+    std::ranges::copy_if(winners, std::back_inserter(into),
+                         [&](const Winner& winner) { return serves(winner.device_class); });
 }
 
 }  // namespace
@@ -47,22 +47,24 @@ std::vector<Winner> tuned_winners(const Options& options, const ClassFilter& ser
     const StoredWinners stored = store_of(options);
     for (const std::string& problem : wisdom.problems) log().warn("wisdom: {}", problem);
     for (const std::string& problem : stored.problems) log().warn("{}", problem);
-    WinnerMap winners;
+    std::vector<Winner> winners;
     add_serving(wisdom.winners, serves, winners);
     add_serving(stored.winners, serves, winners);
-    return winners.sorted();
+    return winners;
 }
+
+Versions own_versions(const TemplateSet& templates) { return {.jitgemm = kVersion, .templates = hash_of(templates)}; }
 
 DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler) {
     const bool emulator = device.kind() == DeviceKind::emulator;
+    Versions versions = own_versions(templates);
+    versions.nvrtc = compiler.nvrtc_version();
+    versions.driver = emulator ? 0 : driver_version();
     return {.model = device.model(),
             .ordinal = device.ordinal(),
             .memory_bytes = device.total_memory(),
             .emulator = emulator,
-            .versions = {.jitgemm = kVersion,
-                         .templates = hash_of(templates),
-                         .nvrtc = compiler.nvrtc_version(),
-                         .driver = emulator ? 0 : driver_version()}};
+            .versions = std::move(versions)};
 }
 
 TunedChoices tuned_choices(const Options& options, const Device& device, const TemplateSet& templates,
@@ -83,7 +85,7 @@ TunedChoices tuned_choices(const Options& options, const GpuModel& gpu, const Te
     const auto serves = [&](std::string_view name) { return may_be_of_class(gpu, name); };
     const std::vector<Winner> winners = tuned_winners(options, serves);
     if (winners.empty()) return {};
-    return {winners, {.jitgemm = kVersion, .templates = hash_of(templates)}};
+    return {winners, own_versions(templates)};
 }
 
 }  // namespace jitgemm::tuning

@@ -19,8 +19,11 @@ namespace jitgemm::tuning {
 using ClassFilter = std::function<bool(std::string_view device_class)>;
 
 /// The winners of the wisdom file and of the store that `options` name, where they pass; nothing is made on disk. What
-/// cannot be read is a warning in the log. Of two for one problem the better is kept (is_better).
+/// cannot be read is a warning in the log. All of them: which one is the better may hang on which one is sound.
 [[nodiscard]] std::vector<Winner> tuned_winners(const Options& options, const ClassFilter& serves);
+
+/// What records of today carry wherever they are made: the library's version and its templates'.
+[[nodiscard]] Versions own_versions(const TemplateSet& templates);
 
 /// What records of a device carry. `compiler` is asked for its version only.
 [[nodiscard]] DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler);

@@ -17,7 +17,7 @@ namespace jitgemm::tuning {
 namespace {
 
 constexpr const char* kHeaderField = "jitgemm wisdom";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 /// Hands over one line after another, without what ends it.
 class Lines {
@@ -39,14 +39,16 @@ private:
     int number_ = 0;
 };
 
-void check_header(std::optional<std::string_view> line, const std::string& name) {
+/// The format of what follows.
+int read_header(std::optional<std::string_view> line, const std::string& name) {
     const Json header = Json::parse(line.value_or(""), nullptr, false);
     if (!header.is_object() || !header.contains(kHeaderField))
         throw WisdomError(
             fmt::format("{} is no wisdom: its first line is not {{\"{}\": {}}}", name, kHeaderField, kFormat));
-    if (header[kHeaderField] != kFormat)
-        throw WisdomError(fmt::format("{} is wisdom of format {}: this version of jitgemm reads {}", name,
-                                      header[kHeaderField].dump(), kFormat));
+    for (int format = 1; format <= kFormat; ++format)
+        if (header[kHeaderField] == format) return format;
+    throw WisdomError(fmt::format("{} is wisdom of format {}: this version of jitgemm reads up to {}", name,
+                                  header[kHeaderField].dump(), kFormat));
 }
 
 void check_kernel(const Winner& winner) {
@@ -57,8 +59,10 @@ void check_kernel(const Winner& winner) {
                             kernel_name(fitting)));
 }
 
-Winner winner_in(std::string_view line) {
-    auto winner = parse_json(line).get<Winner>();
+Winner winner_in(std::string_view line, int format) {
+    Json json = parse_json(line);
+    if (format == 1 && json.is_object()) json.update({{"hot", false}, {"narrowed", kNarrowedUnknown}});
+    auto winner = json.get<Winner>();
     if (winner.device_class.empty()) throw Error("device_class is empty");
     if (!(winner.median_us > 0)) throw Error(fmt::format("median_us is {}: a time is more than 0", winner.median_us));
     winner.spec = resolved(winner.spec);
@@ -76,13 +80,13 @@ std::string one_line(std::string text) {
 
 Wisdom parse_wisdom(std::string_view text, const std::string& name) {
     Lines lines(text);
-    check_header(lines.next(), name);
+    const int format = read_header(lines.next(), name);
     WinnerMap winners;
     Wisdom wisdom;
     while (const auto line = lines.next()) {
         if (line->empty()) continue;
         try {
-            winners.add(winner_in(*line));
+            winners.add(winner_in(*line, format));
         } catch (const Error& error) {
             wisdom.problems.push_back(fmt::format("{}:{}: {}", name, lines.number(), one_line(error.what())));
         }

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-/// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 1}, then a winner
-/// a line with the fields of Winner. Read without SQLite.
+/// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 2}, then a winner
+/// a line with the fields of Winner. Read without SQLite. Format 1 did not say how a winner was searched (`hot`,
+/// `narrowed`); it is read as not known.
 
 namespace jitgemm::tuning {
 
@@ -18,7 +19,7 @@ public:
 };
 
 struct Wisdom {
-    std::vector<Winner> winners;  ///< sorted by device class and spec, the better one where two are for one problem
+    std::vector<Winner> winners;  ///< sorted by device class and spec, one for each way it was searched (WinnerMap)
     std::vector<std::string> problems;  ///< "FILE:3: median_us is missing", one for each line that was passed over
 };
 

@@ -35,7 +35,7 @@ public:
     std::mutex mutex;
 };
 
-/// A device whose times are `truth`, every round the same, and which fails as `faults` says. One thread at a time uses it;
+/// A device whose times are `truth`, every round the same unless there is noise, and which fails as `faults` says. One thread at a time uses it;
 /// which of them does may change.
 class ScriptedMeasuring final : public tuning::Measuring {
 public:
@@ -75,8 +75,9 @@ public:
 
     tuning::DeviceFacts known;
     std::function<double(const GemmSpec&, const std::string&)> truth;
-    std::map<std::string, tuning::Verdict> faults;       ///< found by verifying
-    std::map<std::string, tuning::Verdict> late_faults;  ///< struck while timing
+    std::function<double(const std::string& kernel, int round)> noise;  ///< a factor of the time; none unless set
+    std::map<std::string, tuning::Verdict> faults;                      ///< found by verifying
+    std::map<std::string, tuning::Verdict> late_faults;                 ///< struck while timing
     std::function<void()> before_turn;
     std::map<std::string, int> verified;  ///< how often
     int spoilt_rounds = 0;                ///< the first rounds that do not count
@@ -94,6 +95,7 @@ private:
         timed.kernel = kernel;
         timed.sample.round = job.first_rounds.at(kernel) + round;
         timed.sample.us = truth(job.spec, job.kernels[kernel]);
+        if (noise) timed.sample.us *= noise(job.kernels[kernel], timed.sample.round);
         const std::lock_guard lock(mutex_);
         turns_.emplace_back(to_string(job.spec) + ' ' + job.kernels[kernel], timed.sample.round);
         return timed;

@@ -1,15 +1,20 @@
 #include "tests/support/tuning_records.hpp"
 
+#include "generator/renderer.hpp"
 #include "runtime/tuning/record_json.hpp"
+#include "runtime/tuning/tuned_records.hpp"
 
 #include <nlohmann/json.hpp>
 
 namespace jitgemm::testing {
 
+using tuning::Versions;
 using tuning::Winner;
 
 tuning::DeviceFacts h200_facts() {
-    return {find_gpu("h200"), 0, 150'754'820'096, false, {"0.1.0", "templates", 130, 130}};
+    Versions versions = tuning::own_versions(TemplateSet::embedded());
+    versions.nvrtc = versions.driver = 130;
+    return {find_gpu("h200"), 0, 150'754'820'096, false, versions};
 }
 
 std::string heuristic_kernel(const GemmSpec& spec, const GpuModel& gpu) {

@@ -14,6 +14,7 @@ namespace jitgemm::testing {
 inline const std::string kH200Class = "sm_90a-132sm-60MB-140GB-4800GBs-1750MHz";
 inline const std::string kEmulatorClass = "emulator-sm_90a";
 
+/// With today's library and templates.
 [[nodiscard]] tuning::DeviceFacts h200_facts();
 
 inline const GemmSpec kTunedSpec = resolved({.m = 4096, .n = 512, .k = 1024});

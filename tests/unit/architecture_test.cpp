@@ -116,6 +116,13 @@ TEST_CASE("generator/ and runtime/ include by paths from the repository's root")
     REQUIRE(offenders("runtime", elsewhere) == kNone);
 }
 
+TEST_CASE("SQLite's wrapper knows nothing of tuning") {
+    const auto tuning = [](const Include& include) {
+        return include.file.ends_with("/sqlite.hpp") && include.target.starts_with("runtime/tuning/");
+    };
+    REQUIRE(offenders("runtime", tuning) == kNone);
+}
+
 TEST_CASE("templates include only each other") {
     const auto outside = [](const Include& include) {
         const fs::path templates = fs::path(JITGEMM_SOURCE_DIR) / "templates";

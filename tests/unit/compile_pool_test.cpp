@@ -86,6 +86,16 @@ TEST_CASE("a planted fault is that kernel's outcome, and the next compile works"
     }
 }
 
+TEST_CASE("where no worker can be started, that is nobody's verdict") {
+    const std::vector<std::string> kernels = some_kernels(2);
+    const FakeSweep sweep(planted(kernels[0], "segv"));
+    CompilePool pool(pool_options(sweep, 1));
+    CHECK(pool.compile(job_of(kernels[0])).get().verdict == Verdict::compile_failed);
+    sweep.set_script("no script any more");
+    CHECK_THROWS_WITH(pool.compile(job_of(kernels[1])).get(), Catch::Matchers::ContainsSubstring("no compile worker"));
+    CHECK(pool.waiting() == 0);
+}
+
 TEST_CASE("closing a pool waits neither for the queue nor for a compile") {
     const std::vector<std::string> kernels = some_kernels(3);
     const FakeSweep sweep(planted(kernels[0], "hang"));

@@ -35,6 +35,8 @@ Winner winner_of(const GemmSpec& spec) {
             .heuristic_us = 12,
             .cublaslt_us = 11,
             .protocol = Protocol::cold,
+            .hot = true,
+            .narrowed = "family=simt_naive",
             .complete = true,
             .candidates_timed = 60,
             .versions = {"0.1.0", "ffee", 130, 130},
@@ -72,6 +74,8 @@ TEST_CASE("a winner's spec and protocol are words") {
     const auto back = json.get<Winner>();
     REQUIRE(back.spec == winner.spec);
     REQUIRE(back.versions == winner.versions);
+    REQUIRE(back.hot);
+    REQUIRE(back.narrowed == "family=simt_naive");
     REQUIRE(json_line(back) == json_line(winner));
 }
 

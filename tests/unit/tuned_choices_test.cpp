@@ -2,6 +2,7 @@
 
 #include "runtime/context.hpp"
 #include "runtime/emulator_device.hpp"
+#include "runtime/tuning/search.hpp"
 #include "runtime/tuning/store.hpp"
 #include "runtime/tuning/tuned_records.hpp"
 #include "runtime/tuning/wisdom.hpp"
@@ -34,6 +35,13 @@ std::string name_of(const GemmSpec& spec, const TunedChoice& choice) {
 
 /// What FakeDevice is, to a tuner.
 const std::string kFakeClass = "sm_90a-132sm-60MB-1GB-4800GBs-1750MHz";
+
+/// The same winner, found by a sweep of today on a FakeDevice.
+Winner on_fake_device(Winner winner) {
+    FakeCompiler compiler;
+    winner.versions = device_facts(FakeDevice(), TemplateSet::embedded(), compiler).versions;
+    return on_class(kFakeClass, std::move(winner));
+}
 
 /// Options with a store, in that folder, of two winners of the problem: `winner_for(spec, 2)` on an H200, and another on
 /// the emulator.
@@ -193,22 +201,81 @@ TEST_CASE("a tuned choice is taken only where it is what the caller wishes") {
     REQUIRE_THROWS_AS(source({{}, {}, {{"stagez", "3"}}}), ConfigError);
 }
 
-TEST_CASE("a stale or unfinished winner is used, and said to be a hint") {
+TEST_CASE("a winner that is not of a whole, finished search of today is a hint") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     Winner winner = winner_for(spec, 1);
-    winner.versions.templates = "older";
-    winner.complete = false;
+    std::string why;
+    SECTION("other versions") { winner.versions.templates = "older", why = "it ran with other versions than today's"; }
+    SECTION("cut short") { winner.complete = false, why = "the search was not finished"; }
+    SECTION("narrowed") { winner.narrowed = "max-candidates=1", why = "the search was kept to max-candidates=1"; }
+    SECTION("not known") { winner.narrowed = kNarrowedUnknown, why = "what was searched is not known"; }
     const TunedChoice choice = choices({winner}).choose(spec, kH200);
-    REQUIRE(choice.source == ChoiceSource::exact);
-    REQUIRE_THAT(choice.reason, ContainsSubstring("so a hint") && ContainsSubstring("not finished"));
+    REQUIRE(choice.source == ChoiceSource::hint);
+    REQUIRE(name_of(spec, choice) == winner.kernel);
+    REQUIRE_THAT(choice.reason, ContainsSubstring("a hint, as " + why));
+    REQUIRE(to_string(choice.source) == "hint");
+    // One of today's takes its place, faster or not, whoever comes first.
+    const Winner trusted = winner_for(spec, 2, 11);
+    for (const std::vector<Winner>& all : {std::vector{winner, trusted}, std::vector{trusted, winner}}) {
+        const TunedChoice best = choices(all).choose(spec, kH200);
+        REQUIRE(best.source == ChoiceSource::exact);
+        REQUIRE(name_of(spec, best) == trusted.kernel);
+    }
+}
+
+TEST_CASE("versions that are not known here make no winner stale") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
     Versions unknown = kToday;
     unknown.driver = unknown.nvrtc = 0;  // a machine without either
-    REQUIRE(TunedChoices({winner_for(spec, 1)}, unknown).choose(spec, kH200).reason.find("hint") == std::string::npos);
+    REQUIRE(TunedChoices({winner_for(spec, 1)}, unknown).choose(spec, kH200).source == ChoiceSource::exact);
+}
+
+TEST_CASE("a hint that was not measured faster than today's heuristic's kernel serves nobody") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner winner = winner_for(spec, 1);
+    winner.complete = false;
+    SECTION("its interval reaches the heuristic's time") { winner.high_us = winner.heuristic_us; }
+    SECTION("the heuristic's kernel was not measured") { winner.heuristic_us = 0; }
+    SECTION("the heuristic has another one today") { winner.heuristic_kernel = winner_for(spec, 3).kernel; }
+    SECTION("the L2 cache was flushed") { winner.complete = true, winner.protocol = Protocol::cold; }
+    SECTION("the operands lay in L2") { winner.complete = true, winner.hot = true; }
+    REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::heuristic);
+}
+
+TEST_CASE("what one family was searched for serves those who keep to it, and nobody else when it is slower") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    const Selection naive{{}, "simt_naive", {}};
+    Winner winner = winner_for(spec, 0, 29);
+    winner.kernel = kernel_name({signature(spec), choose_config(spec, kH200, naive)});
+    winner.narrowed = narrowing(naive);
+    REQUIRE(winner.narrowed == "family=simt_naive");
+    const TunedChoices tuned = choices({winner});
+    REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(tuned.choose(spec, kH200, naive).source == ChoiceSource::exact);
+    REQUIRE(tuned.choose(spec_of(4096, 4096, 4160), kH200).source == ChoiceSource::heuristic);
+    REQUIRE(tuned.choose(spec_of(4096, 4096, 4160), kH200, naive).source == ChoiceSource::nearest);
+}
+
+TEST_CASE("a near problem is served by today's winners, and by others' where nothing but their versions is amiss") {
+    const GemmSpec asked = spec_of(4096, 4096, 4096);
+    Winner stale = winner_for(spec_of(4096, 4096, 4000), 1);
+    stale.versions.driver = 120;
+    const TunedChoice hint = choices({stale}).choose(asked, kH200);
+    REQUIRE(hint.source == ChoiceSource::hint);
+    REQUIRE(hint.tuned_spec->k == 4000);
+    REQUIRE_THAT(hint.reason, ContainsSubstring("a hint, as it ran with other versions"));
+    const TunedChoice farther = choices({stale, winner_for(spec_of(4096, 4096, 2048), 1)}).choose(asked, kH200);
+    REQUIRE(farther.source == ChoiceSource::nearest);
+    REQUIRE(farther.tuned_spec->k == 2048);
+    Winner unfinished = winner_for(spec_of(4096, 4096, 4000), 1);
+    SECTION("unfinished") { unfinished.complete = false; }
+    SECTION("narrowed") { unfinished.narrowed = "max-candidates=4"; }
+    REQUIRE(choices({unfinished}).choose(asked, kH200).source == ChoiceSource::heuristic);
 }
 
 TEST_CASE("a winner that lost to the heuristic's kernel in its own sweep does not serve") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
-    Winner winner = winner_for(spec, 5, 30);  // kept to one family, say
+    Winner winner = winner_for(spec, 5, 30);
     winner.heuristic_us = 12;
     REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::heuristic);
 }
@@ -222,8 +289,8 @@ TEST_CASE("a context is served from store and wisdom file, and says so") {
     options.wisdom = folder / "wisdom";
     const GemmSpec stored = spec_of(4096, 4096, 4096);
     const GemmSpec shipped = spec_of(64, 4096, 1024);
-    REQUIRE(TuningStore(options.tuning_directory).add_winners({on_class(kFakeClass, winner_for(stored, 3))}) == 1);
-    write_wisdom(options.wisdom, {on_class(kFakeClass, winner_for(shipped, 2))});
+    REQUIRE(TuningStore(options.tuning_directory).add_winners({on_fake_device(winner_for(stored, 3))}) == 1);
+    write_wisdom(options.wisdom, {on_fake_device(winner_for(shipped, 2))});
     const auto info = [&](const GemmSpec& spec) {
         return kernel_of(options, spec, std::make_shared<FakeDevice>()).info();
     };
@@ -235,6 +302,42 @@ TEST_CASE("a context is served from store and wisdom file, and says so") {
     REQUIRE_FALSE(info(stored).choice_reason.empty());
     options.kernel = winner_for(stored, 1).kernel;
     REQUIRE(info(stored).choice == ChoiceSource::forced);
+}
+
+TEST_CASE("a stale winner in one place hides no valid one in another") {
+    const TemporaryFolder folder;
+    Options options;
+    options.tuning_directory = folder / "tuning";
+    options.wisdom = folder / "wisdom";
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner stale = on_class(kFakeClass, winner_for(spec, 3, 5));
+    stale.versions.templates = "of long ago";
+    const Winner valid = on_fake_device(winner_for(spec, 2, 9));
+    REQUIRE(TuningStore(options.tuning_directory).add_winners({stale}) == 1);
+    write_wisdom(options.wisdom, {valid});
+    const KernelInfo info = kernel_of(options, spec, std::make_shared<FakeDevice>()).info();
+    REQUIRE(info.name == valid.kernel);
+    REQUIRE(info.choice == ChoiceSource::exact);
+}
+
+TEST_CASE("a winner in one place that breaks a constraint hides no sound one in another") {
+    const TemporaryFolder folder;
+    Options options;
+    options.tuning_directory = folder / "tuning";
+    options.wisdom = folder / "wisdom";
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    const Winner sound = on_fake_device(winner_for(spec, 2, 9));
+    Winner broken = on_fake_device(winner_for(spec, 1, 5));
+    const KernelId id = parse_kernel_name(broken.kernel);
+    const KernelConfig deep = with_parameters(id.config, {{"stages", "12"}, {"block", "256x128x64"}});
+    broken.kernel = kernel_name({id.signature, deep});
+    REQUIRE(TuningStore(options.tuning_directory).add_winners({sound}) == 1);
+    write_wisdom(options.wisdom, {broken});
+    const CapturedLog captured;
+    const KernelInfo info = kernel_of(options, spec, std::make_shared<FakeDevice>()).info();
+    REQUIRE(info.name == sound.kernel);
+    REQUIRE(info.choice == ChoiceSource::exact);
+    REQUIRE(captured.lines_with("passing over the tuned kernel") == 1);
 }
 
 TEST_CASE("winners of another class, the emulator's among them, do not serve a device") {

@@ -30,6 +30,9 @@ Trial trial_of(const std::string& kernel, const std::vector<double>& times) {
     return trial;
 }
 
+/// No heuristic's kernel among the trials.
+const Reference kNone{"none"};
+
 std::vector<double> one_to(int n) {
     std::vector<double> values(static_cast<std::size_t>(n));
     std::iota(values.begin(), values.end(), 1.0);
@@ -138,7 +141,7 @@ TEST_CASE("rounds: three for all, seven for the better half, fifteen for four an
     for (int i = 0; i < 20; ++i) truth.push_back(120 - i);
     NoisyKernels kernels(truth, {.sigma = 0}, 1);
     const auto plan = [&](bool screening_only) {
-        return next_rounds(kernels.trials, kernels.trials.front().kernel, screening_only);
+        return next_rounds(kernels.trials, kernels.reference(), screening_only);
     };
     auto next = plan(true);
     REQUIRE((next && next->rounds == 3 && next->kernels.size() == 20));
@@ -154,7 +157,7 @@ TEST_CASE("rounds: three for all, seven for the better half, fifteen for four an
     REQUIRE(next->kernels == std::vector<std::string>{"kernel019", "kernel018", "kernel017", "kernel016", "kernel000"});
     kernels.time(*next);
     REQUIRE_FALSE(plan(false));
-    REQUIRE(pick_winner(kernels.trials) == "kernel019");
+    REQUIRE(pick_winner(kernels.trials, kernels.reference()) == "kernel019");
 }
 
 TEST_CASE("rounds: overtime while it is open whether finalists are equals, and no longer than up to 31") {
@@ -182,20 +185,20 @@ TEST_CASE("rounds: failed kernels, twins and the peer take no part; the heuristi
     trials.back().same_as = "slow";
     trials.push_back(trial_of("unverified", {}));
     trials.back().verified.reset();
-    const auto next = next_rounds(trials, "twin", false);
+    const auto next = next_rounds(trials, {"twin"}, false);
     REQUIRE(next);
     REQUIRE(next->kernels == std::vector<std::string>{"fast", "slow"});
     REQUIRE(next->rounds == 7);
-    REQUIRE(pick_winner(trials) == "fast");
+    REQUIRE(pick_winner(trials, {"twin"}) == "fast");
 }
 
 TEST_CASE("rounds: nothing to time and nobody to crown without a kernel that runs") {
-    REQUIRE_FALSE(next_rounds({}, "none", false));
-    REQUIRE_FALSE(pick_winner({}));
+    REQUIRE_FALSE(next_rounds({}, kNone, false));
+    REQUIRE_FALSE(pick_winner({}, kNone));
     Trial hung = trial_of("hung", {1, 2, 3});
     hung.verified->verdict = Verdict::hung;
-    REQUIRE_FALSE(next_rounds({hung}, "hung", false));
-    REQUIRE_FALSE(pick_winner({hung}));
+    REQUIRE_FALSE(next_rounds({hung}, {"hung"}, false));
+    REQUIRE_FALSE(pick_winner({hung}, kNone));
     NoisyKernels lonely({5}, {.sigma = 0.01}, 1);
     REQUIRE(lonely.sweep() == 0);
     REQUIRE(lonely.trials[0].samples.size() == 15);
@@ -203,8 +206,8 @@ TEST_CASE("rounds: nothing to time and nobody to crown without a kernel that run
 
 TEST_CASE("winner: a lucky screening does not beat those timed in earnest") {
     const std::vector<double> steady(15, 100.0);
-    REQUIRE(pick_winner({trial_of("lucky", {90, 91, 92}), trial_of("steady", steady)}) == "steady");
-    REQUIRE(pick_winner({trial_of("first", {90, 91, 92}), trial_of("second", {100, 100})}) == "first");
+    REQUIRE(pick_winner({trial_of("lucky", {90, 91, 92}), trial_of("steady", steady)}, kNone) == "steady");
+    REQUIRE(pick_winner({trial_of("first", {90, 91, 92}), trial_of("second", {100, 100})}, kNone) == "first");
 }
 
 TEST_CASE("winner: among equals the one of fewer entries, then the first by name") {
@@ -218,15 +221,71 @@ TEST_CASE("winner: among equals the one of fewer entries, then the first by name
     const std::string split = kernel_name({problem, {config}});
     REQUIRE(split < "mma_multistage_tn_a-bf16_b-bf16_c-none_d-bf16t_acc-f32_block128x64x33");
     const auto pick = [&](double plain_us, double split_us) {
-        return pick_winner({trial_of(plain, std::vector(15, plain_us)), trial_of(split, std::vector(15, split_us))});
+        return pick_winner({trial_of(plain, std::vector(15, plain_us)), trial_of(split, std::vector(15, split_us))},
+                           kNone);
     };
     REQUIRE(pick(100, 100) == plain);
     REQUIRE(pick(102, 100) == split);  // no tie
     std::vector<double> wide(15, 100.4);
     for (std::size_t i = 0; i < 5; ++i) wide[i] = 99;
-    REQUIRE(pick_winner({trial_of(plain, wide), trial_of(split, std::vector(15, 100.0))}) == plain);
+    REQUIRE(pick_winner({trial_of(plain, wide), trial_of(split, std::vector(15, 100.0))}, kNone) == plain);
     REQUIRE(pick(100.4, 100) == split);  // close, but the rounds tell them apart
-    REQUIRE(pick_winner({trial_of("of_another_version", wide), trial_of(split, wide)}) == split);
+    REQUIRE(pick_winner({trial_of("of_another_version", wide), trial_of(split, wide)}, kNone) == split);
+}
+
+TEST_CASE("rounds: times are compared by what the heuristic's kernel took in the same round") {
+    Trial slow_clock = trial_of("slow clock", {120, 121, 119});
+    for (Sample& sample : slow_clock.samples) sample.reference_us = 150;
+    REQUIRE(comparable_times(slow_clock, 100) ==
+            std::vector<double>{120 / 150.0 * 100, 121 / 150.0 * 100, 119 / 150.0 * 100});
+    REQUIRE(comparable_times(slow_clock, 0) == slow_clock.times_us());
+    const Trial unpaired = trial_of("unpaired", {90, 91, 92});
+    REQUIRE(comparable_times(unpaired, 100) == unpaired.times_us());
+
+    Trial heuristic = trial_of("heuristic", {100, 100, 100, 150, 150, 150});
+    for (Sample& sample : heuristic.samples) sample.reference_us = sample.us;
+    Trial fast_clock = trial_of("fast clock", {95, 95, 95});
+    for (Sample& sample : fast_clock.samples) sample.reference_us = 100;
+    REQUIRE(reference_us({heuristic}, "heuristic") == 100);  // of the first screening
+    REQUIRE(pick_winner({heuristic, fast_clock, slow_clock}, {"heuristic"}) == "slow clock");
+    Trial twin = trial_of("twin", {});
+    twin.same_as = "heuristic";
+    REQUIRE(reference_us({twin, heuristic}, "twin") == 100);
+    REQUIRE(reference_us({heuristic}, "none") == 0);
+}
+
+TEST_CASE(
+    "winner: one that a selection leaves out is timed for the comparison, and neither wins nor drives others out") {
+    std::vector<Trial> trials{trial_of("outside", std::vector(3, 1.0))};
+    for (int i = 0; i < 6; ++i) trials.push_back(trial_of("inside" + std::to_string(i), std::vector(3, 10.0 + i)));
+    for (Trial& trial : trials)
+        for (Sample& sample : trial.samples) sample.reference_us = 1;
+    const Reference outside{.kernel = "outside", .competes = false};
+    const auto next = next_rounds(trials, outside, false);
+    REQUIRE(next);
+    REQUIRE(next->kernels == std::vector<std::string>{"inside0"});  // the others are clear losers to this one
+    REQUIRE(pick_winner(trials, outside) == "inside0");
+    REQUIRE(pick_winner(trials, {"outside"}) == "outside");
+}
+
+TEST_CASE("winner: batches that share no round are compared through the heuristic's kernel", "[heavy]") {
+    const Noise noise{.sigma = 0.005, .common_sigma = 0.03, .outlier_chance = 0.05};
+    const auto right_of = [&](bool paired) {
+        int right = 0;
+        for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+            const std::vector<double> truth = wide_landscape(seed);
+            NoisyKernels kernels(truth, noise, seed + 1);
+            kernels.paired = paired;
+            kernels.screen_in_batches(32, 8);
+            right += truth[kernels.sweep()] <= 1.01 * std::ranges::min(truth) ? 1 : 0;
+        }
+        return right;
+    };
+    const int apart = right_of(false);
+    const int together = right_of(true);
+    INFO(apart << " right apart, " << together << " through the heuristic's kernel, of 1000");
+    CHECK(together >= 993);
+    CHECK(together > apart);
 }
 
 TEST_CASE("winner: noise is not crowned, and two sweeps agree", "[heavy]") {

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,16 +129,60 @@ TEST_CASE("a damaged store is set aside with a warning, and a new one begun") {
 TEST_CASE("a store of a higher schema is set aside, and only warned about by those who read") {
     const TemporaryFolder folder;
     fill(folder.path());
-    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 2");
+    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 3");
     const StoredWinners stored = stored_winners(folder.path());
     REQUIRE(stored.winners.empty());
     REQUIRE(stored.problems.size() == 1);
-    REQUIRE_THAT(stored.problems[0], ContainsSubstring("has schema 2, this version of jitgemm reads up to 1"));
+    REQUIRE_THAT(stored.problems[0], ContainsSubstring("has schema 3, this version of jitgemm reads up to 2"));
     REQUIRE(set_aside(folder.path()).empty());
     const CapturedLog captured;
     REQUIRE(TuningStore(folder.path()).winners().empty());
-    REQUIRE(captured.lines_with("has schema 2") == 1);
+    REQUIRE(captured.lines_with("has schema 3") == 1);
     REQUIRE(set_aside(folder.path()).size() == 1);
+}
+
+/// As the first schema had it: no word of how a winner was searched, and one winner a problem.
+void lower_to_first_schema(const std::string& file) {
+    RawDatabase(file).execute(R"sql(
+        CREATE TABLE before AS SELECT device_class, spec, kernel, median_us, low_us, high_us, heuristic_kernel,
+            heuristic_us, cublaslt_us, protocol, complete, candidates_timed, versions_library, versions_templates,
+            versions_nvrtc, versions_driver, device_name, unix_time FROM winners;
+        DROP TABLE winners;
+        ALTER TABLE before RENAME TO winners;
+        CREATE UNIQUE INDEX one_per_problem ON winners (device_class, spec);
+        ALTER TABLE sweep_winners DROP COLUMN hot;
+        ALTER TABLE sweep_winners DROP COLUMN narrowed;
+        ALTER TABLE samples DROP COLUMN reference_us;
+        PRAGMA user_version = 1)sql");
+}
+
+TEST_CASE(
+    "a store of a lower schema is read, merged and brought up to date; how its winners were searched is not known") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    Winner expected = winner_for(kTunedSpec);
+    {
+        TuningStore store(folder.path());
+        store.set_winner(store.begin_sweep(kSweepKey), expected);
+    }
+    lower_to_first_schema(folder / "tuning.sqlite");
+    expected.narrowed = kNarrowedUnknown;
+    REQUIRE(lines(stored_winners(folder.path()).winners) == lines({expected}));
+    TuningStore other(folder / "other");
+    REQUIRE(other.merge(folder.path()).winners == 1);
+    REQUIRE(lines(other.winners()) == lines({expected}));
+    REQUIRE(samples_in(other, 1) == 40);
+    REQUIRE(lines({*other.read_sweep(2).at(0).winner}) == lines({expected}));
+
+    const CapturedLog captured;
+    TuningStore store(folder.path());
+    REQUIRE(captured.text().empty());
+    REQUIRE(lines(store.winners()) == lines({expected}));
+    REQUIRE(samples_in(store, 1) == 40);
+    REQUIRE(store.add_winners({winner_for(kTunedSpec)}) == 1);
+    REQUIRE(store.winners().size() == 2);  // the old one stands beside the new one
+    add_round(store, 1, "kernel_0", 1);
+    REQUIRE(TuningStore(folder.path()).winners().size() == 2);
 }
 
 TEST_CASE("another program's database is set aside, not written into") {
@@ -169,6 +214,46 @@ TEST_CASE("a winner this version cannot read is passed over, the others kept") {
     const CapturedLog captured;
     REQUIRE(stored_winners(folder.path()).winners.size() == 1);
     REQUIRE(captured.lines_with("unknown protocol 'lukewarm'") == 1);
+}
+
+/// Another user, to whom a folder may be closed: root writes wherever it likes.
+void become_somebody_else() {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) ::_exit(98);
+}
+
+TEST_CASE("what a writer had not committed when it died is not shown to those who cannot roll it back") {
+    const TemporaryFolder folder;
+    const std::string file = folder / "tuning.sqlite";
+    {
+        TuningStore store(folder.path(), {.location = StoreLocation{file, Journal::rollback}});
+        REQUIRE(store.add_winners({winner_for(kTunedSpec, 0, 9)}) == 1);
+    }
+    const pid_t writer = start([&] {
+        sqlite3* database = nullptr;  // never closed: the process dies in the middle of its transaction
+        const char* const words =
+            "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE; UPDATE winners SET median_us = 1;"
+            "CREATE TABLE filler (bytes); INSERT INTO filler WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+            "FROM n WHERE i < 200) SELECT randomblob(4000) FROM n";
+        const bool done = sqlite3_open(file.c_str(), &database) == SQLITE_OK &&
+                          sqlite3_exec(database, words, nullptr, nullptr, nullptr) == SQLITE_OK;
+        return done ? 0 : 1;
+    });
+    REQUIRE(answer_of(writer) == 0);
+    REQUIRE(std::filesystem::file_size(file + "-journal") > 0);
+    for (const std::string& name : {file, file + "-journal"}) ::chmod(name.c_str(), 0444);
+    ::chmod(folder.path().c_str(), 0555);
+    const pid_t reader = start([&] {
+        become_somebody_else();
+        const StoredWinners stored = stored_winners(folder.path());
+        if (!stored.winners.empty()) return stored.winners[0].median_us == 9 ? 10 : 11;
+        return stored.problems.size() == 1 && stored.problems[0].find(file) != std::string::npos ? 0 : 12;
+    });
+    const int answer = answer_of(reader);
+    ::chmod(folder.path().c_str(), 0700);
+    for (const std::string& name : {file, file + "-journal"}) ::chmod(name.c_str(), 0600);
+    REQUIRE(answer == 0);
+    REQUIRE(stored_winners(folder.path()).winners.at(0).median_us == 9);  // whoever can, rolls it back
 }
 
 // ---- a full disk, a lock --------------------------------------------------------------------------------------------

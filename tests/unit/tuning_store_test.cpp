@@ -170,26 +170,50 @@ TEST_CASE("an unresolved spec is the resolved one") {
     REQUIRE(store.read_sweep(sweep)[0].trials[0].verdict() == Verdict::wrong);
 }
 
-TEST_CASE("a winner gives way to a newer one, a complete one not to an incomplete one of its versions") {
+TEST_CASE("a winner gives way to a better one that was searched alike: finished before unfinished, then the faster") {
     const TemporaryFolder folder;
     TuningStore store(folder.path());
     const std::int64_t sweep = store.begin_sweep(kSweepKey);
     const auto stored = [&] { return store.winners().at(0).median_us; };
-    Winner winner = winner_for(kTunedSpec, 0, 10);
-    winner.complete = false;
-    store.set_winner(sweep, winner);
-    winner.median_us = 11;
-    store.set_winner(sweep, winner);
+    Winner unfinished = winner_for(kTunedSpec, 0, 10);
+    unfinished.complete = false;
+    store.set_winner(sweep, unfinished);
+    unfinished.median_us = 11;
+    unfinished.candidates_timed += 8;  // the same search, further on: the first's 10 may have been luck
+    store.set_winner(sweep, unfinished);
     REQUIRE(stored() == 11);
     store.set_winner(sweep, winner_for(kTunedSpec, 0, 12));  // complete: slower, and more to be trusted
     REQUIRE(stored() == 12);
-    store.set_winner(sweep, winner);
+    store.set_winner(sweep, unfinished);
     REQUIRE(stored() == 12);
     REQUIRE(store.read_sweep(sweep)[0].winner->median_us == 11);  // what the sweep stored last
-    winner.versions.nvrtc = 131;
-    store.set_winner(sweep, winner);
-    REQUIRE(stored() == 11);
+    store.set_winner(sweep, winner_for(kTunedSpec, 1, 13));
+    REQUIRE(stored() == 12);
+    Winner older = winner_for(kTunedSpec, 1, 13);
+    older.unix_time -= 3600;
+    REQUIRE(store.add_winners({older}) == 0);
+    REQUIRE(store.add_winners({winner_for(kTunedSpec, 1, 9)}) == 1);
+    REQUIRE(stored() == 9);
     REQUIRE(store.winners().size() == 1);
+}
+
+TEST_CASE("winners that were searched otherwise stand beside each other, whoever comes first") {
+    const Winner whole = winner_for(kTunedSpec, 0, 10);
+    Winner other = winner_for(kTunedSpec, 1, 5);
+    SECTION("a part of the candidates") { other.narrowed = "max-candidates=1"; }
+    SECTION("another protocol") { other.protocol = Protocol::cold; }
+    SECTION("hot operands") { other.hot = true; }
+    SECTION("other versions") { other.versions.driver = 120; }
+    for (const std::vector<Winner>& order : {std::vector{whole, other}, std::vector{other, whole}}) {
+        const TemporaryFolder folder;
+        TuningStore store(folder.path());
+        for (const Winner& winner : order) REQUIRE(store.add_winners({winner}) == 1);
+        REQUIRE(store.winners().size() == 2);
+        const std::string stored = lines(store.winners());
+        REQUIRE(stored.find(lines({whole})) != std::string::npos);
+        REQUIRE(stored.find(lines({other})) != std::string::npos);
+        REQUIRE(store.forget({}, kTunedSpec) == 2);
+    }
 }
 
 TEST_CASE("winners are those of a class, sorted") {
@@ -323,6 +347,18 @@ TEST_CASE("hosts that share a folder write a file each and read all winners") {
     REQUIRE(stored_winners(folder.path()).winners.size() == 2);
     REQUIRE(one.forget("", kTunedSpec) == 1);
     REQUIRE(two.winners().size() == 1);
+}
+
+TEST_CASE("a stale winner of another host hides no valid one") {
+    const TemporaryFolder folder;
+    TuningStore one(folder.path(), {.location = store_location(folder.path(), 0x6969, "one")});
+    TuningStore two(folder.path(), {.location = store_location(folder.path(), 0x6969, "two")});
+    Winner stale = winner_for(kTunedSpec, 1, 5);
+    stale.versions.templates = "of long ago";
+    REQUIRE(one.add_winners({winner_for(kTunedSpec, 0, 6)}) == 1);
+    REQUIRE(two.add_winners({stale}) == 1);
+    REQUIRE(lines(one.winners()).find(lines({winner_for(kTunedSpec, 0, 6)})) != std::string::npos);
+    REQUIRE(one.winners().size() == 2);
 }
 
 TEST_CASE("reading makes nothing") {

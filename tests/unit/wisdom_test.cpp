@@ -25,7 +25,7 @@ std::string line_with(const char* field, const Value& value) {
     return json_line(json) + "\n";
 }
 
-const std::string kHeader = "{\"jitgemm wisdom\":1}\n";
+const std::string kHeader = "{\"jitgemm wisdom\":2}\n";
 
 }  // namespace
 
@@ -84,14 +84,34 @@ TEST_CASE("a file that is no wisdom is refused") {
                                      "w"),
                         ContainsSubstring("w is no wisdom"));
     REQUIRE_THROWS_WITH(parse_wisdom(json_line(winner_for(kTunedSpec)), "w"), ContainsSubstring("w is no wisdom"));
-    REQUIRE_THROWS_WITH(parse_wisdom("{\"jitgemm wisdom\":2}\n", "w"), ContainsSubstring("format 2"));
+    REQUIRE_THROWS_WITH(parse_wisdom("{\"jitgemm wisdom\":3}\n", "w"), ContainsSubstring("format 3"));
 }
 
 TEST_CASE("lines may end as elsewhere, be empty, or say the same problem twice") {
-    const std::string text = "{\"jitgemm wisdom\": 1}\r\n\r\n" + json_line(winner_for(kTunedSpec, 1, 9)) + "\r\n\n" +
+    const std::string text = "{\"jitgemm wisdom\": 2}\r\n\r\n" + json_line(winner_for(kTunedSpec, 1, 9)) + "\r\n\n" +
                              json_line(winner_for(kTunedSpec, 2, 8));
     const Wisdom wisdom = parse_wisdom(text, "w");
     REQUIRE(wisdom.problems.empty());
     REQUIRE(lines(wisdom.winners) == lines({winner_for(kTunedSpec, 2, 8)}));
     REQUIRE(parse_wisdom("{\"jitgemm wisdom\":1}", "w").winners.empty());
+}
+
+TEST_CASE("wisdom of the first format says not how its winners were searched, and is read so") {
+    Json json = winner_for(kTunedSpec);
+    json.erase("hot");
+    json.erase("narrowed");
+    const std::string line = json_line(json) + "\n";
+    const Wisdom wisdom = parse_wisdom("{\"jitgemm wisdom\":1}\n" + line, "w");
+    REQUIRE(wisdom.problems.empty());
+    REQUIRE(wisdom.winners.at(0).narrowed == kNarrowedUnknown);
+    REQUIRE_THAT(parse_wisdom(kHeader + line, "w").problems.at(0), ContainsSubstring("hot is missing"));
+}
+
+TEST_CASE("wisdom keeps winners of one problem that were searched otherwise") {
+    Winner stale = winner_for(kTunedSpec, 2, 8);
+    stale.versions.driver = 120;
+    Winner narrowed = winner_for(kTunedSpec, 1, 7);
+    narrowed.narrowed = "family=simt_naive";
+    const std::vector<Winner> all{winner_for(kTunedSpec), stale, narrowed};
+    REQUIRE(parse_wisdom(to_wisdom(all), "w").winners.size() == 3);
 }
