@@ -36,7 +36,7 @@ WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<s
     return {.program = options.worker_program(),
             .options = options.problem.options(),
             .devices = devices,
-            .workers = options.workers,
+            .workers = options.workers.value_or(0),
             .compile_timeout = std::chrono::seconds(options.compile_timeout),
             .watchdog = std::chrono::seconds(options.watchdog)};
 }
@@ -47,7 +47,7 @@ std::unique_ptr<Workshop> open_workshop(const TuneOptions& options, int local_ra
     } catch (const Error& error) {
         if (!options.devices.empty()) throw;
         throw Error(
-            fmt::format("{}\nwithout a GPU, --devices emulator:sm_80 shows what tuning does; its results serve "
+            fmt::format("{}\nwithout a GPU, --device emulator:sm_80 shows what tuning does; its results serve "
                         "the emulator alone",
                         error.what()));
     }
@@ -62,12 +62,18 @@ std::string store_directory(const TuneOptions& options) {
     return shard ? fmt::format("{}/shard-{}-of-{}", root, shard->index, shard->count) : root;
 }
 
-/// Winners that other versions measured: each is measured again beside the heuristic's kernel of today.
+/// Winners of problems that only other versions measured: each is measured again beside the heuristic's kernel of today.
 std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFacts& facts, SweepOptions& asked) {
+    const std::vector<Winner> winners = store.winners(device_class(facts));
+    const auto is_measured_today = [&](const GemmSpec& spec) {
+        return std::ranges::any_of(
+            winners, [&](const Winner& one) { return one.spec == spec && !is_stale(one, facts.versions); });
+    };
     std::vector<TuneProblem> problems;
-    for (const Winner& winner : store.winners(device_class(facts))) {
-        if (!is_stale(winner, facts.versions)) continue;
-        problems.push_back({winner.spec, 1.0F, winner.spec.c ? 1.0F : 0.0F});
+    for (const Winner& winner : winners) {
+        if (is_measured_today(winner.spec)) continue;
+        if (problems.empty() || problems.back().spec != winner.spec)  // they come sorted by spec
+            problems.push_back({winner.spec, 1.0F, winner.spec.c ? 1.0F : 0.0F});
         asked.only.emplace_back(winner.spec, winner.kernel);
     }
     return problems;
@@ -76,7 +82,10 @@ std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFa
 void write_files(const TuneOptions& options, const SweepResult& result, const DeviceFacts& facts, Output& output) {
     TuneReport report{.device = facts, .problems = {}};
     for (const TunedProblem& problem : result.problems) report.problems.push_back(problem.record);
-    if (!options.csv.empty()) write_file(options.csv, tune_csv(report));
+    if (options.csv_to_stdout())
+        output.raw(tune_csv(report));
+    else if (!options.csv.empty())
+        write_file(options.csv, tune_csv(report));
     if (!options.measurements.empty()) write_file(options.measurements, json_line(tune_json(report)) + "\n");
     if (options.report.empty()) return;
     write_file(options.report, tune_page(report));
@@ -97,17 +106,22 @@ void refuse_empty_space(const SweepResult& result) {
         throw UsageError(result.problems.front().failure);
 }
 
+SweepResult watched_sweep(const std::vector<TuneProblem>& problems, const SweepOptions& asked, bool quiet,
+                          Workshop& workshop, TuningStore& store, Output& output) {
+    TuneWatcher watcher(output, specs_of(problems), quiet);
+    return Sweep(problems, asked,
+                 {.compiling = workshop.compiling(),
+                  .devices = workshop.devices(),
+                  .store = store,
+                  .interrupted = interrupted,
+                  .on_progress = [&](const SweepProgress& now) { watcher.progress(now); },
+                  .on_problem = [&](const TunedProblem& one) { watcher.problem(one); }})
+        .run();
+}
+
 int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, const SweepOptions& asked,
           Workshop& workshop, TuningStore& store, Output& output) {
-    TuneWatcher watcher(output, specs_of(problems), options.quiet);
-    const SweepResult result = Sweep(problems, asked,
-                                     {.compiling = workshop.compiling(),
-                                      .devices = workshop.devices(),
-                                      .store = store,
-                                      .interrupted = interrupted,
-                                      .on_progress = [&](const SweepProgress& now) { watcher.progress(now); },
-                                      .on_problem = [&](const TunedProblem& one) { watcher.problem(one); }})
-                                   .run();
+    const SweepResult result = watched_sweep(problems, asked, options.quiet, workshop, store, output);
     refuse_empty_space(result);
     if (result.was_finished)
         for (const TunedProblem& problem : result.problems) output.text(tune_line(problem));
@@ -147,11 +161,19 @@ int run_fit(const TuneOptions& options, const std::string& directory, Output& ou
     return kExitFine;
 }
 
+void claim_stdout_for_rows(Output& output) {
+    if (output.json()) throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
+    output.keep_stdout_for_raw();
+}
+
 int run_tune(const TuneOptions& options, Output& output) {
     const SweepOptions asked = options.sweep();
     const std::string directory = store_directory(options);
     check_output_file("report", options.report);
-    check_output_file("csv", options.csv);
+    if (options.csv_to_stdout())
+        claim_stdout_for_rows(output);
+    else
+        check_output_file("csv", options.csv);
     check_output_file("measurements", options.measurements);
     if (options.fit) return run_fit(options, directory, output);
     if (options.refresh) return run_refresh(options, asked, directory, output);
@@ -191,8 +213,8 @@ int run_merge(const std::vector<std::string>& given, Output& output) {
     Json merged = Json::array();
     for (const std::string& source : sources) {
         const TuningStore::MergeResult result = store.merge(source);
-        output.text(fmt::format("{}: {} sweeps, {} winners, {} conflicts\n", source, result.sweeps, result.winners,
-                                result.conflicts));
+        output.text(fmt::format("{}: {}, {}, {}\n", source, counted(result.sweeps, "sweep"),
+                                counted(result.winners, "winner"), counted(result.conflicts, "conflict")));
         merged.push_back({{"source", source},
                           {"sweeps", result.sweeps},
                           {"winners", result.winners},

@@ -14,7 +14,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <span>
 #include <sstream>
+#include <unordered_set>
 
 namespace jitgemm::cli {
 namespace {
@@ -71,7 +75,7 @@ void declare_search(CLI::App& app, TuneOptions& options) {
         ->capture_default_str()
         ->type_name("")
         ->group("Search");
-    app.add_option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h (default: none)")
+    app.add_option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h30m (default: none)")
         ->type_name("")
         ->group("Search");
     app.add_option("--max-candidates", options.max_candidates, "Kernels tried a problem (default: the strategy's own)")
@@ -88,8 +92,8 @@ void declare_search(CLI::App& app, TuneOptions& options) {
 }
 
 void declare_measuring(CLI::App& app, TuneOptions& options) {
-    app.add_option("--devices", options.devices,
-                   "all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: the first GPU)")
+    app.add_option("--device,--devices", options.devices,
+                   "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: the first GPU)")
         ->type_name("")
         ->group("Measuring");
     app.add_option("--protocol", options.protocol,
@@ -113,38 +117,71 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
     app.add_option("--worker", options.worker, "Program of the worker processes")->type_name("")->group("");
 }
 
+struct Unit {
+    char letter;
+    double seconds;
+};
+constexpr std::string_view kMoreThanNone = "more than no time";
+constexpr std::array kUnits{Unit{'h', 3600}, Unit{'m', 60}, Unit{'s', 1}};  // in the order of a sum, each once
+
+/// The file that a name leads to, so that two names of one are told.
+std::filesystem::path place_of(const std::string& file) {
+    std::error_code ignored;
+    const std::filesystem::path place =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored);
+    return place.empty() ? std::filesystem::path(file) : place;
+}
+
+/// The later one written would be all that is left.
+void check_different(std::string_view option, const std::string& file, std::string_view other_option,
+                     const std::string& other) {
+    if (file.empty() || other.empty() || place_of(file) != place_of(other)) return;
+    std::error_code ignored;
+    if (std::filesystem::is_character_file(file, ignored)) return;  // /dev/null takes both
+    throw UsageError(
+        fmt::format("--{} and --{} are both '{}': one would overwrite the other", option, other_option, file));
+}
+
+void check_count(std::string_view option, const std::optional<int>& count) {
+    if (count && *count < 1) throw UsageError(fmt::format("--{} is {}: at least 1", option, *count));
+}
+
 }  // namespace
 
 double parse_duration(std::string_view option, std::string_view text) {
-    struct Unit {
-        char letter;
-        double seconds;
+    const auto refuse = [&](std::string_view why) {
+        throw UsageError(fmt::format("--{} is '{}': expected {}", option, text, why));
     };
-    constexpr std::array kUnits{Unit{'s', 1}, Unit{'m', 60}, Unit{'h', 3600}};
-    double seconds = 1;
-    std::string_view digits = text;
-    for (const Unit& unit : kUnits) {
-        if (!text.ends_with(unit.letter)) continue;
-        seconds = unit.seconds;
-        digits.remove_suffix(1);
-    }
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = error == std::errc() && end == digits.data() + digits.size();
-    if (!whole || !std::isfinite(value))
-        throw UsageError(fmt::format("--{} is '{}': expected a time as in 90s, 5m or 1h", option, text));
-    if (value <= 0) throw UsageError(fmt::format("--{} is '{}': expected more than no time", option, text));
-    return value * seconds;
+    constexpr std::string_view kExpected = "a time as in 90s, 5m, 1h or 1m30s";
+    double sum = 0;
+    std::string_view rest = text;
+    std::span<const Unit> units = kUnits;
+    do {
+        double value = 0;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+        if (error != std::errc() || !std::isfinite(value)) refuse(kExpected);
+        if (value < 0) refuse(kMoreThanNone);
+        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        if (rest.empty() && units.size() == kUnits.size()) rest = "s";  // a bare number
+        const auto unit = rest.empty() ? units.end() : std::ranges::find(units, rest.front(), &Unit::letter);
+        if (unit == units.end()) refuse(kExpected);
+        sum += value * unit->seconds;
+        rest.remove_prefix(1);
+        units = {std::next(unit), units.end()};
+    } while (!rest.empty());
+    if (sum <= 0) refuse(kMoreThanNone);
+    return sum;
 }
 
 void TuneOptions::declare(CLI::App& app) {
     problem.declare_problem(app);
     problem.declare_selection(app);
-    add_file(app, "--shapes", shapes, "Problems from a file, one a line: TYPE LAYOUT M N K");
+    add_file(app, "--shapes", shapes,
+             "Problems from a file, one per line: TYPE LAYOUT M N K; sizes may be ranges: m=1:128:*2");
     declare_search(app, *this);
     declare_measuring(app, *this);
     add_file(app, "--report", report, "Write a page: winners, distributions, what mattered, what failed");
-    add_file(app, "--csv", csv, "Write every measurement as a row");
+    add_file(app, "--csv", csv, "Write every measurement as a row; - for stdout");
     add_file(app, "--measurements", measurements, "Write every measurement, compile logs and winners as JSON");
     app.add_flag("--fit", fit,
                  "Fit the cost model's constants to what the store holds for this device, and print them");
@@ -153,8 +190,11 @@ void TuneOptions::declare(CLI::App& app) {
 
 void TuneOptions::check() const {
     if (resume && restart) throw UsageError("--resume and --restart contradict each other: leave one out");
-    if (max_candidates < 0) throw UsageError(fmt::format("--max-candidates is {}: at least 1", max_candidates));
-    if (workers < 0) throw UsageError(fmt::format("--workers is {}: at least 1", workers));
+    check_count("max-candidates", max_candidates);
+    check_count("workers", workers);
+    check_different("report", report, "csv", csv);
+    check_different("report", report, "measurements", measurements);
+    check_different("csv", csv, "measurements", measurements);
     if (watchdog < 1) throw UsageError(fmt::format("--watchdog is {}: at least 1 second", watchdog));
     if (compile_timeout < 1)
         throw UsageError(fmt::format("--compile-timeout is {}: at least 1 second", compile_timeout));
@@ -170,7 +210,7 @@ tuning::SweepOptions TuneOptions::sweep() const {
     } catch (const Error& error) {
         throw UsageError(fmt::format("--strategy: {}", error.what()));
     }
-    sweep.limits.max_candidates = max_candidates;
+    sweep.limits.max_candidates = max_candidates.value_or(0);
     sweep.selection = problem.selection();
     if (sweep.selection.kernel) static_cast<void>(parse_kernel_name(*sweep.selection.kernel));
     if (sweep.selection.family) static_cast<void>(find_family(*sweep.selection.family));
@@ -207,10 +247,10 @@ std::vector<tuning::TuneProblem> TuneOptions::problems() const {
     const std::vector<ProblemRequest> asked =
         shapes.empty() ? std::vector{problem.problem()} : read_shapes(shapes, problem);
     std::vector<tuning::TuneProblem> each_once;
+    std::unordered_set<GemmSpec> seen;
     for (const ProblemRequest& request : asked) {
         const tuning::TuneProblem one{resolved(request.spec), request.alpha, request.beta};
-        if (std::ranges::find(each_once, one.spec, &tuning::TuneProblem::spec) == each_once.end())
-            each_once.push_back(one);
+        if (seen.insert(one.spec).second) each_once.push_back(one);
     }
     const Shard part = which_shard().value_or(Shard{});
     std::vector<tuning::TuneProblem> ours;

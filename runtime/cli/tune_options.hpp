@@ -31,8 +31,8 @@ struct TuneOptions {
     std::string csv;
     std::string measurements;
     std::string worker;  ///< program of the worker processes and the words before `worker`; empty: this one
-    int max_candidates = 0;
-    int workers = 0;
+    std::optional<int> max_candidates;
+    std::optional<int> workers;
     int compile_timeout = 60;
     int watchdog = 30;
     bool resume = false;
@@ -52,10 +52,11 @@ struct TuneOptions {
     /// Resolved, each once, those of the shard alone.
     [[nodiscard]] std::vector<tuning::TuneProblem> problems() const;
     [[nodiscard]] std::vector<std::string> worker_program() const;
+    [[nodiscard]] bool csv_to_stdout() const { return csv == "-"; }
     void check() const;
 };
 
-/// "90", "90s", "5m" or "1.5h" in seconds; more than 0. Throws UsageError.
+/// "90", "90s", "5m", "1.5h" or "1h30m10s" in seconds; more than 0. Throws UsageError.
 [[nodiscard]] double parse_duration(std::string_view option, std::string_view text);
 
 }  // namespace jitgemm::cli

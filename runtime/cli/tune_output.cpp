@@ -99,6 +99,8 @@ Json winner_document(const Winner& winner) {
             {"cublaslt_us", null_if_zero(winner.cublaslt_us)},
             {"speedup_over_cublaslt", null_if_zero(speedup(winner.cublaslt_us, winner))},
             {"complete", winner.complete},
+            {"protocol", winner.hot ? "hot" : std::string(to_string(winner.protocol))},
+            {"narrowed", winner.narrowed},
             {"device_class", winner.device_class},
             {"device", winner.device_name}};
 }
@@ -142,6 +144,13 @@ std::string ratio_text(const char* over, double ratio) {
 TuneWatcher::TuneWatcher(Output& output, std::vector<GemmSpec> problems, bool quiet)
     : output_(output), problems_(std::move(problems)), quiet_(quiet) {}
 
+/// After Ctrl-C problems in between have none.
+TuneWatcher::~TuneWatcher() {
+    for (const auto& [device_class, lines] : lines_)
+        for (const auto& [problem, line] : lines.waiting) output_.text(line);
+    std::fflush(stdout);
+}
+
 bool TuneWatcher::due() {
     const Clock::time_point now = Clock::now();
     if (now - last_ < (output_.json() ? kBetweenLines : kBetweenUpdates)) return false;
@@ -159,14 +168,27 @@ void TuneWatcher::progress(const SweepProgress& progress) {
 }
 
 void TuneWatcher::problem(const TunedProblem& problem) {
-    ++done_;
     if (output_.json() && !quiet_) {
         Json line = problem_document(problem);
         line["event"] = "problem";
         output_.note(line.dump());
     }
-    output_.text(tune_line(problem));
+    Lines& lines = lines_[problem.device_class];
+    lines.waiting.emplace(problem.index, tune_line(problem));
+    for (auto line = lines.waiting.find(lines.next); line != lines.waiting.end();
+         line = lines.waiting.find(lines.next)) {
+        output_.text(line->second);
+        lines.waiting.erase(line);
+        ++lines.next;
+    }
     std::fflush(stdout);
+}
+
+std::string how_searched(const Winner& winner) {
+    std::string text = winner.complete ? "" : ", search not finished";
+    if (!winner.narrowed.empty()) text += ", narrowed to " + winner.narrowed;
+    if (winner.hot) return text + ", hot";
+    return winner.protocol == Protocol::steady ? text : fmt::format("{}, {}", text, to_string(winner.protocol));
 }
 
 std::string tune_line(const TunedProblem& problem) {
@@ -182,8 +204,7 @@ std::string tune_line(const TunedProblem& problem) {
     line += ratio_text("heuristic", speedup(winner.heuristic_us, winner));
     line += ratio_text("cuBLASLt", speedup(winner.cublaslt_us, winner));
     line += fmt::format("  {} tried{}{}\n  {}\n", count(problem.record.trials, is_any),
-                        failed == 0 ? "" : fmt::format(", {} failed", failed), winner.complete ? "" : ", incomplete",
-                        winner.kernel);
+                        failed == 0 ? "" : fmt::format(", {} failed", failed), how_searched(winner), winner.kernel);
     return line;
 }
 

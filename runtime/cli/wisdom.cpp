@@ -4,6 +4,7 @@
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/tune_output.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/tuning/record_json.hpp"
 #include "runtime/tuning/store.hpp"
@@ -60,6 +61,8 @@ Json winners_json(const std::vector<Winner>& winners) {
     return array;
 }
 
+std::string counted_winners(std::size_t count) { return counted(static_cast<std::int64_t>(count), "winner"); }
+
 /// "1.23 x heuristic", or what is not known.
 std::string speedup_text(double peer_us, double own_us, std::string_view peer) {
     return peer_us > 0 ? fmt::format("{:.2f} x {}", peer_us / own_us, peer) : fmt::format("{} not timed", peer);
@@ -68,12 +71,12 @@ std::string speedup_text(double peer_us, double own_us, std::string_view peer) {
 std::string winner_text(const Winner& winner) {
     return fmt::format("  {:<28} {:>10.2f} us  {}, {}{}\n    {}\n", shape_text(winner.spec), winner.median_us,
                        speedup_text(winner.heuristic_us, winner.median_us, "heuristic"),
-                       speedup_text(winner.cublaslt_us, winner.median_us, "cuBLASLt"),
-                       winner.complete ? "" : ", search not finished", winner.kernel);
+                       speedup_text(winner.cublaslt_us, winner.median_us, "cuBLASLt"), how_searched(winner),
+                       winner.kernel);
 }
 
 std::string winners_text(const std::string& place, const std::vector<Winner>& winners) {
-    std::string text = fmt::format("{}: {} winners\n", place, winners.size());
+    std::string text = fmt::format("{}: {}\n", place, counted_winners(winners.size()));
     const std::string* device_class = nullptr;
     for (const Winner& winner : winners) {
         if (device_class == nullptr || *device_class != winner.device_class)
@@ -100,7 +103,7 @@ int export_winners(const std::string& file, const std::string& device_class, Out
         throw Error(fmt::format("no winners{} in {}: nothing to export",
                                 device_class.empty() ? "" : " of " + device_class, directory));
     tuning::write_wisdom(file, stored.winners);
-    output.text(fmt::format("{}: {} winners\n", file, stored.winners.size()));
+    output.text(fmt::format("{}: {}\n", file, counted_winners(stored.winners.size())));
     output.document({{"file", file},
                      {"directory", directory},
                      {"winner_count", stored.winners.size()},
@@ -116,8 +119,9 @@ int import_winners(const std::string& file, const std::string& device_class, Out
     note_all(wisdom.problems, output);
     const std::string directory = tuning_directory();
     const int imported = winners.empty() ? 0 : TuningStore(directory).add_winners(winners);
-    output.text(
-        fmt::format("{}: {} winners imported, {} lines passed over\n", directory, imported, wisdom.problems.size()));
+    output.text(fmt::format("{}: {} imported, {} passed over\n", directory,
+                            counted_winners(static_cast<std::size_t>(imported)),
+                            counted(static_cast<std::int64_t>(wisdom.problems.size()), "line")));
     output.document({{"file", file},
                      {"directory", directory},
                      {"winner_count", winners.size()},
@@ -173,7 +177,7 @@ int forget_winners(const ForgetOptions& options, Output& output) {
     const std::string directory = tuning_directory();
     const bool is_there = !tuning::store_files(directory).empty();
     const int forgotten = is_there ? TuningStore(directory).forget(options.device_class, spec) : 0;
-    output.text(fmt::format("{}: {} winners forgotten\n", directory, forgotten));
+    output.text(fmt::format("{}: {} forgotten\n", directory, counted_winners(static_cast<std::size_t>(forgotten))));
     output.document({{"directory", directory}, {"forgotten", forgotten}});
     return kExitFine;
 }

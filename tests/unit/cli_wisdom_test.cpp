@@ -68,9 +68,19 @@ TEST_CASE("the tool: a malformed line is named and the rest imported") {
     const ToolResult result = tool.run("wisdom import '" + file + "'");
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.err, ContainsSubstring(file + ":3: device_class is 3: expected text"));
-    CHECK_THAT(result.out, ContainsSubstring("2 winners imported, 1 lines passed over"));
+    CHECK_THAT(result.out, ContainsSubstring("2 winners imported, 1 line passed over"));
     CHECK(tool.json("wisdom show", 0).at("winners").size() == 2);
     CHECK(tool.json("wisdom import '" + file + "'", 1).at("problems").size() == 1);
+}
+
+TEST_CASE("the tool: one winner is one winner") {
+    const Tool tool;
+    const std::string file = tool.folder() / "wisdom.jsonl";
+    put_text(file, to_wisdom({winner_for(kTunedSpec)}));
+    CHECK_THAT(tool.run("wisdom import '" + file + "'").out, ContainsSubstring(": 1 winner imported, 0 lines passed"));
+    CHECK_THAT(tool.run("wisdom show").out, ContainsSubstring(": 1 winner\n"));
+    CHECK_THAT(tool.run("wisdom export '" + file + "'").out, ContainsSubstring(": 1 winner\n"));
+    CHECK_THAT(tool.run("wisdom forget --all").out, ContainsSubstring(": 1 winner forgotten\n"));
 }
 
 TEST_CASE("the tool: what is no wisdom is wrong usage, and nothing is made") {

@@ -1,0 +1,135 @@
+#include "runtime/cli/shape_ranges.hpp"
+
+#include "generator/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr std::size_t kSizes = 3;  // m, n, k, behind type and layout
+constexpr std::array<std::string_view, kSizes> kSizeNames{"m", "n", "k"};
+
+std::vector<std::string_view> words_of(std::string_view line) {
+    constexpr std::string_view kBlanks = " \t\r";
+    line = line.substr(0, line.find('#'));
+    std::vector<std::string_view> words;
+    while (true) {
+        const std::size_t begin = line.find_first_not_of(kBlanks);
+        if (begin == std::string_view::npos) return words;
+        const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+        words.push_back(line.substr(begin, end - begin));
+        line.remove_prefix(end);
+    }
+}
+
+[[noreturn]] void refuse(std::string_view word, std::string_view why) {
+    throw SpecError("shape line", {fmt::format("'{}': {}", word, why)});
+}
+
+std::int64_t number_in(std::string_view text, std::string_view word) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+        refuse(word, "expected FIRST:LAST, FIRST:LAST:STEP or FIRST:LAST:*FACTOR in whole numbers");
+    return value;
+}
+
+struct Step {
+    std::int64_t amount = 1;
+    bool multiplies = false;
+
+    /// Whether there is another size up to `last`; `size` is moved to it.
+    [[nodiscard]] bool advance(std::int64_t& size, std::int64_t last) const {
+        if (multiplies ? size > last / amount : size > last - amount) return false;
+        size = multiplies ? size * amount : size + amount;
+        return true;
+    }
+};
+
+Step step_in(std::string_view text, std::string_view word) {
+    Step step;
+    step.multiplies = text.starts_with('*');
+    if (text.starts_with('*') || text.starts_with('+')) text.remove_prefix(1);
+    step.amount = number_in(text, word);
+    if (step.multiplies && step.amount < 2) refuse(word, "a factor is 2 or more");
+    if (step.amount < 1) refuse(word, "a step is 1 or more");
+    return step;
+}
+
+/// "1:128:*2" → 1, 2, 4 ... 128.
+std::vector<std::int64_t> sizes_in(std::string_view text, std::string_view word, std::size_t most) {
+    const std::size_t colon = text.find(':');
+    std::int64_t size = number_in(text.substr(0, colon), word);
+    if (colon == std::string_view::npos) return {size};
+    text.remove_prefix(colon + 1);
+    const std::size_t second = text.find(':');
+    const std::int64_t last = number_in(text.substr(0, second), word);
+    const Step step = second == std::string_view::npos ? Step{} : step_in(text.substr(second + 1), word);
+    if (last < size) refuse(word, "a range ends where it begins or later");
+    if (step.multiplies && size == 0) refuse(word, "no factor leads away from 0");
+    std::vector<std::int64_t> sizes{size};
+    while (step.advance(size, last)) {
+        if (sizes.size() == most) refuse(word, fmt::format("more than {} sizes", most));
+        sizes.push_back(size);
+    }
+    return sizes;
+}
+
+struct NamedSize {
+    std::size_t place = 0;  ///< 0 m, 1 n, 2 k
+    std::string_view text;
+};
+
+/// "n=1:8" says its place itself.
+NamedSize named_size(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    for (std::size_t place = 0; place < kSizes; ++place)
+        if (word.substr(0, equals) == kSizeNames[place]) return {place, word.substr(equals + 1)};
+    refuse(word, "expected m=, n= or k=");
+}
+
+/// The words of m, n and k, in that order.
+std::array<std::string_view, kSizes> size_words(const std::vector<std::string_view>& words) {
+    std::array<std::string_view, kSizes> sizes;
+    const auto is_named = [](std::string_view word) { return word.find('=') != std::string_view::npos; };
+    for (std::size_t i = 0; i < kSizes; ++i) {
+        const std::string_view word = words[2 + i];
+        if (is_named(word) != is_named(words[2])) refuse(word, "name all sizes, or none");
+        const NamedSize size = is_named(word) ? named_size(word) : NamedSize{i, word};
+        if (!sizes[size.place].empty()) refuse(word, fmt::format("{} stands twice", kSizeNames[size.place]));
+        if (size.text.empty()) refuse(word, "no size");
+        sizes[size.place] = size.text;
+    }
+    return sizes;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_shape_line(std::string_view line, std::size_t most) {
+    const std::vector<std::string_view> words = words_of(line);
+    const bool is_plain = line.substr(0, line.find('#')).find_first_of(":=") == std::string_view::npos;
+    if (is_plain || words.size() != 2 + kSizes) return {std::string(line)};
+    std::array<std::vector<std::int64_t>, kSizes> sizes;
+    const std::array<std::string_view, kSizes> texts = size_words(words);
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < kSizes; ++i) {
+        sizes[i] = sizes_in(texts[i], texts[i], most);
+        if (sizes[i].size() > most / count) throw SpecError("shape line", {fmt::format("more than {} problems", most)});
+        count *= sizes[i].size();
+    }
+    std::vector<std::string> lines;
+    lines.reserve(count);
+    for (const std::int64_t m : sizes[0])
+        for (const std::int64_t n : sizes[1])
+            for (const std::int64_t k : sizes[2])
+                lines.push_back(fmt::format("{} {} {} {} {}", words[0], words[1], m, n, k));
+    return lines;
+}
+
+}  // namespace jitgemm::cli

@@ -1,0 +1,142 @@
+#include "runtime/cli/shapes.hpp"
+
+#include "generator/error.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/shape_ranges.hpp"
+#include "runtime/cli/tune_options.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/tool.hpp"
+
+#include <filesystem>
+
+using namespace jitgemm;
+using namespace jitgemm::cli;
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines expanded(std::string_view line) { return expand_shape_line(line, 1000); }
+
+std::string complaint_about(std::string_view text) {
+    try {
+        static_cast<void>(parse_shapes(text, "shapes.txt", ProblemOptions()));
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("shape files: a range of sizes is a problem for each") {
+    REQUIRE(expanded("bf16 tn m=1:8:*2 n=64 k=32") ==
+            Lines{"bf16 tn 1 64 32", "bf16 tn 2 64 32", "bf16 tn 4 64 32", "bf16 tn 8 64 32"});
+    REQUIRE(expanded("f16 nn 64 100:400:150 32  # by steps") ==
+            Lines{"f16 nn 64 100 32", "f16 nn 64 250 32", "f16 nn 64 400 32"});
+    REQUIRE(expanded("f16 nn 5:7 1:3:+2 32") == Lines{"f16 nn 5 1 32", "f16 nn 5 3 32", "f16 nn 6 1 32",
+                                                      "f16 nn 6 3 32", "f16 nn 7 1 32", "f16 nn 7 3 32"});
+    REQUIRE(expanded("bf16 tn k=3 m=1 n=2") == Lines{"bf16 tn 1 2 3"});
+    REQUIRE(expanded("bf16 tn 1:7:*2 8:8 8") == Lines{"bf16 tn 1 8 8", "bf16 tn 2 8 8", "bf16 tn 4 8 8"});
+    REQUIRE(expanded("bf16 tn 1:9223372036854775807:*1000000 1 1").size() == 4);  // no step beyond the largest number
+    REQUIRE(expanded("bf16 tn 9223372036854775806:9223372036854775807:2 1 1").size() == 1);
+}
+
+TEST_CASE("shape files: a line without ranges stays as it is, whatever is in it") {
+    for (const char* line : {"bf16 tn 1 2 3", "  e4m3*e5m2 tn 1 2 3 # m=1:2", "bf16 tn 1 2", "some words"})
+        REQUIRE(expanded(line) == Lines{line});
+}
+
+TEST_CASE("shape files: a range that is none is refused with the reason") {
+    const auto refused = [](const char* sizes, const char* why) {
+        INFO(sizes);
+        REQUIRE_THROWS_WITH(expanded(std::string("bf16 tn ") + sizes), ContainsSubstring(why));
+    };
+    refused("1:8:*1 8 8", "a factor is 2 or more");
+    refused("0:8:*2 8 8", "no factor leads away from 0");
+    refused("1:8:0 8 8", "a step is 1 or more");
+    refused("8:1 8 8", "ends where it begins or later");
+    refused("1:x 8 8", "expected FIRST:LAST");
+    refused("1: 8 8", "expected FIRST:LAST");
+    refused("-4:8 8 8", "expected FIRST:LAST");
+    refused("1:8:*2:3 8 8", "expected FIRST:LAST");
+    refused("1:99999999999999999999 8 8", "expected FIRST:LAST");
+    refused("m=1:2 8 8", "name all sizes, or none");
+    refused("m=1 m=2 k=3", "m stands twice");
+    refused("m=1 n=2 q=3", "expected m=, n= or k=");
+    refused("m=1 n= k=3", "no size");
+    refused("1:4000 8 8", "more than 1000 sizes");
+    refused("1:100 1:100 8", "more than 1000 problems");
+}
+
+TEST_CASE("shape files: problems in their order, comments and a byte-order mark left out") {
+    const auto problems = parse_shapes(
+        "\xEF\xBB\xBF"
+        "bf16 tn 1 2 3\r\n\n# none\nf16 nn m=4:8:*2 n=5 k=6 # two\n",
+        "shapes.txt", ProblemOptions());
+    REQUIRE(problems.size() == 3);
+    REQUIRE(problems[0].spec.a == DataType::bf16);
+    REQUIRE(problems[1].spec.m == 4);
+    REQUIRE(problems[2].spec.m == 8);
+    REQUIRE(problems[2].spec.layout == GemmLayout::nn);
+}
+
+TEST_CASE("shape files: what is no text is told so, in one line") {
+    using namespace std::string_literals;
+    REQUIRE(complaint_about("bf16 tn 1 2 3\nbf16 tn 4 \0 6\n"s) == "shapes.txt:2: a NUL byte: this is no text file");
+    REQUIRE(complaint_about("\xFF\xFE"
+                            "b\0f\0"s) == "shapes.txt is UTF-16: save it as UTF-8");
+    REQUIRE_THAT(complaint_about("bf16 tn 8:1 2 3\n"), ContainsSubstring("shapes.txt:1: '8:1'"));
+    REQUIRE(complaint_about("# nothing\n") == "shapes.txt names no problem");
+}
+
+TEST_CASE("shape files: bad lines are told, but not a hundred thousand of them") {
+    std::string text;
+    for (int i = 0; i < 10'000; ++i) text += "some words\n";
+    const std::string complaint = complaint_about(text);
+    REQUIRE_THAT(complaint, ContainsSubstring("shapes.txt:50: ") && ContainsSubstring("and 9950 more"));
+    REQUIRE(complaint.find("shapes.txt:51:") == std::string::npos);
+}
+
+TEST_CASE("durations: seconds, minutes, hours and their sums") {
+    REQUIRE(parse_duration("budget", "90") == 90);
+    REQUIRE(parse_duration("budget", "90s") == 90);
+    REQUIRE(parse_duration("budget", "1.5h") == 5400);
+    REQUIRE(parse_duration("budget", "1m30s") == 90);
+    REQUIRE(parse_duration("budget", "1m0s") == 60);
+    REQUIRE(parse_duration("budget", "2h1m1.5s") == 7261.5);
+    for (const char* bad : {"", "s", "1m30", "30s1m", "1m1m", "5x", "1h 5m", "nan", "inf", "1:30", "1ms", "0x10s"}) {
+        INFO(bad);
+        REQUIRE_THROWS_WITH(parse_duration("budget", bad),
+                            ContainsSubstring("expected a time as in 90s, 5m, 1h or 1m30s"));
+    }
+    for (const char* none : {"0", "0s", "-5m", "0h0m"})
+        REQUIRE_THROWS_WITH(parse_duration("budget", none), ContainsSubstring("expected more than no time"));
+}
+
+#ifdef JITGEMM_TOOL
+
+TEST_CASE("the tool: a shape file that never ends, is a folder or is not there is wrong usage") {
+    const Tool tool;
+    const auto refused = [&](const std::string& file, const std::string& why) {
+        for (const char* const verb : {"tune", "bench"}) {
+            const ToolResult refusal = tool.run(std::string(verb) + " --shapes '" + file + "'");
+            INFO(verb << " " << file << "\n" << refusal.err);
+            CHECK(refusal.exit_code == 2);
+            CHECK_THAT(refusal.err, ContainsSubstring(why));
+        }
+    };
+    refused("/dev/zero", "/dev/zero:1: a NUL byte");
+    refused(tool.folder().path(), "is a folder");
+    refused(tool.folder() / "missing", "No such file");
+    const std::string endless = tool.folder() / "endless";
+    put_text(endless, "");
+    std::filesystem::resize_file(endless, kMostShapeBytes + 1);
+    refused(endless, "a NUL byte");
+    put_text(endless, std::string(kMostShapeBytes + 1, '#'));
+    refused(endless, "more than 64 MiB");
+}
+
+#endif
