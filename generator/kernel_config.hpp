@@ -2,6 +2,7 @@
 
 #include "generator/families/mma_multistage.hpp"
 #include "generator/families/simt_hierarchical.hpp"
+#include "generator/families/simt_long_k.hpp"
 #include "generator/families/simt_naive.hpp"
 #include "generator/families/simt_outer_product.hpp"
 #include "generator/families/simt_outer_product_tile2d.hpp"
@@ -39,7 +40,7 @@ struct GemmSignature {
 /// How the problem is computed: one struct per kernel family.
 struct KernelConfig {
     std::variant<MmaMultistageConfig, SimtHierarchicalConfig, SimtNaiveConfig, SimtTile2dConfig, SimtTile2dSharedConfig,
-                 SimtOuterProductConfig, SimtOuterProductTile2dConfig, WmmaMultistageConfig>
+                 SimtOuterProductConfig, SimtOuterProductTile2dConfig, WmmaMultistageConfig, SimtLongKConfig>
         family = MmaMultistageConfig{};
     /// The struct of that family. Throws std::bad_variant_access where the config is another family's.
     template <class Config>

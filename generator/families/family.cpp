@@ -9,6 +9,7 @@
 #include "generator/families/mma_multistage_shared_accesses.hpp"
 #include "generator/families/simt_family.hpp"
 #include "generator/families/simt_hierarchical_family.hpp"
+#include "generator/families/simt_long_k_family.hpp"
 #include "generator/families/simt_naive_family.hpp"
 #include "generator/families/simt_outer_product_family.hpp"
 #include "generator/families/simt_outer_product_tile2d_family.hpp"
@@ -93,6 +94,25 @@ constexpr std::array kFamilies{
            .entries = wmma_multistage_entries,
            .workspace_bytes = wmma_multistage_workspace_bytes,
            .owner = wmma_multistage_owner},
+    Family{.name = "simt_long_k",
+           .summary = "f32 on FP32 cores for a small result of a long K: blocks, warps and lanes share out K",
+           .math_unit = MathUnit::fp32_cores,
+           .volunteers = simt_long_k_volunteers,
+           .unsupported = simt_long_k_unsupported,
+           .candidates = simt_long_k_candidates,
+           .violations = simt_long_k_violations,
+           .objections = simt_long_k_objections,
+           .anatomy = simt_long_k_anatomy,
+           .cost = simt_long_k_cost,
+           .config_name = simt_long_k_config_name,
+           .parse_config_name = parse_simt_long_k_config_name,
+           .parameters = simt_long_k_parameters,
+           .with_parameters = simt_long_k_with_parameters,
+           .template_file = "simt_long_k.cu",
+           .render_input = simt_long_k_render_input,
+           .entries = simt_long_k_entries,
+           .workspace_bytes = simt_long_k_workspace_bytes,
+           .owner = simt_long_k_owner},
 };
 static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
 

@@ -140,6 +140,21 @@
 #ifndef GEMM_VECTOR_B
 #define GEMM_VECTOR_B 4
 #endif
+#ifndef GEMM_WARP_LANES_M
+#define GEMM_WARP_LANES_M 4
+#endif
+#ifndef GEMM_WARP_LANES_N
+#define GEMM_WARP_LANES_N 8
+#endif
+#ifndef GEMM_WARP_LANES_K
+#define GEMM_WARP_LANES_K 1
+#endif
+#ifndef GEMM_WARPS
+#define GEMM_WARPS 8
+#endif
+#ifndef GEMM_REDUCE_WARPS
+#define GEMM_REDUCE_WARPS 32
+#endif
 #ifndef GEMM_COPY_TRANSPOSED
 #define GEMM_COPY_TRANSPOSED 1
 #endif
@@ -274,6 +289,12 @@ constexpr int kKLanes   = GEMM_K_LANES;
 constexpr int kVectorA  = GEMM_VECTOR_A;
 constexpr int kVectorB  = GEMM_VECTOR_B;
 constexpr int kResidentBlocks = GEMM_RESIDENT_BLOCKS;
+
+constexpr int kWarpLanesM  = GEMM_WARP_LANES_M;
+constexpr int kWarpLanesN  = GEMM_WARP_LANES_N;
+constexpr int kWarpLanesK  = GEMM_WARP_LANES_K;
+constexpr int kWarps       = GEMM_WARPS;
+constexpr int kReduceWarps = GEMM_REDUCE_WARPS;
 
 constexpr unsigned kWave = GEMM_WAVE;
 constexpr int kReduceThreads = 64;

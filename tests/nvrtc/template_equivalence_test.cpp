@@ -223,6 +223,22 @@ std::vector<Case> hierarchical_cases() {
              base}};
 }
 
+/// simt_long_k with both ways to lie in shared memory, lanes along K and none.
+std::vector<Case> long_k_cases() {
+    const KernelConfig base{SimtLongKConfig{}};
+    const auto f32 = [](GemmLayout layout, std::int64_t m, std::int64_t n) {
+        return resolved(testing::spec_of(layout, m, n, 100001, DataType::f32));
+    };
+    using enum GemmLayout;
+    return {
+        {"long K, rows of k", f32(tn, 32, 64), {}, base},
+        {"long K, rows of one k", f32(nt, 3, 5), {{"thread", "3x5"}, {"lanes", "1x1x32"}, {"block_k", "1024"}}, base},
+        {"long K, one of each, C",
+         with_c(f32(tt, 37, 60), DataType::bf16, DataType::f16),
+         {{"thread", "10x8"}, {"split_k", "100"}},
+         base}};
+}
+
 }  // namespace
 
 TEST_CASE("template and dump compile to the same PTX over a sample of the space") {
@@ -230,6 +246,7 @@ TEST_CASE("template and dump compile to the same PTX over a sample of the space"
     std::vector<Case> all = cases();
     std::ranges::move(wmma_cases(), std::back_inserter(all));
     std::ranges::move(hierarchical_cases(), std::back_inserter(all));
+    std::ranges::move(long_k_cases(), std::back_inserter(all));
     for (const Case& one : all) {
         INFO(one.name);
         const KernelConfig config = one.config();

@@ -111,11 +111,12 @@ TEST_CASE("ladder: begins on the CPU, ends with the fastest, and has tensor core
     REQUIRE_THROWS_WITH(ladder_rungs(DataType::e4m3), Catch::Matchers::ContainsSubstring("not e4m3"));
 }
 
-TEST_CASE("ladder: every family has a rung") {
+TEST_CASE("ladder: every family that multiplies such matrices has a rung") {
     std::set<std::string_view> families;
     for (const Rung& rung : ladder_rungs(DataType::f16)) families.insert(rung.family);
     for (const Family& family : family_table()) {
         INFO(family.name);
+        if (!family.unsupported(resolved(cube(DataType::f16, 4096)), find_arch("sm_90a")).empty()) continue;
         REQUIRE(families.contains(family.name));
     }
 }

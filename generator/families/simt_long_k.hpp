@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/tile_shape.hpp"
+
+namespace jitgemm {
+
+/// GEMM on FP32 cores for a small result of a long K: every warp has sums of the whole block tile, and K is shared out among
+/// blocks, warps and lanes. A second entry adds the blocks' sums up.
+struct SimtLongKConfig {
+    TileShape thread{8, 8, 1};  ///< sums of a thread
+    TileShape lanes{4, 8, 1};   ///< of a warp along M, N and K; lanes · thread is the block tile
+    int block_k = 128;          ///< of K that a block holds in a stage
+    int warps = 8;              ///< of a block
+    int stages = 3;             ///< k-blocks in shared memory: one in use, the others on their way
+    int resident = 1;           ///< blocks an SM shall hold at once: bounds the registers of a thread
+    int split_k = 132;          ///< blocks that share the K of one tile
+
+    [[nodiscard]] TileShape block() const { return {thread.m * lanes.m, thread.n * lanes.n, block_k}; }
+
+    friend bool operator==(const SimtLongKConfig&, const SimtLongKConfig&) = default;
+};
+
+}  // namespace jitgemm
