@@ -14,8 +14,6 @@
 namespace jitgemm {
 namespace {
 
-// Extents are 32-bit in kernels, where a tile origin plus a tile must not overflow either.
-constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max() - 65536;
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
 constexpr int kMaxAlignment = 16;
 
@@ -60,7 +58,8 @@ using Reasons = std::vector<std::string>;
 
 void check_extent(char name, std::int64_t value, Reasons& reasons) {
     if (value < 0) reasons.push_back(fmt::format("{} is {}: a size cannot be negative", name, value));
-    if (value > kMaxExtent) reasons.push_back(fmt::format("{} is {}: the largest size is {}", name, value, kMaxExtent));
+    if (value > kLargestExtent)
+        reasons.push_back(fmt::format("{} is {}: the largest size is {}", name, value, kLargestExtent));
 }
 
 /// True when the leading dimension can be reckoned with.
@@ -99,7 +98,7 @@ void check_alignment(const StoredMatrix& x, bool ld_is_sound, Reasons& reasons) 
 }
 
 void check_matrix(const StoredMatrix& x, Reasons& reasons) {
-    const bool sizes_are_sound = x.lines >= 0 && x.run >= 0 && x.lines <= kMaxExtent && x.run <= kMaxExtent;
+    const bool sizes_are_sound = x.lines >= 0 && x.run >= 0 && x.lines <= kLargestExtent && x.run <= kLargestExtent;
     const bool ld_is_sound = sizes_are_sound && check_leading_dimension(x, reasons);
     if (ld_is_sound) check_total_size(x, reasons);
     check_alignment(x, ld_is_sound, reasons);

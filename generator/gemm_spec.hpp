@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace jitgemm {
+
+/// Of m, n and k. Extents are 32-bit in kernels, where a tile origin plus a tile must not overflow either.
+inline constexpr std::int64_t kLargestExtent = std::numeric_limits<std::int32_t>::max() - 65536;
 
 /// How a matrix lies in memory, in BLAS letters: `row` is `t`, `column` is `n`.
 enum class Order : std::uint8_t { row, column };

@@ -39,6 +39,9 @@ std::string launches(const KernelSource& source, const GemmSpec& spec) {
         if (entry.shared_bytes > 0)
             prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n",
                                    entry.function, entry.shared_bytes);
+        if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableClusterBlocks)
+            prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n",
+                                   entry.function);
         const std::int64_t blocks = block_count(entry.grid, spec);
         if (blocks > 0)
             launch += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks, entry.threads,

@@ -35,6 +35,7 @@ struct GridRule {
     int wave = 0;  ///< 0: every tile takes one block a split
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
+/// Counts beyond 62 bits stop there.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns);
 /// The same for the rule's matrix of a problem that is row-major in D.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major);

@@ -24,7 +24,7 @@ Occupancy occupancy(const BlockDemand& block, const Arch& arch) {
     if (block.threads <= 0) return {};
     const int registers = std::max(1, (block.registers + kRegisterUnit - 1) / kRegisterUnit) * kRegisterUnit;
     return {
-        .by_registers = arch.registers_per_sm / (registers * block.threads),
+        .by_registers = static_cast<int>(arch.registers_per_sm / (std::int64_t{registers} * block.threads)),
         .by_shared = static_cast<int>(arch.shared_bytes_per_sm / (block.shared_bytes + arch.shared_reserved_per_block)),
         .by_threads = arch.max_threads_per_sm / block.threads,
         .by_slots = arch.max_blocks_per_sm};

@@ -20,7 +20,7 @@ struct OutputTile {
 __device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int split) {
     OutputTile output;
     output.ldd   = slab_pitch(args.n);
-    output.d     = slabs(args) + split * args.m * output.ldd;
+    output.d     = slabs(args) + split * (args.m * output.ldd);
     output.m     = args.m;
     output.n     = static_cast<int>(output.ldd);                // the padding too: it is read back in whole vectors
     output.alpha = 1.0f;

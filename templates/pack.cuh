@@ -3,7 +3,8 @@
 // pass over the operand and pays as soon as each element is used often.
 #include "realign.cuh"
 
-// Copies (rows, columns) with pitch ld to rows of packed_pitch(columns); a thread moves vectors of eight elements.
+// Copies (rows, columns) with pitch ld to rows of packed_pitch(columns); a thread moves vectors of eight elements. There are
+// fewer than 2^31 of them, and of threads no more: a step never wraps.
 __device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows, int columns, Bits* packed) {
     if (rows == 0 || columns == 0) return;
     const char* begin      = reinterpret_cast<const char*>(matrix);

@@ -31,11 +31,19 @@ void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std
             fmt::format("{} = {} is not a positive multiple of {} = {}", whole_name, whole, part_name, part));
 }
 
-void check_rasterization(Reasons& reasons, Rasterization rasterization, int group) {
-    if (has_strips(rasterization))
-        check_range(reasons, "group", group, 1, kMaxGroup);
-    else if (group != 1)
-        reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", group));
+void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileShape& block, const GemmSpec& spec) {
+    if (!has_strips(order.rasterization)) {
+        if (order.group != 1)
+            reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", order.group));
+        return;
+    }
+    check_range(reasons, "group", order.group, 1, kMaxGroup);
+    if (block.m <= 0 || block.n <= 0) return;  // said elsewhere
+    const TileIndex tiles = tiles_of(block, spec.m, spec.n);
+    const std::int64_t length = order.rasterization == Rasterization::grouped_n ? tiles.m : tiles.n;
+    if (order.group * length > std::numeric_limits<std::uint32_t>::max())
+        reasons.push_back(
+            fmt::format("group = {}: a strip of {} tiles each is more than 32 bits count", order.group, length));
 }
 
 void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid) {

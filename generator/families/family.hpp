@@ -8,6 +8,7 @@
 #include "generator/renderer.hpp"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,9 +17,10 @@
 
 namespace jitgemm {
 
-/// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by.
+/// Predicted time of one config on one GPU, split by what it is spent on; `total` is what candidates are ordered by: infinite
+/// where no block fits an SM.
 struct CostEstimate {
-    double total_us = 0;
+    double total_us = std::numeric_limits<double>::infinity();
     double math_us = 0;      ///< the SMs' time: tensor cores at the pace the rest allows, waves and tile quantisation
     double tail_us = 0;      ///< of it, lost because the last wave leaves SMs idle
     double tensor_us = 0;    ///< the family's math unit alone, at its peak, on whole tiles

@@ -2,6 +2,7 @@
 
 #include "generator/families/half_constraints.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/packing.hpp"
 #include "generator/kernel_source.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/mma_atom.hpp"
@@ -86,21 +87,17 @@ void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMul
                                       c.warp.n, g.vector_d));
 }
 
-void check_packing(Reasons& reasons, std::string_view name, bool packed, int alignment, std::int64_t rows,
-                   std::int64_t columns) {
-    if (!packed) return;
+void check_packing(Reasons& reasons, std::string_view name, int alignment, const PackedOperand& operand) {
     if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
-    const std::int64_t vectors = rows * ((columns + 7) / 8);
+    const std::int64_t vectors = operand.vectors();
     if (vectors > std::numeric_limits<std::int32_t>::max())
         reasons.push_back(fmt::format("pack: {} has {} vectors of 8 elements, more than {}", name, vectors,
                                       std::numeric_limits<std::int32_t>::max()));
 }
 
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    const bool a_rows_m = is_k_major(Operand::a, spec.layout);
-    const bool b_rows_n = is_k_major(Operand::b, spec.layout);
-    check_packing(reasons, "A", packs_a(c.pack), spec.align_a, a_rows_m ? spec.m : spec.k, a_rows_m ? spec.k : spec.m);
-    check_packing(reasons, "B", packs_b(c.pack), spec.align_b, b_rows_n ? spec.n : spec.k, b_rows_n ? spec.k : spec.n);
+    if (packs_a(c.pack)) check_packing(reasons, "A", spec.align_a, packed_operand(Operand::a, spec));
+    if (packs_b(c.pack)) check_packing(reasons, "B", spec.align_b, packed_operand(Operand::b, spec));
 }
 
 }  // namespace
@@ -125,7 +122,7 @@ Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& conf
     check_copy(reasons, "B", g.b, g.threads);
     check_reduction(reasons, c, arch);
     check_epilogue(reasons, c, g);
-    check_rasterization(reasons, c.rasterization, c.group);
+    check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, g, arch);
     check_packing(reasons, spec, c);
     check_grid(reasons, spec, {c.block.m, c.block.n, c.split_k});

@@ -2,6 +2,7 @@
 
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
+#include "generator/families/packing.hpp"
 #include "generator/families/wave_cost.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/roofline.hpp"
@@ -164,17 +165,15 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
     return blocks > 2 ? std::max(1, gpu.sm_count * 10 / 11) : gpu.sm_count;
 }
 
-/// Reading and writing an operand once more.
+/// Reading an operand and writing it with its rows padded.
+double pack_us(const PackedOperand& operand, const GpuModel& gpu, const MmaCostConstants& constants) {
+    const auto bytes = static_cast<double>(operand.bytes()) + static_cast<double>(operand.packed_bytes());
+    return constants.pack_us + bytes / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
+}
+
 double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
-    const auto bytes_of = [](std::int64_t rows, std::int64_t columns) {
-        return 2.0 * 2.0 * static_cast<double>(rows) * static_cast<double>(columns);
-    };
-    double us = 0;
-    if (packs_a(pack))
-        us += constants.pack_us + bytes_of(spec.m, spec.k) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    if (packs_b(pack))
-        us += constants.pack_us + bytes_of(spec.n, spec.k) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    return us;
+    return (packs_a(pack) ? pack_us(packed_operand(Operand::a, spec), gpu, constants) : 0) +
+           (packs_b(pack) ? pack_us(packed_operand(Operand::b, spec), gpu, constants) : 0);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "generator/families/mma_multistage_geometry.hpp"
 
+#include "generator/families/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
 #include "generator/round_up.hpp"
@@ -38,7 +39,7 @@ OperandGeometry operand_geometry(const OperandTraits& traits) {
     operand.tile_rows = traits.k_major ? traits.mn_extent : traits.block_k;
     operand.row_bytes = (traits.k_major ? traits.block_k : traits.mn_extent) * kElementBytes;
     operand.pitch_bytes = operand.row_bytes + traits.padding_bytes;
-    operand.stage_bytes = operand.tile_rows * operand.pitch_bytes;
+    operand.stage_bytes = bounded_product(operand.tile_rows, operand.pitch_bytes);
     operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
     const int rows_per_pass = safe_quotient(traits.threads, operand.vectors_per_row);
     operand.passes = ceil_div(operand.tile_rows, rows_per_pass);
@@ -47,7 +48,7 @@ OperandGeometry operand_geometry(const OperandTraits& traits) {
 
 int staging_registers(const OperandGeometry& operand) {
     constexpr int kVectorRegisters = kChunkBytes / 4;  // two vectors where they have to be shifted
-    return operand.async ? 0 : operand.passes * kVectorRegisters * (operand.shifted ? 2 : 1);
+    return operand.async ? 0 : bounded_product(operand.passes, kVectorRegisters, operand.shifted ? 2 : 1);
 }
 
 int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk) {
@@ -59,13 +60,13 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     MmaMultistageGeometry g;
     g.warps_m = safe_quotient(config.block.m, config.warp.m);
     g.warps_n = safe_quotient(config.block.n, config.warp.n);
-    g.threads = g.warps_m * g.warps_n * 32;
+    g.threads = bounded_product(g.warps_m, g.warps_n, 32);
     g.k_steps = safe_quotient(config.block.k, config.mma.k);
     g.tiles_m = safe_quotient(config.warp.m, config.mma.m);
     g.tiles_n = safe_quotient(config.warp.n, config.mma.n);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
-    g.accumulator_registers = g.tiles_m * g.tiles_n * registers_c;
-    const int fragment = (config.warp.m + config.warp.n) * config.mma.k / 64;
+    g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
+    const int fragment = bounded_product(config.warp.m + config.warp.n, config.mma.k) / 64;
     g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
     const int padding = config.shared_layout == SharedLayout::padding ? kChunkBytes : 0;
     g.a = operand_geometry({.k_major = is_k_major(Operand::a, signature.layout),

@@ -4,6 +4,7 @@
 #include "generator/families/half_render.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/families/packing.hpp"
 #include "generator/families/params_text.hpp"
 #include "generator/families/split_k.hpp"
 #include "generator/families/wrapper_text.hpp"
@@ -13,11 +14,6 @@
 
 namespace jitgemm {
 namespace {
-
-constexpr int kPackThreads = 256;
-constexpr int kPackRows = 8;  // of an operand a packing block moves, in runs of kPackColumns
-constexpr int kPackColumns = 1024;
-constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
 
 /// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
 bool stages_rows(const MmaMultistageConfig& c) { return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster(); }
@@ -111,23 +107,6 @@ std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, 
            ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
 }
 
-KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vector<KernelArgument>& arguments) {
-    KernelEntry entry;
-    entry.function = std::move(function);
-    entry.threads = kPackThreads;
-    entry.grid = {kPackRows, kPackColumns, 1, matrix};
-    entry.arguments = arguments;
-    return entry;
-}
-
-/// Of an operand with `mn` by `k` elements, its rows padded to whole vectors.
-std::int64_t packed_bytes(bool k_major, std::int64_t mn, std::int64_t k) {
-    const std::int64_t rows = k_major ? mn : k;
-    const std::int64_t columns = k_major ? k : mn;
-    const std::int64_t used = rows * ((columns + 7) / 8 * 8) * 2;
-    return (used + kBoundary - 1) / kBoundary * kBoundary;
-}
-
 }  // namespace
 
 RenderInput mma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
@@ -165,8 +144,8 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
 std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
     const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
     std::int64_t workspace = 0;
-    if (packs_a(c.pack)) workspace += packed_bytes(is_k_major(Operand::a, spec.layout), spec.m, spec.k);
-    if (packs_b(c.pack)) workspace += packed_bytes(is_k_major(Operand::b, spec.layout), spec.n, spec.k);
+    if (packs_a(c.pack)) workspace += packed_operand(Operand::a, spec).workspace_bytes();
+    if (packs_b(c.pack)) workspace += packed_operand(Operand::b, spec).workspace_bytes();
     return workspace + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 

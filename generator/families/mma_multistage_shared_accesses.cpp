@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage_shared_accesses.hpp"
 
 #include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/packing.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/mma_atom.hpp"
 #include "generator/layout/swizzle.hpp"
@@ -214,7 +215,7 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
 
 std::vector<std::string> mma_multistage_objections(const GemmSpec& spec, const KernelConfig& config) {
     const auto& c = std::get<MmaMultistageConfig>(config.family);
-    std::vector<std::string> objections;
+    std::vector<std::string> objections = packing_objections(spec, c.pack);
     if (!may_conflict(c)) return objections;
     for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {
         if (access.wavefronts > access.ideal)

@@ -71,7 +71,7 @@ void check_registers(Reasons& reasons, const SimtGeometry& g, const Arch& arch) 
         reasons.push_back(fmt::format("about {} registers a thread ({} sums, {} fragments), the most is {}",
                                       g.registers, g.accumulator_registers, g.fragment_registers,
                                       arch.max_registers_per_thread));
-    else if (g.registers * g.threads > arch.registers_per_sm)
+    else if (std::int64_t{g.registers} * g.threads > arch.registers_per_sm)
         reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers, g.threads,
                                       arch.registers_per_sm));
 }

@@ -32,7 +32,7 @@ void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeomet
     check_divides(reasons, "thread_tile.n", c.thread.n, "the quads it comes in", kQuad);
     check_range(reasons, "thread_tile.m", c.thread.m, kQuad, kMaxThreadTile);
     check_range(reasons, "thread_tile.n", c.thread.n, kQuad, kMaxThreadTile);
-    if (g.lanes_m * g.lanes_n != 32 || g.lanes_m % 2 != 0)
+    if (std::int64_t{g.lanes_m} * g.lanes_n != kWarpLanes || g.lanes_m % 2 != 0)
         reasons.push_back(
             fmt::format("warp_tile over thread_tile gives {} x {} lanes: not 32 with an even number along M", g.lanes_m,
                         g.lanes_n));
@@ -128,7 +128,7 @@ Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& c
     check_edges(reasons, spec, c);
     check_operand(reasons, "A", g.a, c, g.threads);
     check_operand(reasons, "B", g.b, c, g.threads);
-    check_rasterization(reasons, c.rasterization, c.group);
+    check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, c, g, arch);
     check_wave(reasons, spec, c);
     check_grid(reasons, spec,

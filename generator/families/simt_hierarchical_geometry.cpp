@@ -1,5 +1,6 @@
 #include "generator/families/simt_hierarchical_geometry.hpp"
 
+#include "generator/families/bounded.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/round_up.hpp"
 
@@ -20,7 +21,7 @@ SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config,
     operand.rows = extent;
     operand.rows_per_pass = quotient(threads, config.k_lanes);
     operand.passes = ceil_div(extent, operand.rows_per_pass);
-    operand.copies = operand.passes * quotient(config.block.k, config.k_lanes);
+    operand.copies = bounded_product(operand.passes, quotient(config.block.k, config.k_lanes));
     return operand;
 }
 
@@ -41,7 +42,7 @@ SimtOperand operand_geometry(bool k_major, int extent, int alignment, const Simt
                              int threads) {
     SimtOperand operand =
         k_major ? transposed_operand(extent, config, threads) : straight_operand(extent, alignment, config, threads);
-    operand.stage_floats = config.block.k * operand.pitch;
+    operand.stage_floats = bounded_product(config.block.k, operand.pitch);
     return operand;
 }
 
@@ -55,14 +56,14 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     SimtHierarchicalGeometry g;
     g.warps_m = quotient(config.block.m, config.warp.m);
     g.warps_n = quotient(config.block.n, config.warp.n);
-    g.threads = g.warps_m * g.warps_n * kWarpLanes;
+    g.threads = bounded_product(g.warps_m, g.warps_n, kWarpLanes);
     g.lanes_m = quotient(config.warp.m, config.thread.m);
     g.lanes_n = quotient(config.warp.n, config.thread.n);
     g.a =
         operand_geometry(order_a(signature.layout) == Order::row, config.block.m, signature.align_a, config, g.threads);
     g.b = operand_geometry(order_b(signature.layout) == Order::column, config.block.n, signature.align_b, config,
                            g.threads);
-    g.accumulator_registers = config.thread.m * config.thread.n;
+    g.accumulator_registers = bounded_product(config.thread.m, config.thread.n);
     g.fragment_registers = (config.thread.m + config.thread.n) * (config.double_buffer ? 2 : 1);
     if (config.copy == CopyPath::registers) g.staging_registers = g.a.copies + g.b.copies;
     const int aligned = config.split_k > 1 ? kQuad : signature.align_d / bytes(signature.d);

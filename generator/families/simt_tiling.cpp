@@ -1,5 +1,6 @@
 #include "generator/families/simt_tiling.hpp"
 
+#include "generator/families/bounded.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/copy_atom.hpp"
 
@@ -33,7 +34,7 @@ SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& til
     g.tile = tiling.thread_tile();
     g.threads_m = safe_quotient(g.block.m, g.tile.m);
     g.threads_n = safe_quotient(g.block.n, g.tile.n);
-    g.threads = g.threads_m * g.threads_n;
+    g.threads = bounded_product(g.threads_m, g.threads_n);
     const int fast = std::min(tiling.along_n ? g.threads_n : g.threads_m, kWarpLanes);
     const int slow = fast > 0 ? kWarpLanes / fast : 0;
     g.warp_m = tiling.along_n ? slow : fast;
@@ -41,7 +42,7 @@ SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& til
     g.a_k_major = is_k_major(Operand::a, signature.layout);
     g.b_k_major = is_k_major(Operand::b, signature.layout);
     if (g.uses_shared()) add_panels(g);
-    g.accumulator_registers = g.tile.m * g.tile.n;
+    g.accumulator_registers = bounded_product(g.tile.m, g.tile.n);
     g.fragment_registers = g.tile.m + g.tile.n;
     g.registers = g.accumulator_registers + 2 * g.fragment_registers + kOtherRegisters;
     return g;

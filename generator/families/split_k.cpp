@@ -3,9 +3,10 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kReduceColumns = 256;  // of D a reduction block takes at a time: four a thread
-constexpr int kAddRows = 8;          // of a cut tile a block adds at a time, about
-constexpr int kMostAddBlocks = 32;   // on an SM
+constexpr int kReduceColumns = 256;         // of D a reduction block takes at a time: four a thread
+constexpr int kMostReduceBlocks = 1 << 20;  // hundreds for each place on any GPU; a grid may have 2^31
+constexpr int kAddRows = 8;                 // of a cut tile a block adds at a time, about
+constexpr int kMostAddBlocks = 32;          // on an SM
 
 }  // namespace
 
@@ -13,7 +14,7 @@ KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments) {
     KernelEntry entry;
     entry.function = "gemm_reduce";
     entry.threads = kReduceThreads;
-    entry.grid = {1, kReduceColumns, 1};
+    entry.grid = {.tile_m = 1, .tile_n = kReduceColumns, .most = kMostReduceBlocks};
     entry.arguments = arguments;
     return entry;
 }

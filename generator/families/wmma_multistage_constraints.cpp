@@ -79,7 +79,7 @@ Reasons wmma_multistage_violations(const GemmSpec& spec, const KernelConfig& con
     check_copy(reasons, "A", g.a, g.threads);
     check_copy(reasons, "B", g.b, g.threads);
     check_epilogue(reasons, c, g);
-    check_rasterization(reasons, c.rasterization, c.group);
+    check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, g, arch);
     check_grid(reasons, spec, {c.block.m, c.block.n, 1});
     return reasons;

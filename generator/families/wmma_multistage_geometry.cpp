@@ -1,5 +1,6 @@
 #include "generator/families/wmma_multistage_geometry.hpp"
 
+#include "generator/families/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
 
 #include <algorithm>
@@ -33,14 +34,14 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const WmmaMultist
     MmaMultistageGeometry g;
     g.warps_m = safe_quotient(config.block.m, config.warp.m);
     g.warps_n = safe_quotient(config.block.n, config.warp.n);
-    g.threads = g.warps_m * g.warps_n * 32;
+    g.threads = bounded_product(g.warps_m, g.warps_n, 32);
     g.k_steps = safe_quotient(config.block.k, config.mma.k);
     g.tiles_m = safe_quotient(config.warp.m, config.mma.m);
     g.tiles_n = safe_quotient(config.warp.n, config.mma.n);
     g.staged_bytes = bytes(signature.accumulator);
-    g.accumulator_registers = config.warp.m * config.warp.n / 32 * g.staged_bytes / 4;
+    g.accumulator_registers = bounded_product(config.warp.m, config.warp.n) / 32 * g.staged_bytes / 4;
     // f16 fragments hold everything twice by name, but ptxas keeps one copy.
-    const int fragment = (config.warp.m + config.warp.n) * config.mma.k / 64;
+    const int fragment = bounded_product(config.warp.m + config.warp.n, config.mma.k) / 64;
     g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
     g.a = operand_of(Operand::a, signature, config, g.threads);
     g.b = operand_of(Operand::b, signature, config, g.threads);

@@ -206,7 +206,8 @@ __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
     return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Copies (rows, columns) with pitch ld to rows of packed_pitch(columns); a thread moves vectors of eight elements.
+// Copies (rows, columns) with pitch ld to rows of packed_pitch(columns); a thread moves vectors of eight elements. There are
+// fewer than 2^31 of them, and of threads no more: a step never wraps.
 __device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows, int columns, Bits* packed) {
     if (rows == 0 || columns == 0) return;
     const char* begin      = reinterpret_cast<const char*>(matrix);
@@ -240,7 +241,7 @@ struct OutputTile {
 __device__ __forceinline__ OutputTile partial_sums(const GemmArgs& args, int split) {
     OutputTile output;
     output.ldd   = slab_pitch(args.n);
-    output.d     = slabs(args) + split * args.m * output.ldd;
+    output.d     = slabs(args) + split * (args.m * output.ldd);
     output.m     = args.m;
     output.n     = static_cast<int>(output.ldd);                // the padding too: it is read back in whole vectors
     output.alpha = 1.0f;

@@ -101,6 +101,31 @@ TEST_CASE("launch geometry follows the tiles") {
     CHECK(split.entries[2].function == "gemm_reduce");
 }
 
+TEST_CASE("main allows a cluster of more blocks than every GPU takes") {
+    MmaMultistageConfig config;
+    config.reduction = Reduction::cluster;
+    const auto main_of = [&](int splits) {
+        config.split_k = splits;
+        return host_main(generate(problem(128, 256, 8192), {config}, find_arch("sm_90a")), problem(128, 256, 8192));
+    };
+    CHECK_THAT(main_of(16),
+               ContainsSubstring("cudaFuncSetAttribute(gemm, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)"));
+    CHECK_THAT(main_of(8), !ContainsSubstring("NonPortable"));
+}
+
+TEST_CASE("grids of entries whose threads go on stay within what 32 bits and a grid take") {
+    for (const std::int64_t rows : {std::int64_t{1} << 27, kLargestExtent}) {
+        MmaMultistageConfig config;
+        config.pack = Pack::a;
+        config.split_k = 2;
+        GemmSpec spec = problem(rows, 260, 7);
+        const std::vector<KernelEntry> entries = family_of({config}).entries(signature(spec), {config});
+        REQUIRE(entries.size() == 3);
+        CHECK(block_count(entries.front().grid, resolved(spec)) * entries.front().threads <= std::int64_t{1} << 31);
+        CHECK(block_count(entries.back().grid, resolved(spec)) <= std::numeric_limits<std::int32_t>::max());
+    }
+}
+
 TEST_CASE("configs that don't fit are refused with all reasons") {
     MmaMultistageConfig config;
     config.stages = 1;

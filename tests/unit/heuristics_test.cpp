@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
+#include <string>
 
 namespace {
 
@@ -119,4 +121,86 @@ TEST_CASE("a choice takes a few milliseconds") {
 #ifdef NDEBUG
     CHECK(us < 15000);  // generous: machines are loaded; unoptimised and sanitized builds only print it
 #endif
+}
+
+TEST_CASE("a matrix of short rows is not packed to a multiple of its size") {
+    GemmSpec column;  // 34 GB packed
+    column.m = kLargestExtent;
+    column.n = column.k = 1;
+    const auto pack_of = [](const KernelConfig& config) { return std::get<MmaMultistageConfig>(config.family).pack; };
+    CHECK_FALSE(packs_a(pack_of(choose_config(column, find_gpu("h200")))));
+    const GemmSpec three = parse_shape_line("bf16 tn 134217728 8 3");
+    CHECK_FALSE(packs_a(pack_of(choose_config(three, find_gpu("h200")))));
+
+    const auto packing_us = [](std::int64_t k) {
+        const GemmSpec spec = resolved(parse_shape_line("bf16 tn 1048576 256 " + std::to_string(k)));
+        MmaMultistageConfig packed;
+        packed.pack = Pack::a;
+        const auto cost_of = [&](const MmaMultistageConfig& c) {
+            return family_of({c}).cost(spec, {c}, find_gpu("h200"));
+        };
+        return cost_of(packed).overhead_us - cost_of(MmaMultistageConfig{}).overhead_us;
+    };
+    CHECK(packing_us(9) > 1.4 * packing_us(8));  // rows of 16 to write
+}
+
+TEST_CASE("tiles beyond all bounds are refused with reasons") {
+    const GpuModel& gpu = find_gpu("h200");
+    for (const Family& family : family_table()) {
+        const bool half = family.math_unit == MathUnit::tensor_cores;
+        const GemmSpec spec = resolved(parse_shape_line(half ? "bf16 tn 256 256 256" : "f32 tn 256 256 256"));
+        const KernelConfig usual = family.candidates(spec, gpu).front();
+        const auto check_refused = [&](const ParameterMap& parameters) {
+            const KernelConfig config = family.with_parameters(usual, parameters);
+            const std::string kernel = kernel_name({signature(spec), config});
+            INFO(kernel);
+            CHECK_THROWS_AS(choose_config(spec, gpu, {.kernel = kernel, .family = {}, .parameters = {}}), ConfigError);
+            CHECK_THROWS_AS(
+                choose_config(spec, gpu, {.kernel = {}, .family = std::string(family.name), .parameters = parameters}),
+                ConfigError);
+        };
+        ParameterMap all;
+        for (const auto& [name, value] : family.parameters(usual)) {
+            if (value.find('x') == std::string::npos) continue;  // no shape
+            const std::string huge =
+                std::count(value.begin(), value.end(), 'x') == 2 ? "65536x65536x65536" : "65536x65536";
+            check_refused({{name, huge}});
+            all[name] = huge;
+        }
+        check_refused(all);
+    }
+}
+
+TEST_CASE("what no SM can hold takes for ever, not no time") {
+    const GpuModel& gpu = find_gpu("h200");
+    const GemmSpec spec = resolved(parse_shape_line("bf16 tn 4096 4096 4096"));
+    for (const char* name :
+         {"mma_multistage_tn_a-bf16_b-bf16_c-none_d-bf16t_acc-f32_block65536x65536x64_warp16x16_mma16x8x16_ldsm4n."
+          "4n_stages4_sw128_db1_group8m_epi-smem_split1_pack-none_align16.16.16",
+          "simt_naive_tn_a-bf16_b-bf16_c-none_d-bf16t_acc-f32_block65536x65536_coalesced1_align16.16.16"}) {
+        const KernelConfig config = parse_kernel_name(name).config;
+        CHECK(std::isinf(family_of(config).cost(spec, config, gpu).total_us));
+        CHECK_FALSE(family_of(config).violations(spec, config, *gpu.arch).empty());
+    }
+    const Selection huge{.kernel = {}, .family = "simt_naive", .parameters = {{"block", "65536x65536"}}};
+    CHECK_THROWS_AS(choose_config(spec, gpu, huge), ConfigError);
+}
+
+TEST_CASE("strips of more tiles than 32 bits count are refused") {
+    const GemmSpec wide = parse_shape_line("bf16 tn 65536 1000000000 64");  // 2^32 / 1024 tiles of 238
+    const auto grouped = [](const char* rasterization, const char* group) {
+        return Selection{
+            .kernel = {},
+            .family = "mma_multistage",
+            .parameters = {
+                {"block", "16x64x32"}, {"warp", "16x16"}, {"rasterization", rasterization}, {"group", group}}};
+    };
+    CHECK_THROWS_WITH(choose_config(wide, find_gpu("h200"), grouped("grouped_m", "1024")),
+                      ContainsSubstring("32 bits"));
+    GemmSpec narrow = wide;
+    narrow.m = 16;
+    CHECK_THROWS_WITH(choose_config(narrow, find_gpu("h200"), grouped("grouped_m", "1024")),
+                      ContainsSubstring("32 bits"));
+    CHECK_NOTHROW(choose_config(narrow, find_gpu("h200"), grouped("grouped_n", "1024")));
+    CHECK_NOTHROW(choose_config(narrow, find_gpu("h200"), grouped("grouped_m", "256")));
 }

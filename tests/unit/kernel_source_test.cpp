@@ -25,4 +25,5 @@ TEST_CASE("block_count gives each tile left over from whole waves two blocks") {
 TEST_CASE("block_count is exact beyond 32 bits") {
     CHECK(block_count({64, 64, 1}, 5'000'000, 8) == 78'125);
     CHECK(block_count({16, 8, 1}, 2'147'418'111, 2'147'418'111) == 134'213'632LL * 268'427'264LL);
+    CHECK(block_count({1, 1, 65536}, 2'147'418'111, 2'147'418'111) == 1LL << 62);
 }
