@@ -3,6 +3,7 @@
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
 #include "runtime/context.hpp"
+#include "runtime/entry_json.hpp"
 #include "runtime/export_launcher.hpp"
 #include "runtime/file_system.hpp"
 
@@ -30,27 +31,9 @@ std::string checked_name(const ExportOptions& options, const GemmSpec& spec) {
         fmt::format("'{}' is no name for C functions: letters, digits and underscores, no digit first", options.name));
 }
 
-nlohmann::json entry_json(const KernelEntry& entry) {
-    nlohmann::json arguments = nlohmann::json::array();
-    constexpr const char* kKinds[] = {"pointer", "i32", "i64", "f32"};
-    for (const KernelArgument& argument : entry.arguments) {
-        arguments.push_back({{"role", to_string(argument.role)}, {"kind", kKinds[static_cast<int>(argument.kind)]}});
-    }
-    return {{"function", entry.function},
-            {"threads", entry.threads},
-            {"shared_bytes", entry.shared_bytes},
-            {"cluster", entry.cluster},
-            {"grid",
-             {{"tile_m", entry.grid.tile_m},
-              {"tile_n", entry.grid.tile_n},
-              {"splits", entry.grid.splits},
-              {"wave", entry.grid.wave}}},
-            {"arguments", arguments}};
-}
-
 std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled) {
     nlohmann::json entries = nlohmann::json::array();
-    for (const KernelEntry& entry : input.source.entries) entries.push_back(entry_json(entry));
+    for (const KernelEntry& entry : input.source.entries) entries.push_back(nlohmann::json(to_json(entry)));
     const nlohmann::json meta = {{"format", "jitgemm-export-v1"},
                                  {"jitgemm", kVersion},
                                  {"name", input.name},

@@ -1,6 +1,8 @@
 #include "runtime/export_launcher.hpp"
 
+#include "generator/families/constraint_checks.hpp"
 #include "generator/kernel_config.hpp"
+#include "runtime/entry_json.hpp"
 #include "runtime/export_text.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace jitgemm {
@@ -94,12 +97,15 @@ std::string exported_problem(const GemmSpec& spec) {
 // ---- checks ----------------------------------------------------------------------------------------------------------
 
 std::string operand_check(const OperandText& operand) {
-    const std::string_view run = operand.order == Order::row ? operand.columns : operand.rows;
+    const bool by_row = operand.order == Order::row;
+    const std::string_view lines = by_row ? operand.rows : operand.columns;
+    const std::string_view run = by_row ? operand.columns : operand.rows;
     std::string_view condition;
     if (operand.is_input_product) condition = "problem->alpha != 0 && problem->k != 0 && ";
     if (operand.name == "c") condition = "problem->beta != 0 && ";
-    return fmt::format("    if ({}!is_operand(problem->{}, problem->{}, problem->ld{}, {}, {})) return 0;\n", condition,
-                       operand.name, run, operand.name, bytes(operand.type), operand.alignment);
+    return fmt::format(
+        "    if ({}!is_operand(problem->{}, problem->{}, problem->{}, problem->ld{}, {}, {})) return 0;\n", condition,
+        operand.name, lines, run, operand.name, bytes(operand.type), operand.alignment);
 }
 
 /// A kernel that leaves edges unchecked reads beyond the matrices of a problem that is not whole tiles.
@@ -109,9 +115,24 @@ bool needs_whole_tiles(const LauncherInput& input) {
     return simt != nullptr && !simt->edges;
 }
 
+/// Blocks reckon in 32 bits with the tiles of a strip, which wide ones hold only where the extents are not of the largest.
+bool has_wide_strips(const LauncherInput& input) {
+    const auto is_wide = [](const auto& config) {
+        if constexpr (requires { config.group; }) return config.group > kGroupOfAnyExtents;
+        return false;
+    };
+    return std::visit(is_wide, parse_kernel_name(input.source.name).config.family);
+}
+
+/// Why the kernel is sure of its own m, n and k alone; empty where any will do.
+std::string_view own_shape_reason(const LauncherInput& input) {
+    if (input.workspace_bytes != 0) return "its workspace is made for";
+    return needs_whole_tiles(input) || has_wide_strips(input) ? "it was exported for" : "";
+}
+
 std::string shape_checks(const LauncherInput& input) {
     std::string checks;
-    if (input.workspace_bytes != 0 || needs_whole_tiles(input)) {  // sure for this shape alone
+    if (!own_shape_reason(input).empty()) {
         checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n",
                               input.spec.m, input.spec.n, input.spec.k);
     }
@@ -123,7 +144,8 @@ std::string shape_checks(const LauncherInput& input) {
     };
     const std::vector<KernelArgument>& arguments = input.source.entries.front().arguments;
     if (std::any_of(arguments.begin(), arguments.end(), is_narrow)) {
-        checks += "    if (problem->m > INT32_MAX || problem->n > INT32_MAX || problem->k > INT32_MAX) return 0;\n";
+        checks += fmt::format("    if (problem->m > {0} || problem->n > {0} || problem->k > {0}) return 0;\n",
+                              kLargestExtent);
     }
     return checks;
 }
@@ -187,6 +209,10 @@ std::string assignments(const KernelEntry& entry, const LauncherInput& input) {
     return text;
 }
 
+bool is_portable(const std::array<int, 3>& cluster) {
+    return cluster[0] * cluster[1] * cluster[2] <= kPortableClusterBlocks;
+}
+
 std::string call(const KernelEntry& entry) {
     const bool single = entry.cluster == std::array<int, 3>{1, 1, 1};
     return filled(single ? export_text::kPlainCall : export_text::kClusterCall,
@@ -230,8 +256,9 @@ EntriesText entries_text(const LauncherInput& input) {
     for (std::size_t i = 0; i < input.source.entries.size(); ++i) {
         const KernelEntry& entry = input.source.entries[i];
         text.functions += entry_function(entry, input);
-        text.lookups += fmt::format("    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {});\n",
-                                    i, entry.function, entry.shared_bytes);
+        text.lookups +=
+            fmt::format("    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {}, {});\n", i,
+                        entry.function, entry.shared_bytes, is_portable(entry.cluster) ? 0 : 1);
         text.launches +=
             fmt::format("    if (result == CUDA_SUCCESS) result = launch_{}(kernel->functions[{}], problem, stream);\n",
                         entry.function, i);
@@ -241,21 +268,16 @@ EntriesText entries_text(const LauncherInput& input) {
 
 }  // namespace
 
-std::string_view to_string(ArgumentRole role) {
-    constexpr std::array<std::string_view, 14> kNames = {"a", "b",   "c",   "d",   "workspace", "m",     "n",
-                                                         "k", "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
-    return kNames.at(static_cast<std::size_t>(role));
-}
-
 std::string launcher_header(const LauncherInput& input) {
+    const std::string_view reason = own_shape_reason(input);
     return filled(export_text::kHeader,
                   {{"OPERANDS", operand_lines(input.spec)},
                    {"FIELDS", problem_fields(input)},
                    {"BETA_C", input.spec.c ? " + beta * C (m, n)" : ""},
                    {"KERNEL", input.source.name},
                    {"ARCH", std::string(input.source.arch->name)},
-                   {"SHAPES", input.workspace_bytes == 0 ? "Any m, n, k and leading dimensions will do."
-                                                         : "Only for the m, n and k its workspace is made for."},
+                   {"SHAPES", reason.empty() ? "Any m, n, k and leading dimensions will do."
+                                             : fmt::format("Only for the m, n and k {}.", reason)},
                    {"GUARD", upper(input.name) + "_H"},
                    {"FUNCTIONS", std::to_string(input.source.entries.size())},
                    {"NAME", input.name}});

@@ -20,7 +20,4 @@ struct LauncherInput {
 [[nodiscard]] std::string launcher_header(const LauncherInput& input);
 [[nodiscard]] std::string launcher_source(const LauncherInput& input);
 
-/// The role's name as C and meta.json have it: "lda".
-[[nodiscard]] std::string_view to_string(ArgumentRole role);
-
 }  // namespace jitgemm

@@ -46,7 +46,8 @@ CUresult @NAME@_load(@NAME@_kernel *kernel, const char *cubin_path);
 CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin);
 
 /* Enqueues; may be captured into a graph. Answers CUDA_ERROR_INVALID_VALUE, with nothing enqueued, when an extent or
- * leading dimension is out of range, a pointer is null, or a pointer or leading dimension is less aligned than above. */
+ * leading dimension is out of range, a pointer is null, or a pointer or leading dimension (of more than one row or column) is less
+ * aligned than above. */
 CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream);
 
 CUresult @NAME@_unload(@NAME@_kernel *kernel);
@@ -72,11 +73,15 @@ inline constexpr std::string_view kSource = R"(/* Launcher of an exported kernel
 
 /* ---- loading */
 
-static CUresult get_function(@NAME@_kernel *kernel, int index, const char *name, int shared_bytes) {
+static CUresult get_function(@NAME@_kernel *kernel, int index, const char *name, int shared_bytes, int large_cluster) {
     CUresult result = cuModuleGetFunction(&kernel->functions[index], kernel->module, name);
     if (result == CUDA_SUCCESS && shared_bytes > 48 * 1024) {
         result = cuFuncSetAttribute(kernel->functions[index], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                     shared_bytes);
+    }
+    /* Not every GPU has room for clusters of more than eight blocks. */
+    if (result == CUDA_SUCCESS && large_cluster) {
+        result = cuFuncSetAttribute(kernel->functions[index], CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     }
     /* The driver loads code lazily: asking for a fact of it does so now, and the first launch may be a captured one. */
     if (result == CUDA_SUCCESS) {
@@ -112,9 +117,11 @@ static int64_t tiles(int64_t extent, int64_t tile) {
     return (extent + tile - 1) / tile;
 }
 
-/* Whether rows (or columns) of `run` elements, `pitch` apart, all begin at multiples of `alignment` bytes. */
-static int is_operand(CUdeviceptr pointer, int64_t run, int64_t pitch, int element_bytes, int alignment) {
-    return pointer != 0 && pointer % (unsigned)alignment == 0 && pitch >= run && pitch * element_bytes % alignment == 0;
+/* Whether `lines` rows (or columns) of `run` elements, `pitch` apart, all begin at multiples of `alignment` bytes. */
+static int is_operand(CUdeviceptr pointer, int64_t lines, int64_t run, int64_t pitch, int element_bytes,
+                      int alignment) {
+    return pointer != 0 && pointer % (unsigned)alignment == 0 && pitch >= run &&
+           (lines == 1 || pitch % alignment * element_bytes % alignment == 0);
 }
 
 static int is_sound(const @NAME@_problem *problem) {
@@ -136,6 +143,7 @@ static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *pro
     struct {
 @ARGUMENT_FIELDS@    } arguments;
     void *parameters[1];
+    if (blocks == 0) return CUDA_SUCCESS; /* packing an operand without elements */
     if (blocks > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
     memset(&arguments, 0, sizeof arguments);
 @ASSIGNMENTS@    parameters[0] = &arguments;

@@ -3,23 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <string_view>
-
 namespace jitgemm::cli {
 namespace {
 
 constexpr double kFlopsPerTflopMicrosecond = 1e6;
-
-/// In the order of the enumeration.
-constexpr std::array<std::string_view, 14> kRoles{"a", "b",   "c",   "d",   "workspace", "m",     "n",
-                                                  "k", "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
-constexpr std::array<std::string_view, 4> kKinds{"pointer", "i32", "i64", "f32"};
-
-Json argument_json(const KernelArgument& argument) {
-    return {{"role", kRoles.at(static_cast<std::size_t>(argument.role))},
-            {"kind", kKinds.at(static_cast<std::size_t>(argument.kind))}};
-}
 
 }  // namespace
 
@@ -51,21 +38,6 @@ Json to_json(const CostEstimate& cost) {
             {"waves", cost.waves},         {"blocks_per_sm", cost.blocks_per_sm},
             {"tail_us", cost.tail_us},     {"tensor_us", cost.tensor_us},
             {"shared_us", cost.shared_us}, {"l1_us", cost.l1_us}};
-}
-
-Json to_json(const KernelEntry& entry) {
-    Json arguments = Json::array();
-    for (const KernelArgument& argument : entry.arguments) arguments.push_back(argument_json(argument));
-    return {{"function", entry.function},
-            {"threads", entry.threads},
-            {"shared_bytes", entry.shared_bytes},
-            {"cluster", entry.cluster},
-            {"grid",
-             {{"tile_m", entry.grid.tile_m},
-              {"tile_n", entry.grid.tile_n},
-              {"splits", entry.grid.splits},
-              {"wave", entry.grid.wave}}},
-            {"arguments", arguments}};
 }
 
 Json to_json(const tuning::TunedChoice& choice) {

@@ -4,6 +4,7 @@
 #include "generator/families/family.hpp"
 #include "generator/gemm_spec.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/entry_json.hpp"
 #include "runtime/tuning/lookup.hpp"
 
 #include <string>
@@ -14,7 +15,7 @@ namespace jitgemm::cli {
 [[nodiscard]] Json to_json(const GemmSpec& spec);
 [[nodiscard]] Json to_json(const GpuModel& gpu);
 [[nodiscard]] Json to_json(const CostEstimate& cost);
-[[nodiscard]] Json to_json(const KernelEntry& entry);
+using jitgemm::to_json;  // of a KernelEntry
 /// Which of exact, nearest, heuristic, forced it was and why; for a near problem that one and how far it is.
 [[nodiscard]] Json to_json(const tuning::TunedChoice& choice);
 

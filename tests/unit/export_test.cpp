@@ -21,6 +21,7 @@
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 namespace fs = std::filesystem;
 
 namespace {
@@ -76,7 +77,8 @@ typedef unsigned long long CUdeviceptr;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
-typedef enum { CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 } CUfunction_attribute;
+typedef enum { CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+               CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14 } CUfunction_attribute;
 typedef enum { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 } CUlaunchAttributeID;
 typedef union { char pad[64]; struct { unsigned x, y, z; } clusterDim; } CUlaunchAttributeValue;
 typedef struct { CUlaunchAttributeID id; char pad[4]; CUlaunchAttributeValue value; } CUlaunchAttribute;
@@ -114,8 +116,7 @@ CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
     return f == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
-    (void)a;
-    printf("grant %s %d\n", (const char *)f, v);
+    printf("grant %s %d %d\n", (const char *)f, (int)a, v);
     return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
@@ -182,6 +183,10 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
     return text;
 }
 
+bool has_workspace(const Exported& kernel) {
+    return family_of(kernel.config).workspace_bytes(with_row_major_d(kernel.spec), kernel.config) != 0;
+}
+
 // What the fake driver must write for one launch, from jitgemm's own way to launch.
 std::string expected_launch(const Exported& kernel, float alpha) {
     const bool traded = kernel.spec.d_order == Order::column;
@@ -192,10 +197,11 @@ std::string expected_launch(const Exported& kernel, float alpha) {
         arguments.c = kC;
         arguments.beta = 0.5F;
     }
-    arguments.workspace = kWorkspace;
+    if (has_workspace(kernel)) arguments.workspace = kWorkspace;
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
         const PackedArguments packed = pack_arguments(entry.arguments, row_major, arguments);
+        if (block_count(entry.grid, row_major) == 0) continue;  // packing an operand without elements
         if (entry.cluster[0] > 1)
             text += fmt::format("cluster 4 {} {} {}\n", entry.cluster[0], entry.cluster[1], entry.cluster[2]);
         text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major), entry.threads,
@@ -207,30 +213,35 @@ std::string expected_launch(const Exported& kernel, float alpha) {
 std::string expected_grants(const Exported& kernel) {
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
-        if (entry.shared_bytes > 48 * 1024) text += fmt::format("grant {} {}\n", entry.function, entry.shared_bytes);
+        if (entry.shared_bytes > 48 * 1024) text += fmt::format("grant {} 8 {}\n", entry.function, entry.shared_bytes);
+        if (entry.cluster[0] > 8) text += fmt::format("grant {} 14 1\n", entry.function);
     }
     return text;
 }
 
-void check_launcher(const Exported& kernel) {
+// What the launcher asks of the driver: one sound launch, then with alpha 0, then unsound ones.
+std::string launcher_output(const Exported& kernel) {
     const TemporaryFolder folder;
     write(kernel, folder.path, {.name = "taken", .force = false});
     write_new_file(folder.path / "cuda.h", kFakeCudaHeader);
     write_new_file(folder.path / "main.c", kMain);
-    const bool has_workspace = kernel.source.entries.size() > 1;
     const std::string in_folder = "cd " + folder.path.string() + " && ";
     const auto [messages, status] =
         run(in_folder +
             fmt::format("cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -DARGUMENT_BYTES={} -DHAS_C={} "
                         "-DHAS_WORKSPACE={} taken.c main.c -o main",
                         argument_struct_bytes(kernel.source.entries.front().arguments), kernel.spec.c ? 1 : 0,
-                        has_workspace ? 1 : 0));
+                        has_workspace(kernel) ? 1 : 0));
     INFO(messages);
     REQUIRE(status == 0);
     const auto [output, result] = run(in_folder + "./main");
     CHECK(result == 0);
-    CHECK(output == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n" +
-                        expected_launch(kernel, 0) + "0\n1\n1\n1\n0\nunload\n");
+    return output;
+}
+
+void check_launcher(const Exported& kernel) {
+    CHECK(launcher_output(kernel) == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) +
+                                         "0\n" + expected_launch(kernel, 0) + "0\n1\n1\n1\n0\nunload\n");
 }
 
 }  // namespace
@@ -311,6 +322,25 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
                                                                                                  {"split_k", "1"},
                                                                                                  {"wave", "9"}}));
     }
+    SECTION("operands of one line, whose leading dimension nobody uses") {
+        const DataType f32 = DataType::f32;
+        check_launcher(exported({.m = 1, .n = 64, .k = 777}));
+        check_launcher(exported({.m = 1, .n = 777, .k = 64}));
+        check_launcher(exported({.m = 777, .n = 1, .k = 777, .layout = GemmLayout::nn}));
+        check_launcher(exported({.m = 1, .n = 64, .k = 777, .a = f32, .b = f32, .d = f32}));
+    }
+    SECTION("packed operands without elements") {
+        const Exported kernel = exported({.m = 300, .n = 40, .k = 0}, {{"pack", "ab"}});
+        REQUIRE(kernel.source.entries.size() == 3);
+        CHECK_THAT(launcher_output(kernel),
+                   StartsWith("load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n"));
+    }
+    SECTION("a cluster of more blocks than every GPU takes") {
+        const Exported kernel =
+            exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "16"}, {"reduction", "cluster"}});
+        REQUIRE(kernel.source.entries.front().cluster[0] == 16);
+        check_launcher(kernel);
+    }
     SECTION("split K") { check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}})); }
 }
 
@@ -323,6 +353,36 @@ TEST_CASE("the launcher of a kernel that leaves edges unchecked takes its own sh
     };
     CHECK_THAT(launcher_of("0"), ContainsSubstring("problem->m != 1024 || problem->n != 1024 || problem->k != 512"));
     CHECK_THAT(launcher_of("1"), !ContainsSubstring("problem->m != 1024"));
+}
+
+TEST_CASE("a launcher takes no extents that the kernel could not count") {
+    const auto launcher_of = [](const ParameterMap& parameters) {
+        const TemporaryFolder folder;
+        write(exported({.m = 1024, .n = 1024, .k = 512}, parameters), folder.path, {.name = "taken", .force = false});
+        return text_of(folder.path / "taken.c");
+    };
+    CHECK_THAT(launcher_of({{"group", "16"}}),
+               ContainsSubstring("problem->m > 2147418111") && !ContainsSubstring("m != 1024"));
+    CHECK_THAT(launcher_of({{"group", "1024"}}), ContainsSubstring("problem->m != 1024"));
+}
+
+TEST_CASE("an export's entries say all of their grids") {
+    const TemporaryFolder folder;
+    const Exported kernel = exported({.m = 300, .n = 40, .k = 4001}, {{"pack", "ab"}});
+    write(kernel, folder.path, {.name = "taken", .force = false});
+    const auto entries = nlohmann::json::parse(text_of(folder.path / "meta.json")).at("entries");
+    REQUIRE(entries.size() == kernel.source.entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto& grid = entries.at(i).at("grid");
+        GridRule rule{.tile_m = grid.at("tile_m"),
+                      .tile_n = grid.at("tile_n"),
+                      .splits = grid.at("splits"),
+                      .most = grid.at("most"),
+                      .wave = grid.at("wave")};
+        const std::string matrix = grid.at("matrix");
+        rule.matrix = matrix == "a" ? GridMatrix::a : matrix == "b" ? GridMatrix::b : GridMatrix::d;
+        CHECK(rule == kernel.source.entries[i].grid);
+    }
 }
 
 TEST_CASE("the launcher compiles with the real cuda.h") {
