@@ -211,8 +211,11 @@ public:
 
 private:
     static std::shared_ptr<const CublasLt> open_library(Context::Impl& context) {
-        const ScopedContext current(cuda_context(*context.device));
-        return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()));
+        return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()),
+                              [device = context.device](const std::function<void()>& step) {
+                                  const ScopedContext current(cuda_context(*device));
+                                  step();
+                              });
     }
 
     std::shared_ptr<Device> device_;

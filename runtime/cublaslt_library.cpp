@@ -1,9 +1,13 @@
 #include "runtime/cublaslt_library.hpp"
 
+#include "runtime/log.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 #include <vector>
 
 namespace jitgemm {
@@ -51,8 +55,8 @@ std::vector<std::string> cublaslt_search_list(const Options& options, int newest
     return list;
 }
 
-std::shared_ptr<const CublasLt> CublasLt::open(const std::vector<std::string>& candidates) {
-    const std::shared_ptr<CublasLt> opened(new CublasLt);
+std::shared_ptr<const CublasLt> CublasLt::open(const std::vector<std::string>& candidates, InContext in_context) {
+    const std::shared_ptr<CublasLt> opened(new CublasLt(std::move(in_context)));
     std::vector<std::string> tried;
     opened->library_ = DynamicLibrary::open_first(candidates, tried);
     if (!opened->library_) {
@@ -65,12 +69,17 @@ std::shared_ptr<const CublasLt> CublasLt::open(const std::vector<std::string>& c
     // It keeps threads and per-process state of its own; unloading it would pull code from under them.
     opened->library_.keep_loaded();
     opened->find_functions();
-    opened->check(opened->create(&opened->handle), "cublasLtCreate");
+    opened->in_context_([&] { opened->check(opened->create(&opened->handle), "cublasLtCreate"); });
     return opened;
 }
 
 CublasLt::~CublasLt() {
-    if (handle != nullptr) destroy(handle);
+    if (handle == nullptr) return;
+    try {
+        in_context_([this] { destroy(handle); });
+    } catch (const std::exception& error) {
+        log().debug("cuBLASLt handle not destroyed: {}", error.what());  // its context is gone, and the handle with it
+    }
 }
 
 void CublasLt::find_functions() {

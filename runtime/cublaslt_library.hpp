@@ -4,8 +4,10 @@
 #include "runtime/dynamic_library.hpp"
 #include "runtime/jitgemm.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace jitgemm {
@@ -17,7 +19,11 @@ namespace jitgemm {
 class CublasLt {
 public:
     /// Throws Error listing what was looked for and where, or saying what cublasLtCreate answered.
-    [[nodiscard]] static std::shared_ptr<const CublasLt> open(const std::vector<std::string>& candidates);
+    /// `in_context` runs a function with that context current, whatever the calling thread's is by then: the handle is destroyed
+    /// so.
+    using InContext = std::function<void(const std::function<void()>&)>;
+    [[nodiscard]] static std::shared_ptr<const CublasLt> open(const std::vector<std::string>& candidates,
+                                                              InContext in_context);
     CublasLt(const CublasLt&) = delete;
     CublasLt& operator=(const CublasLt&) = delete;
     ~CublasLt();
@@ -42,9 +48,10 @@ public:
     cublaslt::Matmul matmul = nullptr;
 
 private:
-    CublasLt() = default;
+    explicit CublasLt(InContext in_context) : in_context_(std::move(in_context)) {}
     void find_functions();
 
+    InContext in_context_;
     DynamicLibrary library_;
     cublaslt::GetStatusString status_string_ = nullptr;  // absent in old versions
 };

@@ -1,5 +1,6 @@
 #include "runtime/context.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -61,11 +62,14 @@ std::shared_ptr<const GemmKernel::State> GemmKernel::shared_state() const {
     return slot_->states.back();
 }
 
+// With a workspace that the latest state finds too small: the last one that the caller may have asked workspace_bytes() of.
 const GemmKernel::State& GemmKernel::state_for(const GemmArguments& arguments) const {
     const State& latest = state();
     if (!arguments.workspace || arguments.workspace_bytes >= latest.workspace_bytes) return latest;
     const std::lock_guard lock(slot_->mutex);
-    return *slot_->states.front();  // what the caller asked workspace_bytes() of
+    const auto fits = [&](const auto& state) { return state->workspace_bytes <= arguments.workspace_bytes; };
+    const auto found = std::find_if(slot_->states.rbegin(), slot_->states.rend(), fits);
+    return found == slot_->states.rend() ? latest : **found;
 }
 
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {

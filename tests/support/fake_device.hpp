@@ -3,6 +3,7 @@
 #include "generator/arch.hpp"
 #include "runtime/device.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -34,6 +35,10 @@ public:
 
     [[nodiscard]] DevicePointer allocate(std::size_t bytes) override {
         const std::lock_guard lock(mutex_);
+        std::size_t used = 0;
+        for (const auto& [address, size] : live_) used += size;
+        if (bytes > memory - std::min(memory, used))
+            throw CudaError("no room", "CUDA_ERROR_OUT_OF_MEMORY", "cuMemAlloc");
         void* const pointer = ::operator new(bytes);
         live_[reinterpret_cast<std::uintptr_t>(pointer)] = bytes;
         return pointer;
@@ -80,6 +85,7 @@ public:
 
     [[nodiscard]] std::size_t live_allocations() const { return live_.size(); }
 
+    std::size_t memory = std::size_t{1} << 30;  ///< that all allocations share
     std::atomic<int> launch_count = 0;
     std::atomic<int> loads = 0;
     bool record = true;

@@ -5,6 +5,7 @@
 #include "tests/catch.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <random>
 
 using namespace jitgemm;
@@ -143,6 +144,7 @@ TEST_CASE("a missing libcublasLt is reported with all that was looked for") {
     Options options;
     options.cuda_path = "/absent/cuda";
     options.wheel_directory = "/absent/wheels";
+    const auto at_once = [](const std::function<void()>& step) { step(); };
     const auto looked_for = [&](const char* path, int newest_major) {
         return std::ranges::count(cublaslt_search_list(options, newest_major), path) == 1;
     };
@@ -150,8 +152,8 @@ TEST_CASE("a missing libcublasLt is reported with all that was looked for") {
     CHECK(looked_for("/absent/wheels/nvidia/cublas/lib/libcublasLt.so.12", 12));
     CHECK_FALSE(looked_for("libcublasLt.so.13", 12));  // the driver could not run it
     CHECK(looked_for("libcublasLt.so.13", 0));
-    CHECK_THROWS_WITH(CublasLt::open({"/absent/one.so", "/absent/two.so"}), ContainsSubstring("/absent/one.so") &&
-                                                                                ContainsSubstring("/absent/two.so") &&
-                                                                                ContainsSubstring("nvidia-cublas"));
-    CHECK_THROWS_WITH(CublasLt::open({"libm.so.6"}), ContainsSubstring("has no cublasLtCreate"));
+    CHECK_THROWS_WITH(CublasLt::open({"/absent/one.so", "/absent/two.so"}, at_once),
+                      ContainsSubstring("/absent/one.so") && ContainsSubstring("/absent/two.so") &&
+                          ContainsSubstring("nvidia-cublas"));
+    CHECK_THROWS_WITH(CublasLt::open({"libm.so.6"}, at_once), ContainsSubstring("has no cublasLtCreate"));
 }

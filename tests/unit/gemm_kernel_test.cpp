@@ -192,6 +192,25 @@ TEST_CASE("a replaced kernel is launched from every copy of its handle", "[threa
     CHECK(device->launches.back().function == "better");
 }
 
+TEST_CASE("a caller's workspace serves the kernel it was asked of, whichever came after") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmSpec spec{.m = 64, .n = 96, .k = 128};
+    const auto needing = [&](const char* function, std::size_t bytes) {
+        auto state = state_of(spec, device, {function});
+        state->workspace_bytes = bytes;
+        return state;
+    };
+    const GemmKernel kernel(needing("first", 8192));
+    kernel.replace(needing("second", 1024));
+    const std::size_t promised = kernel.workspace_bytes();
+    kernel.replace(needing("third", 4096));
+    constexpr std::uint64_t kWorkspace = 0x50000000;
+    kernel.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = promised});
+    CHECK(device->launches.back().function == "second");
+    CHECK_THROWS_WITH(kernel.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = 512}),
+                      ContainsSubstring("holds 512 bytes, the kernel needs 4096"));
+}
+
 TEST_CASE("a kernel is replaced while threads launch it", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmSpec spec{.m = 64, .n = 96, .k = 128};

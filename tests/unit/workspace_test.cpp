@@ -69,6 +69,81 @@ TEST_CASE("each capture has its own workspace until its graph is gone", "[thread
     CHECK(memory_of(pool, stream(1), 100) == eager);
 }
 
+TEST_CASE("of many streams the last used keep their workspaces") {
+    const auto device = std::make_shared<FakeDevice>();
+    WorkspacePool pool(device);
+    const DevicePointer kept = memory_of(pool, stream(1), 100);
+    device->capture = 1;
+    const DevicePointer captured = memory_of(pool, stream(1), 100);
+    device->capture = 0;
+    for (std::uintptr_t number = 2; number <= 10000; ++number) {
+        REQUIRE(memory_of(pool, stream(number), 100));
+        REQUIRE(memory_of(pool, stream(1), 100) == kept);  // in use all the time
+        REQUIRE(device->live_allocations() <= WorkspacePool::kMostStreams + 1);
+    }
+    device->capture = 1;
+    CHECK(memory_of(pool, stream(1), 100) == captured);  // a graph's stays
+}
+
+TEST_CASE("a workspace that is in use is not taken for another stream") {
+    const auto device = std::make_shared<FakeDevice>();
+    WorkspacePool pool(device);
+    const WorkspacePool::Lease lease = pool.acquire(stream(1), 100);
+    for (std::uintptr_t number = 2; number <= 1000; ++number)
+        CHECK_FALSE(memory_of(pool, stream(number), 100) == lease.memory);
+}
+
+TEST_CASE("a workspace grows to what is needed where there is no room for twice the old size") {
+    const auto device = std::make_shared<FakeDevice>();
+    device->memory = 3000;
+    WorkspacePool pool(device);
+    REQUIRE(memory_of(pool, stream(1), 1000));
+    CHECK(memory_of(pool, stream(1), 1900));
+    CHECK(device->live_allocations() == 2);
+}
+
+TEST_CASE("a workspace that finds no room takes that of other streams, and its own") {
+    const auto device = std::make_shared<FakeDevice>();
+    device->memory = 3000;
+    WorkspacePool pool(device);
+    for (std::uintptr_t number = 1; number <= 3; ++number) REQUIRE(memory_of(pool, stream(number), 1000));
+    CHECK(memory_of(pool, stream(1), 3000));
+    CHECK(device->live_allocations() == 1);
+    CHECK_THROWS_AS(memory_of(pool, stream(1), 3001), CudaError);
+    CHECK(memory_of(pool, stream(2), 3000));  // and what was refused leaves nothing behind
+    CHECK(device->live_allocations() == 1);
+}
+
+TEST_CASE("a captured launch that finds no room leaves its graph what it has") {
+    const auto device = std::make_shared<FakeDevice>();
+    device->memory = 3000;
+    WorkspacePool pool(device);
+    REQUIRE(memory_of(pool, stream(1), 1000));
+    device->capture = 1;
+    const DevicePointer first = memory_of(pool, stream(1), 1000);
+    CHECK_FALSE(memory_of(pool, stream(1), 2000) == first);
+    CHECK(device->live_allocations() == 2);  // the old one, which the graph has, and the new one
+}
+
+TEST_CASE("streams come and go while others launch", "[threads]") {
+    const auto device = std::make_shared<FakeDevice>();
+    WorkspacePool pool(device);
+    std::atomic<bool> met = false;
+    std::atomic<int> inside = 0;
+    const auto launch_on_many = [&](std::uintptr_t first) {
+        for (std::uintptr_t number = first; number < first + 400; ++number) {
+            static_cast<void>(memory_of(pool, stream(number), 64));
+            const WorkspacePool::Lease lease = pool.acquire(stream(1), 64);
+            if (++inside != 1) met = true;
+            --inside;
+        }
+    };
+    std::thread other(launch_on_many, 1000);
+    launch_on_many(2000);
+    other.join();
+    CHECK_FALSE(met);
+}
+
 TEST_CASE("launches that share a workspace take turns", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     WorkspacePool pool(device);
