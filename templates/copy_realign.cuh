@@ -1,6 +1,7 @@
 #pragma once
 // Copies of matrices aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-block hide the latency between them.
+// that the mma of a k-block hide the latency between them. These two handle vectors like all others, without a branch; the few
+// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
 #include "realign.cuh"
 #if !GEMM_COPY_REGISTERS
 __device__ __forceinline__ void store_shared(unsigned destination, const uint4& value) {
@@ -18,33 +19,44 @@ struct RealignCopyKMajor {
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;             // this thread's vector of pass 0 in the next k-block
-    const char* begin;              // the matrix, first byte and one past the last
-    const char* end;
     long long pass_pitch;           // elements from one pass to the next
-    unsigned rows_in_range = 0;     // bit p: the row of pass p is inside the matrix
+    WholeChunks whole;
+    int rows_left;                  // rows of the matrix from this thread's row on
     int k_left;                     // elements of K from this thread's vector of the next k-block on
     int row, column;                // of pass 0, in the tile
+    bool juts = false;              // a chunk of a vector of the next k-block juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
+    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k)
+        : whole(matrix, matrix + (rows - 1) * ld + k) {
         row        = threadIdx.x / kVectorsPerRow;
         column     = threadIdx.x % kVectorsPerRow * 8;
         source     = matrix + (first_row + row) * ld + first_k + column;
-        begin      = reinterpret_cast<const char*>(matrix);
-        end        = reinterpret_cast<const char*>(matrix + (rows - 1) * ld + k);
         pass_pitch = kRowsPerPass * ld;
+        rows_left  = rows - first_row - row;
         k_left     = k - first_k - column;
-        #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass)
-            rows_in_range |= (rows - first_row > row + pass * kRowsPerPass ? 1u : 0u) << pass;
+    }
+
+    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    __device__ __forceinline__ unsigned misalignment(int pass) const {
+        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
     }
 
     // One of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
+        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
         #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            raw[pass] = {};
-            if ((rows_in_range >> pass & 1) && k_left > 0) raw[pass] = load_raw(source + pass * pass_pitch, begin, end);
+            const bool in_range = k_left > 0 && rows_left > pass * kRowsPerPass;
+            const bool is_whole = whole.contain(vector);
+            raw[pass]           = load_raw(vector, in_range && is_whole);
+            juts |= in_range && !is_whole;
+            vector += pass_pitch;
         }
     }
 
@@ -52,14 +64,22 @@ struct RealignCopyKMajor {
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
-            const int tile_row = row + pass * kRowsPerPass;
-            if (kRows % kRowsPerPass != 0 && tile_row >= kRows) break;
-            uint4 value = realign(raw[pass], source + pass * pass_pitch);
-            if (k_left < 8) value = keep_first(value, k_left);
-            store_shared(stage + shared_offset<kPitch>(tile_row, column / 8), value);
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
+        if (juts || (k_left > 0 && k_left < 8)) mend(stage);
         source += kBlockK;
         k_left -= kBlockK;
+    }
+
+    __device__ __forceinline__ void mend(unsigned stage) {
+        #pragma unroll 1
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (rows_left <= pass * kRowsPerPass || (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows)) break;
+            const uint4 value = load_elements(source + pass * pass_pitch, k_left);
+            store_shared(destination(stage, pass), keep_first(value, k_left));
+        }
+        juts = false;
     }
 };
 #endif
@@ -74,33 +94,46 @@ struct RealignCopyMNMajor {
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;             // this thread's vector of pass 0 in the next k-block
-    const char* begin;              // the matrix, first byte and one past the last
-    const char* end;
     long long pass_pitch;           // elements from one pass to the next
     long long block_pitch;          // elements from one k-block to the next
-    bool column_in_range;
-    int k_left;                     // rows from the next k-block on
+    WholeChunks whole;
+    int columns_left;               // elements of M or N from this thread's vector on
+    int k_left;                     // rows from this thread's row of the next k-block on
     int row, column;                // of pass 0, in the tile
+    bool juts = false;              // a chunk of a vector of the next k-block juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k) {
-        row             = threadIdx.x / kVectorsPerRow;
-        column          = threadIdx.x % kVectorsPerRow * 8;
-        source          = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        begin           = reinterpret_cast<const char*>(matrix);
-        end             = reinterpret_cast<const char*>(matrix + (k - 1) * ld + columns);
-        pass_pitch      = kRowsPerPass * ld;
-        block_pitch     = kBlockK * ld;
-        k_left          = k - first_k;
-        column_in_range = first_column + column < columns;
+    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k)
+        : whole(matrix, matrix + (k - 1) * ld + columns) {
+        row          = threadIdx.x / kVectorsPerRow;
+        column       = threadIdx.x % kVectorsPerRow * 8;
+        source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
+        pass_pitch   = kRowsPerPass * ld;
+        block_pitch  = kBlockK * ld;
+        k_left       = k - first_k - row;
+        columns_left = columns - first_column - column;
+    }
+
+    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    __device__ __forceinline__ unsigned misalignment(int pass) const {
+        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
     }
 
     // One of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
+        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
         #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            raw[pass] = {};
-            if (column_in_range && row + pass * kRowsPerPass < k_left) raw[pass] = load_raw(source + pass * pass_pitch, begin, end);
+            const bool in_range = columns_left > 0 && k_left > pass * kRowsPerPass;
+            const bool is_whole = whole.contain(vector);
+            raw[pass]           = load_raw(vector, in_range && is_whole);
+            juts |= in_range && !is_whole;
+            vector += pass_pitch;
         }
     }
 
@@ -108,12 +141,22 @@ struct RealignCopyMNMajor {
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
-            const int tile_row = row + pass * kRowsPerPass;
-            if (kBlockK % kRowsPerPass != 0 && tile_row >= kBlockK) break;
-            store_shared(stage + shared_offset<kPitch>(tile_row, column / 8), realign(raw[pass], source + pass * pass_pitch));
+            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
+        if (juts) mend(stage);
         source += block_pitch;
         k_left -= kBlockK;
+    }
+
+    __device__ __forceinline__ void mend(unsigned stage) {
+        #pragma unroll 1
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (k_left <= pass * kRowsPerPass || (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK)) break;
+            const Bits* vector = source + pass * pass_pitch;
+            if (!whole.contain(vector)) store_shared(destination(stage, pass), load_elements(vector, columns_left));
+        }
+        juts = false;
     }
 };
 #endif

@@ -7,8 +7,7 @@
 // fewer than 2^31 of them, and of threads no more: a step never wraps.
 __device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows, int columns, Bits* packed) {
     if (rows == 0 || columns == 0) return;
-    const char* begin      = reinterpret_cast<const char*>(matrix);
-    const char* end        = reinterpret_cast<const char*>(matrix + (rows - 1) * ld + columns);
+    const WholeChunks whole(matrix, matrix + (rows - 1) * ld + columns);
     const unsigned per_row = (columns + 7u) / 8;
     const unsigned vectors = rows * per_row;
     #pragma unroll 1
@@ -16,7 +15,8 @@ __device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows,
         const int row      = v / per_row;
         const int column   = v % per_row * 8;
         const Bits* source = matrix + row * ld + column;
-        const uint4 value  = realign(load_raw(source, begin, end), source);
+        const uint4 value  = whole.contain(source) ? realign(load_raw(source, true), misalignment_of(source))
+                                                   : load_elements(source, columns - column);
         *reinterpret_cast<uint4*>(packed + static_cast<long long>(v) * 8) = keep_first(value, columns - column);
     }
 }

@@ -1,44 +1,72 @@
 #pragma once
 // Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
-// 16 bytes that starts anywhere lies in two aligned chunks; both are loaded whole and shifted together in registers.
+// eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
+// registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
 struct RawVector {
     uint4 low, high;                // the aligned chunk the vector starts in, and the one behind it
 };
 
-// Loads one aligned chunk of which only the bytes in [begin, end) may be touched.
-__device__ __forceinline__ uint4 load_chunk_at_edge(const char* chunk, const char* begin, const char* end) {
+// Bytes from the start of that chunk to the vector.
+__device__ __forceinline__ unsigned misalignment_of(const Bits* vector) {
+    return static_cast<unsigned>(reinterpret_cast<unsigned long long>(vector)) & 15u;
+}
+
+// The part of a matrix where vectors may be read in whole chunks.
+struct WholeChunks {
+    unsigned long long first, last; // addresses of the first and the last chunk a vector may start in
+
+    __device__ __forceinline__ WholeChunks(const Bits* matrix, const Bits* end) {
+        first = (reinterpret_cast<unsigned long long>(matrix) + 15) & ~15ull;
+        last  = reinterpret_cast<unsigned long long>(end) - 32;
+    }
+
+    __device__ __forceinline__ bool contain(const Bits* vector) const {
+        const unsigned long long chunk = reinterpret_cast<unsigned long long>(vector) & ~15ull;
+        return chunk >= first && chunk <= last;
+    }
+};
+
+// The chunks of a vector; zeros, and nothing read, out of range.
+__device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
+    const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
+    RawVector raw      = {};
+    if (in_range) raw = {chunk[0], chunk[1]};
+    return raw;
+}
+
+// The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
+// words would cost NVRTC a quarter of its time.
+__device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
+    const bool by8    = misalignment & 8;
+    const unsigned w0 = by8 ? raw.low.z : raw.low.x;
+    const unsigned w1 = by8 ? raw.low.w : raw.low.y;
+    const unsigned w2 = by8 ? raw.high.x : raw.low.z;
+    const unsigned w3 = by8 ? raw.high.y : raw.low.w;
+    const unsigned w4 = by8 ? raw.high.z : raw.high.x;
+    const unsigned w5 = by8 ? raw.high.w : raw.high.y;
+
+    const bool by4    = misalignment & 4;
+    const unsigned v0 = by4 ? w1 : w0;
+    const unsigned v1 = by4 ? w2 : w1;
+    const unsigned v2 = by4 ? w3 : w2;
+    const unsigned v3 = by4 ? w4 : w3;
+    const unsigned v4 = by4 ? w5 : w4;
+
+    const unsigned bits = (misalignment & 2) * 8;
+    return make_uint4(__funnelshift_r(v0, v1, bits), __funnelshift_r(v1, v2, bits), __funnelshift_r(v2, v3, bits),
+                      __funnelshift_r(v3, v4, bits));
+}
+
+// The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
+__device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const char* half[2] = {chunk + 4 * i, chunk + 4 * i + 2};
-        unsigned element[2];
-        #pragma unroll
-        for (int h = 0; h < 2; ++h)
-            element[h] = half[h] >= begin && half[h] < end ? *reinterpret_cast<const Bits*>(half[h]) : 0;
-        words[i] = element[0] | element[1] << 16;
+        const unsigned low  = vector[min(2 * i, elements - 1)];
+        const unsigned high = vector[min(2 * i + 1, elements - 1)];
+        words[i]            = low | high << 16;
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
-__device__ __forceinline__ RawVector load_raw(const Bits* source, const char* begin, const char* end) {
-    const char* chunk = reinterpret_cast<const char*>(reinterpret_cast<unsigned long long>(source) & ~15ull);
-    if (chunk >= begin && chunk + 32 <= end)
-        return {*reinterpret_cast<const uint4*>(chunk), *reinterpret_cast<const uint4*>(chunk + 16)};
-    return {load_chunk_at_edge(chunk, begin, end), load_chunk_at_edge(chunk + 16, begin, end)};
-}
-
-// The 16 bytes at `source` out of the two chunks they lie in: a barrel shifter of 8, 4 and 2 bytes.
-__device__ __forceinline__ uint4 realign(const RawVector& raw, const Bits* source) {
-    const unsigned misalignment = static_cast<unsigned>(reinterpret_cast<unsigned long long>(source)) & 15u;
-    const unsigned w[8] = {raw.low.x, raw.low.y, raw.low.z, raw.low.w, raw.high.x, raw.high.y, raw.high.z, raw.high.w};
-    unsigned by8[6], by4[5], by2[4];
-    #pragma unroll
-    for (int i = 0; i < 6; ++i) by8[i] = misalignment & 8 ? w[i + 2] : w[i];
-    #pragma unroll
-    for (int i = 0; i < 5; ++i) by4[i] = misalignment & 4 ? by8[i + 1] : by8[i];
-    #pragma unroll
-    for (int i = 0; i < 4; ++i) by2[i] = __funnelshift_r(by4[i], by4[i + 1], (misalignment & 2) * 8);
-    return make_uint4(by2[0], by2[1], by2[2], by2[3]);
 }
 
 #if GEMM_KEEP_FIRST

@@ -70,8 +70,8 @@ gemm(const GemmArgs args) {
 #else
     // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
     // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed".
-    #pragma unroll
+    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + stage * kStageBytesB, 0, 1);

@@ -58,12 +58,14 @@ constexpr std::array kMutations{
     Mutation{"no row predicate on D", "if (row >= output.m) return;", ""},
     Mutation{"D's row predicate off by one", "row >= output.m", "row > output.m"},
     Mutation{"no cut vectors of D", "if (column + kVectorD > output.n) {", "if (false) {"},
-    Mutation{"no row predicate on realigned loads", "(rows_in_range >> pass & 1) && k_left > 0", "k_left > 0"},
-    Mutation{"no K predicate on realigned loads", "column_in_range && row + pass * kRowsPerPass < k_left",
-             "column_in_range"},
-    Mutation{"the end of K not zeroed", "if (k_left < 8) value = keep_first(value, k_left);", ""},
-    Mutation{"whole chunks at the end of a matrix", "chunk + 32 <= end", "chunk <= end"},
-    Mutation{"the end of a matrix overrun by elements", "half[h] < end", "true"},
+    Mutation{"no K predicate on realigned loads", "columns_left > 0 && k_left > pass * kRowsPerPass",
+             "columns_left > 0"},
+    Mutation{"the end of K not zeroed", "keep_first(value, k_left)", "value"},
+    Mutation{"vectors cut by the end of K not mended", "juts || (k_left > 0 && k_left < 8)", "juts"},
+    Mutation{"vectors at the end of a matrix not mended", "if (juts) mend(stage);", ""},
+    Mutation{"vectors mended below the matrix", "rows_left <= pass * kRowsPerPass || ", ""},
+    Mutation{"whole chunks at the end of a matrix", "(end) - 32", "(end)"},
+    Mutation{"the end of a matrix overrun by elements", "elements - 1)", "7)"},
     // ---- shared memory
     Mutation{"no swizzle", "chunk ^ (", "chunk + 0 * ("},
     Mutation{"swizzle by the wrong rows", "row / kRowsPerTurn % kSpan", "row / 8 % kSpan"},
@@ -131,10 +133,9 @@ std::string equivalence(const Dump& dump, const Mutation& mutation) {
         return "the kernel has no cp.async: groups are empty and waits have nothing to wait for";
     if (mutation.name == "no cut vectors of D" && resolved(dump.spec).align_d == bytes(dump.spec.d))
         return "D is aligned to one element: its vectors have one element, and none is cut";
-    if (mutation.name.ends_with("predicate on realigned loads"))
-        return "load_raw() touches nothing outside the matrix and gives zeros for it: what lies beyond K is zero all "
-               "the "
-               "same, what lies beyond M or N only reaches elements of D that are not stored";
+    if (mutation.name == "no K predicate on realigned loads")
+        return "only chunks within the matrix are read whole, and mend() stops at its last row: what lies beyond K is "
+               "zero all the same";
     if (mutation.name == "packed rows not zeroed at the end")
         return "what lies behind a packed row is never used: the copies that read it stop at K as they do for a matrix "
                "that is not packed";

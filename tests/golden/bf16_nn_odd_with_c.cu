@@ -183,49 +183,78 @@ __device__ __forceinline__ void cp_async_wait() { asm volatile("cp.async.wait_gr
 
 // ---- copy_realign ---------------------------------------------------------------------------------------------------
 // Copies of matrices aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-block hide the latency between them.
+// that the mma of a k-block hide the latency between them. These two handle vectors like all others, without a branch; the few
+// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
 
 // ---- realign --------------------------------------------------------------------------------------------------------
 // Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
-// 16 bytes that starts anywhere lies in two aligned chunks; both are loaded whole and shifted together in registers.
+// eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
+// registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
 struct RawVector {
     uint4 low, high;                // the aligned chunk the vector starts in, and the one behind it
 };
 
-// Loads one aligned chunk of which only the bytes in [begin, end) may be touched.
-__device__ __forceinline__ uint4 load_chunk_at_edge(const char* chunk, const char* begin, const char* end) {
+// Bytes from the start of that chunk to the vector.
+__device__ __forceinline__ unsigned misalignment_of(const Bits* vector) {
+    return static_cast<unsigned>(reinterpret_cast<unsigned long long>(vector)) & 15u;
+}
+
+// The part of a matrix where vectors may be read in whole chunks.
+struct WholeChunks {
+    unsigned long long first, last; // addresses of the first and the last chunk a vector may start in
+
+    __device__ __forceinline__ WholeChunks(const Bits* matrix, const Bits* end) {
+        first = (reinterpret_cast<unsigned long long>(matrix) + 15) & ~15ull;
+        last  = reinterpret_cast<unsigned long long>(end) - 32;
+    }
+
+    __device__ __forceinline__ bool contain(const Bits* vector) const {
+        const unsigned long long chunk = reinterpret_cast<unsigned long long>(vector) & ~15ull;
+        return chunk >= first && chunk <= last;
+    }
+};
+
+// The chunks of a vector; zeros, and nothing read, out of range.
+__device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
+    const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
+    RawVector raw      = {};
+    if (in_range) raw = {chunk[0], chunk[1]};
+    return raw;
+}
+
+// The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
+// words would cost NVRTC a quarter of its time.
+__device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
+    const bool by8    = misalignment & 8;
+    const unsigned w0 = by8 ? raw.low.z : raw.low.x;
+    const unsigned w1 = by8 ? raw.low.w : raw.low.y;
+    const unsigned w2 = by8 ? raw.high.x : raw.low.z;
+    const unsigned w3 = by8 ? raw.high.y : raw.low.w;
+    const unsigned w4 = by8 ? raw.high.z : raw.high.x;
+    const unsigned w5 = by8 ? raw.high.w : raw.high.y;
+
+    const bool by4    = misalignment & 4;
+    const unsigned v0 = by4 ? w1 : w0;
+    const unsigned v1 = by4 ? w2 : w1;
+    const unsigned v2 = by4 ? w3 : w2;
+    const unsigned v3 = by4 ? w4 : w3;
+    const unsigned v4 = by4 ? w5 : w4;
+
+    const unsigned bits = (misalignment & 2) * 8;
+    return make_uint4(__funnelshift_r(v0, v1, bits), __funnelshift_r(v1, v2, bits), __funnelshift_r(v2, v3, bits),
+                      __funnelshift_r(v3, v4, bits));
+}
+
+// The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
+__device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const char* half[2] = {chunk + 4 * i, chunk + 4 * i + 2};
-        unsigned element[2];
-        #pragma unroll
-        for (int h = 0; h < 2; ++h)
-            element[h] = half[h] >= begin && half[h] < end ? *reinterpret_cast<const Bits*>(half[h]) : 0;
-        words[i] = element[0] | element[1] << 16;
+        const unsigned low  = vector[min(2 * i, elements - 1)];
+        const unsigned high = vector[min(2 * i + 1, elements - 1)];
+        words[i]            = low | high << 16;
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
-__device__ __forceinline__ RawVector load_raw(const Bits* source, const char* begin, const char* end) {
-    const char* chunk = reinterpret_cast<const char*>(reinterpret_cast<unsigned long long>(source) & ~15ull);
-    if (chunk >= begin && chunk + 32 <= end)
-        return {*reinterpret_cast<const uint4*>(chunk), *reinterpret_cast<const uint4*>(chunk + 16)};
-    return {load_chunk_at_edge(chunk, begin, end), load_chunk_at_edge(chunk + 16, begin, end)};
-}
-
-// The 16 bytes at `source` out of the two chunks they lie in: a barrel shifter of 8, 4 and 2 bytes.
-__device__ __forceinline__ uint4 realign(const RawVector& raw, const Bits* source) {
-    const unsigned misalignment = static_cast<unsigned>(reinterpret_cast<unsigned long long>(source)) & 15u;
-    const unsigned w[8] = {raw.low.x, raw.low.y, raw.low.z, raw.low.w, raw.high.x, raw.high.y, raw.high.z, raw.high.w};
-    unsigned by8[6], by4[5], by2[4];
-    #pragma unroll
-    for (int i = 0; i < 6; ++i) by8[i] = misalignment & 8 ? w[i + 2] : w[i];
-    #pragma unroll
-    for (int i = 0; i < 5; ++i) by4[i] = misalignment & 4 ? by8[i + 1] : by8[i];
-    #pragma unroll
-    for (int i = 0; i < 4; ++i) by2[i] = __funnelshift_r(by4[i], by4[i + 1], (misalignment & 2) * 8);
-    return make_uint4(by2[0], by2[1], by2[2], by2[3]);
 }
 
 // Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
@@ -249,33 +278,44 @@ struct RealignCopyKMajor {
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;             // this thread's vector of pass 0 in the next k-block
-    const char* begin;              // the matrix, first byte and one past the last
-    const char* end;
     long long pass_pitch;           // elements from one pass to the next
-    unsigned rows_in_range = 0;     // bit p: the row of pass p is inside the matrix
+    WholeChunks whole;
+    int rows_left;                  // rows of the matrix from this thread's row on
     int k_left;                     // elements of K from this thread's vector of the next k-block on
     int row, column;                // of pass 0, in the tile
+    bool juts = false;              // a chunk of a vector of the next k-block juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
+    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k)
+        : whole(matrix, matrix + (rows - 1) * ld + k) {
         row        = threadIdx.x / kVectorsPerRow;
         column     = threadIdx.x % kVectorsPerRow * 8;
         source     = matrix + (first_row + row) * ld + first_k + column;
-        begin      = reinterpret_cast<const char*>(matrix);
-        end        = reinterpret_cast<const char*>(matrix + (rows - 1) * ld + k);
         pass_pitch = kRowsPerPass * ld;
+        rows_left  = rows - first_row - row;
         k_left     = k - first_k - column;
-        #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass)
-            rows_in_range |= (rows - first_row > row + pass * kRowsPerPass ? 1u : 0u) << pass;
+    }
+
+    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    __device__ __forceinline__ unsigned misalignment(int pass) const {
+        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
     }
 
     // One of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
+        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
         #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            raw[pass] = {};
-            if ((rows_in_range >> pass & 1) && k_left > 0) raw[pass] = load_raw(source + pass * pass_pitch, begin, end);
+            const bool in_range = k_left > 0 && rows_left > pass * kRowsPerPass;
+            const bool is_whole = whole.contain(vector);
+            raw[pass]           = load_raw(vector, in_range && is_whole);
+            juts |= in_range && !is_whole;
+            vector += pass_pitch;
         }
     }
 
@@ -283,14 +323,22 @@ struct RealignCopyKMajor {
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
-            const int tile_row = row + pass * kRowsPerPass;
-            if (kRows % kRowsPerPass != 0 && tile_row >= kRows) break;
-            uint4 value = realign(raw[pass], source + pass * pass_pitch);
-            if (k_left < 8) value = keep_first(value, k_left);
-            store_shared(stage + shared_offset<kPitch>(tile_row, column / 8), value);
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
+        if (juts || (k_left > 0 && k_left < 8)) mend(stage);
         source += kBlockK;
         k_left -= kBlockK;
+    }
+
+    __device__ __forceinline__ void mend(unsigned stage) {
+        #pragma unroll 1
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (rows_left <= pass * kRowsPerPass || (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows)) break;
+            const uint4 value = load_elements(source + pass * pass_pitch, k_left);
+            store_shared(destination(stage, pass), keep_first(value, k_left));
+        }
+        juts = false;
     }
 };
 
@@ -303,33 +351,46 @@ struct RealignCopyMNMajor {
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
     const Bits* source;             // this thread's vector of pass 0 in the next k-block
-    const char* begin;              // the matrix, first byte and one past the last
-    const char* end;
     long long pass_pitch;           // elements from one pass to the next
     long long block_pitch;          // elements from one k-block to the next
-    bool column_in_range;
-    int k_left;                     // rows from the next k-block on
+    WholeChunks whole;
+    int columns_left;               // elements of M or N from this thread's vector on
+    int k_left;                     // rows from this thread's row of the next k-block on
     int row, column;                // of pass 0, in the tile
+    bool juts = false;              // a chunk of a vector of the next k-block juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k) {
-        row             = threadIdx.x / kVectorsPerRow;
-        column          = threadIdx.x % kVectorsPerRow * 8;
-        source          = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        begin           = reinterpret_cast<const char*>(matrix);
-        end             = reinterpret_cast<const char*>(matrix + (k - 1) * ld + columns);
-        pass_pitch      = kRowsPerPass * ld;
-        block_pitch     = kBlockK * ld;
-        k_left          = k - first_k;
-        column_in_range = first_column + column < columns;
+    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k)
+        : whole(matrix, matrix + (k - 1) * ld + columns) {
+        row          = threadIdx.x / kVectorsPerRow;
+        column       = threadIdx.x % kVectorsPerRow * 8;
+        source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
+        pass_pitch   = kRowsPerPass * ld;
+        block_pitch  = kBlockK * ld;
+        k_left       = k - first_k - row;
+        columns_left = columns - first_column - column;
+    }
+
+    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    __device__ __forceinline__ unsigned misalignment(int pass) const {
+        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
     }
 
     // One of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
+        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
         #pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            raw[pass] = {};
-            if (column_in_range && row + pass * kRowsPerPass < k_left) raw[pass] = load_raw(source + pass * pass_pitch, begin, end);
+            const bool in_range = columns_left > 0 && k_left > pass * kRowsPerPass;
+            const bool is_whole = whole.contain(vector);
+            raw[pass]           = load_raw(vector, in_range && is_whole);
+            juts |= in_range && !is_whole;
+            vector += pass_pitch;
         }
     }
 
@@ -337,12 +398,22 @@ struct RealignCopyMNMajor {
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
-            const int tile_row = row + pass * kRowsPerPass;
-            if (kBlockK % kRowsPerPass != 0 && tile_row >= kBlockK) break;
-            store_shared(stage + shared_offset<kPitch>(tile_row, column / 8), realign(raw[pass], source + pass * pass_pitch));
+            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
+        if (juts) mend(stage);
         source += block_pitch;
         k_left -= kBlockK;
+    }
+
+    __device__ __forceinline__ void mend(unsigned stage) {
+        #pragma unroll 1
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (k_left <= pass * kRowsPerPass || (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK)) break;
+            const Bits* vector = source + pass * pass_pitch;
+            if (!whole.contain(vector)) store_shared(destination(stage, pass), load_elements(vector, columns_left));
+        }
+        juts = false;
     }
 };
 
@@ -482,8 +553,8 @@ gemm(const GemmArgs args) {
 
     // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
     // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed".
-    #pragma unroll
+    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + stage * kStageBytesB, 0, 1);
