@@ -53,7 +53,7 @@ Config config_of(const Tile& tile, const GemmSpec& spec) {
     return config;
 }
 
-bool is_full_tile(const Config& config) { return config.thread.m * config.thread.n >= kFullTile; }
+bool is_full_tile(const Config& config) { return std::int64_t{config.thread.m} * config.thread.n >= kFullTile; }
 
 bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
     if (splits == 1) return true;
@@ -166,7 +166,7 @@ constexpr double transposed_cycles(int k_lanes) { return k_lanes == 8 ? 3.8 : 4.
 
 /// Issue slots that one warp takes for one k-block.
 double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
-    const int sums = c.thread.m * c.thread.n;
+    const double sums = static_cast<double>(c.thread.m) * c.thread.n;
     const double fmas = sums * (is_full_tile(c) ? 1 : 2 * sums >= kFullTile ? kNarrowTile : kSmallTile);
     const double loads = (c.thread.m + c.thread.n) / 4.0;
     const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
