@@ -12,6 +12,7 @@ constexpr double kMebibyte = 1 << 20;
 constexpr double kGibibyte = 1 << 30;
 constexpr int kBandwidthStep = 50;  // GB/s
 constexpr int kClockStep = 50;      // MHz
+constexpr std::string_view kEmulatorPrefix = "emulator-";
 
 /// To the nearest multiple.
 long rounded_to(double value, int step) { return std::lround(value / step) * step; }
@@ -30,9 +31,13 @@ std::string after_memory(const GpuModel& gpu) {
 }  // namespace
 
 std::string device_class(const DeviceFacts& facts) {
-    if (facts.emulator) return fmt::format("emulator-{}", facts.model.arch->name);
+    if (facts.emulator) return fmt::format("{}{}", kEmulatorPrefix, facts.model.arch->name);
     const long memory = std::lround(static_cast<double>(facts.memory_bytes) / kGibibyte);
     return fmt::format("{}{}{}", before_memory(facts.model), memory, after_memory(facts.model));
+}
+
+std::string_view time_source(std::string_view device_class) {
+    return device_class.starts_with(kEmulatorPrefix) ? "estimated" : "measured";
 }
 
 bool may_be_of_class(const GpuModel& gpu, std::string_view device_class) {

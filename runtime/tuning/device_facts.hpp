@@ -31,6 +31,8 @@ struct DeviceFacts {
 /// to 50 MHz. "sm_90a-132sm-50MB-141GB-4800GBs-1750MHz"; "emulator-sm_80" for the emulator, whose times are estimates
 /// and never serve a GPU.
 [[nodiscard]] std::string device_class(const DeviceFacts& facts);
+/// "estimated" for a class of emulators, "measured" for one of GPUs: what its times are.
+[[nodiscard]] std::string_view time_source(std::string_view device_class);
 
 /// Whether a device that is this GPU may be of that class: it agrees in all but the memory, which a GpuModel does not tell.
 [[nodiscard]] bool may_be_of_class(const GpuModel& gpu, std::string_view device_class);

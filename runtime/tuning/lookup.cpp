@@ -1,6 +1,7 @@
 #include "runtime/tuning/lookup.hpp"
 
 #include "runtime/log.hpp"
+#include "runtime/tuning/device_facts.hpp"
 #include "runtime/tuning/search.hpp"
 #include "runtime/tuning/winner_map.hpp"
 
@@ -104,9 +105,10 @@ double model_error(const Winner& winner, const KernelConfig& config, const GpuMo
 }
 
 std::string gain(const Winner& winner) {
-    if (winner.heuristic_us <= 0) return fmt::format("{:.2f} us measured", winner.median_us);
-    return fmt::format("{:.2f} us measured, the heuristic's kernel took {:.2f} us", winner.median_us,
-                       winner.heuristic_us);
+    std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
+    if (winner.heuristic_us > 0)
+        text += fmt::format(", the heuristic's kernel took {:.2f} us", winner.heuristic_us);
+    return text;
 }
 
 }  // namespace

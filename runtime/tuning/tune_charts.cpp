@@ -105,7 +105,7 @@ std::string distribution_chart(const std::vector<ProblemFigures>& problems) {
     return any ? svg.figure("What is slower than three times the best stands at the edge.", true) : std::string();
 }
 
-std::string prediction_chart(const std::vector<ProblemFigures>& problems) {
+std::string prediction_chart(const std::vector<ProblemFigures>& problems, std::string_view time_source) {
     std::vector<std::pair<const ProblemFigures*, const TimedCandidate*>> points;
     std::vector<double> times;
     for (const ProblemFigures& problem : problems) {
@@ -122,7 +122,7 @@ std::string prediction_chart(const std::vector<ProblemFigures>& problems) {
     const LogScale x(least, most, kBegin, kRight);
     const LogScale y(least, most, kBottom, kTop);
     Svg svg(kChartWidth, kBottom + 40);
-    svg.text(0, 14, "measured µs against predicted µs", "h");
+    svg.text(0, 14, fmt::format("{} µs against predicted µs", time_source), "h");
     for (const double power : x.powers()) {
         svg.path(segment(x.pixel(power), kTop, x.pixel(power), kBottom), "g");
         svg.path(segment(kBegin, y.pixel(power), kRight, y.pixel(power)), "g");
@@ -135,7 +135,7 @@ std::string prediction_chart(const std::vector<ProblemFigures>& problems) {
         const std::string shape = shape_line(problem->spec);
         const auto color = static_cast<int>(problem - problems.data());
         svg.box(dot(x.pixel(candidate->predicted_us), y.pixel(candidate->us)), color_class(color) + " d",
-                {fmt::format("{}\n{:.2f} us measured, {:.2f} us predicted\n{}", shape, candidate->us,
+                {fmt::format("{}\n{:.2f} us {}, {:.2f} us predicted\n{}", shape, candidate->us, time_source,
                              candidate->predicted_us, candidate->kernel),
                  shape});
     }

@@ -131,7 +131,15 @@ TEST_CASE("tune page: well-formed and self-contained, with its charts, winners a
     REQUIRE_THAT(html, ContainsSubstring("<dt>over the heuristic</dt><dd>1.250</dd>"));
     // A mark a timed candidate in the strips and in the scatter: 36 + 40 + 40 of each.
     REQUIRE(count_of(distribution_chart({figures_of(report.problems[0])}), "data-h") == 36);
-    REQUIRE(count_of(prediction_chart({figures_of(report.problems[1])}), "data-h") == 40);
+    REQUIRE(count_of(prediction_chart({figures_of(report.problems[1])}, "measured"), "data-h") == 40);
+}
+
+TEST_CASE("tune page: what the emulator estimates is not called measured") {
+    TuneReport report = made_up_sweep();
+    report.device.emulator = true;
+    const std::string html = tune_page(report);
+    REQUIRE_THAT(html, ContainsSubstring("estimated µs against predicted µs"));
+    REQUIRE_THAT(html, ContainsSubstring(" us estimated, ") && !ContainsSubstring(" us measured, "));
 }
 
 TEST_CASE("tune page: a sweep without a problem, without a time and without NVML is a page all the same") {

@@ -72,6 +72,13 @@ TEST_CASE("a tuned problem gets its winner") {
     REQUIRE_FALSE(choice.tuned_spec.has_value());
 }
 
+TEST_CASE("a choice says of a time that the emulator estimated it") {
+    const GemmSpec spec = spec_of(4096, 512, 1024);
+    const Winner winner = on_class(kEmulatorClass, winner_for(spec, 3));
+    REQUIRE_THAT(choices({winner}).choose(spec, kH200).reason,
+                 ContainsSubstring("10.00 us estimated, the heuristic's kernel took 12.00 us"));
+}
+
 TEST_CASE("a column-major D is the row-major problem that it is computed as") {
     const GemmSpec spec{.m = 4096, .n = 512, .k = 1024, .d_order = Order::column};
     const Winner winner = winner_for(spec, 3);
