@@ -72,17 +72,33 @@ void finish_loading(CUfunction function) {
     JITGEMM_CHECK(driver().cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
 }
 
-// A kernel whose parameter is larger than what we pass would read beyond it: an edited dump can get there.
-void compare_arguments(CUfunction function, const KernelEntry& entry) {
-    if (entry.arguments.empty() || driver().cuFuncGetParamInfo == nullptr) return;
+struct ParameterSizes {
+    int count = 0;          ///< 2 stands for more
+    std::size_t bytes = 0;  ///< of the first
+};
+
+ParameterSizes parameter_sizes(CUfunction function) {
+    ParameterSizes found;
     std::size_t offset = 0;
     std::size_t size = 0;
-    const CUresult result = driver().cuFuncGetParamInfo(function, 0, &offset, &size);
+    if (driver().cuFuncGetParamInfo(function, 0, &offset, &found.bytes) != CUDA_SUCCESS) return {};
+    found.count = driver().cuFuncGetParamInfo(function, 1, &offset, &size) == CUDA_SUCCESS ? 2 : 1;
+    return found;
+}
+
+// The driver takes each parameter from a pointer of its own, and knows nothing of how many there are or how much each points
+// to: a kernel that asks for more than the one struct would have it read beyond. An edited dump can get there.
+void compare_arguments(CUfunction function, const KernelEntry& entry) {
+    if (entry.arguments.empty() || driver().cuFuncGetParamInfo == nullptr) return;
     const std::size_t expected = argument_struct_bytes(entry.arguments);
-    if (result == CUDA_SUCCESS && size == expected) return;
+    const ParameterSizes found = parameter_sizes(function);
+    if (found.count == 1 && found.bytes == expected) return;
     throw_cuda_error(CUDA_ERROR_INVALID_VALUE, "cuFuncGetParamInfo",
-                     fmt::format("{} takes a parameter of {} bytes, the launch passes one struct of {}", entry.function,
-                                 size, expected));
+                     fmt::format("{} takes {}, the launch passes one struct of {} bytes", entry.function,
+                                 found.count == 1   ? fmt::format("a parameter of {} bytes", found.bytes)
+                                 : found.count == 0 ? "no parameter"
+                                                    : "more than one parameter",
+                                 expected));
 }
 
 }  // namespace
