@@ -123,13 +123,11 @@ std::string line_excess(const LineTally& line, std::span<const SharedAccess> exp
     const auto accesses = class_of(line);
     if (!accesses || line.tally.warps == 0) return {};
     const std::optional<Expectation> expectation = expectation_of(expected, *accesses);
-    const double executions = static_cast<double>(line.tally.warps);
-    const double mean = static_cast<double>(line.tally.wavefronts) / executions;
-    const double allowed =
-        expectation ? expectation->worst : static_cast<double>(line.tally.ideal_wavefronts) / executions;
-    if (mean <= allowed + kRoundingSlack) return {};
-    return fmt::format("{}: {} takes {:.2f} wavefronts, {} takes {:.2f}", place(line), line.text, mean,
-                       expectation ? expectation->what : "without conflicts it", allowed);
+    if (!expectation) return {};
+    const double mean = static_cast<double>(line.tally.wavefronts) / static_cast<double>(line.tally.warps);
+    if (mean <= expectation->worst + kRoundingSlack) return {};
+    return fmt::format("{}: {} takes {:.2f} wavefronts, {} takes {}", place(line), line.text, mean, expectation->what,
+                       expectation->worst);
 }
 
 }  // namespace

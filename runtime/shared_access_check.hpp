@@ -14,8 +14,8 @@ namespace jitgemm {
 ///
 /// Each PTX instruction (ldmatrix, cp.async, st.shared, ld.shared) is held against the accesses of its kind and width: its
 /// mean, wavefronts over executions by a warp, may not be more than the worst single execution expected. (One execution
-/// may cost less: lanes that are off at an edge want no bank.) A kind or width that the kernel is not expected to use may
-/// have no conflicts at all.
+/// may cost less: lanes that are off at an edge want no bank.) Of a kind or width that no layout names nothing is demanded:
+/// edge paths go element by element, where vectors are cut, and cost what that costs.
 [[nodiscard]] std::vector<std::string> excess_wavefronts(const emulator::Counters& counters,
                                                          std::span<const SharedAccess> expected);
 
