@@ -1,5 +1,6 @@
 #include "runtime/context.hpp"
 
+#include "runtime/emulator_device.hpp"
 #include "runtime/log.hpp"
 #include "runtime/tuning/context_tuner.hpp"
 #include "runtime/tuning/tuned_records.hpp"
@@ -134,6 +135,8 @@ Context::Impl::SharedLoad Context::Impl::load_shared(const KernelSource& source,
 
 GemmKernel Context::Impl::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
                                    const tuning::TunedChoice& choice) {
+    if (const EmulatorDevice* const emulator = as_emulator(*device))
+        require_emulable(with_row_major_d(spec), id.config, emulator->gflop_limit());
     const SharedLoad shared = load_shared(source, spec);
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<GemmKernel::State>();

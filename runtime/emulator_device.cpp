@@ -1,12 +1,16 @@
 #include "runtime/emulator_device.hpp"
 
 #include "generator/error.hpp"
+#include "generator/families/family.hpp"
 #include "generator/occupancy.hpp"
 #include "runtime/hash.hpp"
+#include "runtime/launch.hpp"
 #include "runtime/log.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -24,6 +28,18 @@ GpuModel emulated_gpu(const Arch& arch) {
 
 std::string seconds_text(double seconds) {
     return seconds < 120 ? fmt::format("{:.0f} seconds", seconds) : fmt::format("{:.0f} minutes", seconds / 60);
+}
+
+[[noreturn]] void refuse(const std::string& work, double gflop, double gflop_limit) {
+    throw ConfigError("the problem is too large for the emulator",
+                      {fmt::format("{}, about {} of one core; the limit is {:.4g} GFLOP", work,
+                                   seconds_text(gflop / kGflopPerSecond), gflop_limit)});
+}
+
+double checked_limit(double gflop_limit) {
+    if (gflop_limit >= 0) return gflop_limit;
+    throw ConfigError("no limit for the emulator",
+                      {fmt::format("emulator_gflop is {}: expected GFLOP, 0 for any", gflop_limit)});
 }
 
 }  // namespace
@@ -53,10 +69,19 @@ void check_shared(const KernelEntry& entry, const Arch& arch) {
                             entry.shared_bytes, arch.name, arch.shared_bytes_per_block));
 }
 
+/// A GPU's driver is given one pointer, to the struct of all arguments.
+void check_parameters(const emulator::Function& function, const KernelEntry& entry) {
+    const auto expected = static_cast<std::int64_t>(argument_struct_bytes(entry.arguments));
+    if (entry.arguments.empty()) return;
+    if (function.parameters.size() == 1 && function.formal_bytes == expected) return;
+    throw Error(fmt::format("{} takes {} parameters of {} bytes, the launch passes one struct of {}", entry.function,
+                            function.parameters.size(), function.formal_bytes, expected));
+}
+
 }  // namespace
 
 EmulatorDevice::EmulatorDevice(const Arch& arch, double gflop_limit)
-    : model_(emulated_gpu(arch)), gflop_limit_(gflop_limit), memory_(kEmulatedMemory) {}
+    : model_(emulated_gpu(arch)), gflop_limit_(checked_limit(gflop_limit)), memory_(kEmulatedMemory) {}
 
 DevicePointer EmulatorDevice::allocate(std::size_t bytes) { return DevicePointer{memory_.allocate(bytes, "a buffer")}; }
 
@@ -89,6 +114,14 @@ void EmulatorDevice::guard_memory(DevicePointer first, std::size_t bytes, const 
     memory_.guard(first.address, bytes, name);
 }
 
+void EmulatorDevice::undefine_memory(DevicePointer first, std::size_t bytes, bool stored_once) {
+    memory_.undefine(first.address, bytes, stored_once);
+}
+
+std::size_t EmulatorDevice::unwritten_bytes(DevicePointer first, std::size_t bytes) const {
+    return memory_.unwritten(first.address, bytes);
+}
+
 std::shared_ptr<EmulatorDevice::LoadedProgram> EmulatorDevice::program_of(std::string_view ptx) {
     const std::scoped_lock lock(mutex_);
     std::weak_ptr<LoadedProgram>& known = programs_[hash_hex(ptx)];
@@ -103,7 +136,7 @@ Function EmulatorDevice::load(std::string_view binary, const KernelEntry& entry)
     const std::shared_ptr<LoadedProgram> loaded = program_of(binary);
     check_target(*loaded->program, *model_.arch);
     check_shared(entry, *model_.arch);
-    static_cast<void>(loaded->program->entry(entry.function));  // throws when it is not there
+    check_parameters(loaded->program->entry(entry.function), entry);  // entry() throws when it is not there
     auto function = std::make_shared<EmulatedFunction>();
     function->program = loaded->program;
     function->loaded = loaded;
@@ -177,13 +210,28 @@ std::uint64_t emulated_work_limit(double gflop_limit) {
     return gflop_limit <= 0 ? 0 : static_cast<std::uint64_t>(gflop_limit * 1e9 + kSmallProblems);
 }
 
+double padded_flops(const GemmSpec& row_major, const KernelConfig& config) {
+    const TileShape block = family_of(config).anatomy(row_major, config).block;
+    const auto padded = [](std::int64_t extent, int tile) {
+        const double whole = std::max(tile, 1);
+        return std::ceil(static_cast<double>(extent) / whole) * whole;
+    };
+    return 2 * padded(row_major.m, block.m) * padded(row_major.n, block.n) * padded(row_major.k, block.k);
+}
+
 void require_emulable(const GemmSpec& spec, double gflop_limit) {
     const double gflop = flops(spec) / 1e9;
     if (gflop_limit <= 0 || gflop <= gflop_limit) return;
-    throw ConfigError(
-        "the problem is too large for the emulator",
-        {fmt::format("m={} n={} k={} takes {:.4g} GFLOP a launch, about {} of one core; the limit is {:.4g} GFLOP",
-                     spec.m, spec.n, spec.k, gflop, seconds_text(gflop / kGflopPerSecond), gflop_limit)});
+    refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP a launch", spec.m, spec.n, spec.k, gflop), gflop,
+           gflop_limit);
+}
+
+void require_emulable(const GemmSpec& spec, const KernelConfig& config, double gflop_limit) {
+    const double gflop = padded_flops(spec, config) / 1e9;
+    if (gflop_limit <= 0 || gflop <= gflop_limit) return;
+    refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP a launch in whole tiles of {}", spec.m, spec.n, spec.k, gflop,
+                       kernel_name({signature(spec), config})),
+           gflop, gflop_limit);
 }
 
 }  // namespace jitgemm

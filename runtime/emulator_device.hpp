@@ -1,5 +1,7 @@
 #pragma once
 
+#include "generator/gemm_spec.hpp"
+#include "generator/kernel_config.hpp"
 #include "runtime/device.hpp"
 #include "runtime/emulator/launch.hpp"
 
@@ -27,7 +29,7 @@ struct EmulatorMode {
 /// run side by side. All methods throw Error, launch() EmulatorFault for what the checks find and EmulatorStopped.
 class EmulatorDevice final : public Device {
 public:
-    /// `gflop_limit`: most work of a launch, see emulated_work_limit(); 0: any.
+    /// `gflop_limit`: most work of a launch, see emulated_work_limit(); 0: any. Throws ConfigError below 0.
     EmulatorDevice(const Arch& arch, double gflop_limit);
 
     [[nodiscard]] DeviceKind kind() const override { return DeviceKind::emulator; }
@@ -54,6 +56,12 @@ public:
     void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                 Stream stream) override;
     void synchronize(Stream /*stream*/) override {}
+
+    /// From now on nothing is known of what the range holds, as of new memory: to read a byte before a kernel has written it
+    /// is a fault and, with `stored_once`, so is to store something else where a kernel has.
+    void undefine_memory(DevicePointer first, std::size_t bytes, bool stored_once);
+    /// Of the range, the bytes that nobody has written since.
+    [[nodiscard]] std::size_t unwritten_bytes(DevicePointer first, std::size_t bytes) const;
 
     /// Of all launches from now on.
     void set_mode(const EmulatorMode& mode);
@@ -89,8 +97,12 @@ inline constexpr std::size_t kEmulatedMemory = std::size_t{4} << 30;
 /// spends an instruction of a lane for ten operations and more.
 [[nodiscard]] std::uint64_t emulated_work_limit(double gflop_limit);
 
+/// Operations of a launch as its blocks carry them out: 2·m·n·k with each extent filled up to whole block tiles.
+[[nodiscard]] double padded_flops(const GemmSpec& row_major, const KernelConfig& config);
+
 /// Throws ConfigError with limit and estimate when 2·m·n·k is more than the limit, before anything is compiled or
-/// allocated.
+/// allocated; and with the kernel chosen, when its whole tiles are.
 void require_emulable(const GemmSpec& spec, double gflop_limit);
+void require_emulable(const GemmSpec& row_major, const KernelConfig& config, double gflop_limit);
 
 }  // namespace jitgemm

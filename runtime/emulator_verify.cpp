@@ -58,7 +58,7 @@ struct TrialRun {
     void run(const EmulatedTrial& trial, EmulatedVerification& result) const {
         const ScopedMode mode(device, trial);
         Problem problem(context, kernel.spec(), trial.inputs, options.seed, options.alpha, options.beta);
-        kernel.launch(problem.arguments());
+        problem.run(kernel);
         if (result.counters.blocks == 0) result.counters = device.take_counters();
         result.verification = problem.check();
         if (result.verification.ok && options.use_cpu) result.verification = problem.check_on_cpu();

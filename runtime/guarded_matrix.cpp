@@ -1,5 +1,7 @@
 #include "runtime/guarded_matrix.hpp"
 
+#include "runtime/launch.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -51,6 +53,14 @@ ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
         {spec.m, spec.n, spec.d_order, spec.ldc, c_type, spec.align_c, generous && spec.align_c == natural.align_c},
         {spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, generous && spec.align_d == natural.align_d},
     };
+}
+
+MatrixForm workspace_form(std::int64_t bytes) {
+    return {.rows = 1,
+            .columns = bytes,
+            .leading_dimension = bytes,
+            .type = DataType::s8,
+            .alignment = static_cast<int>(kWorkspaceAlignment)};
 }
 
 GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name)

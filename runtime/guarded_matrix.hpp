@@ -49,6 +49,9 @@ struct ProblemForms {
 };
 [[nodiscard]] ProblemForms problem_forms(const GemmSpec& resolved_spec, bool generous);
 
+/// So many bytes, aligned to what a launch asks of a workspace.
+[[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);
+
 /// A matrix in device memory between two guard bands.
 class GuardedMatrix {
 public:

@@ -207,6 +207,36 @@ void HostReference::fill(const DeviceMatrix& matrix, std::int64_t rows, std::int
     device_->copy_to_device(matrix.data, host.data(), host.size());
 }
 
+CheckResult HostReference::compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                   const Fill& fill) const {
+    const HostMatrix host(*device_, matrix, rows, columns);
+    device_code::FillArguments arguments = fill_arguments(matrix, rows, columns, fill);
+    arguments.data = host.data();
+    CheckResult found;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t column = 0; column < columns; ++column) {
+            const device_code::FilledBits bits = device_code::filled_bits(arguments, row, column);
+            if (bits.wanted == bits.found) continue;
+            ++found.wrong;
+            found.first = std::min(found.first, static_cast<std::uint64_t>(row * columns + column));
+        }
+    }
+    return found;
+}
+
+CheckResult HostReference::compared_element(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                            const Fill& fill, std::uint64_t place) const {
+    const HostMatrix host(*device_, matrix, rows, columns);
+    device_code::FillArguments arguments = fill_arguments(matrix, rows, columns, fill);
+    arguments.data = host.data();
+    const auto index = static_cast<std::int64_t>(place);
+    const device_code::FilledBits bits = device_code::filled_bits(arguments, index / columns, index % columns);
+    CheckResult found;
+    found.expected = bits.wanted;
+    found.got = bits.found;
+    return found;
+}
+
 CheckResult HostReference::check(const Check& check) const {
     const HostProblem problem(*device_, check);
     const device_code::CheckArguments& arguments = problem.arguments();

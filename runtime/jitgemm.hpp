@@ -58,7 +58,7 @@ struct Options {
     std::string kernel;          ///< canonical kernel name to force; empty: tuned results, else the heuristic, choose
     std::string family;          ///< stay within this family; empty: any
     std::string parameters;      ///< "name=value,..." to fix; empty: none
-    double emulator_gflop = 20;  ///< most work of one emulated launch, in 10^9 operations (2·m·n·k); 0: any
+    double emulator_gflop = 20;  ///< most work of one emulated launch, in GFLOP (2·m·n·k of whole tiles); 0: any
 
     [[nodiscard]] static Options from_environment();
 };

@@ -55,7 +55,7 @@ struct GuardedLines {
 /// What a check found; as the kernels write it.
 struct CheckResult {
     std::uint64_t wrong = 0;
-    std::uint64_t first = ~std::uint64_t{0};  ///< smallest row · n + column of a wrong element
+    std::uint64_t first = ~std::uint64_t{0};  ///< smallest row · columns + column of a wrong element
     double largest_error = 0;                 ///< over its bound; 0 or infinite when exact
     std::uint64_t guard_damage = 0;
     double expected = 0;
@@ -72,6 +72,13 @@ public:
     virtual ~Reference() = default;
 
     virtual void fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const = 0;
+    /// Counts the elements that are not, bit for bit, what fill() made them.
+    [[nodiscard]] virtual CheckResult compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                              const Fill& fill) const = 0;
+    /// Of one of them, the bits that fill() gives as expected and those found as got.
+    [[nodiscard]] virtual CheckResult compared_element(const DeviceMatrix& matrix, std::int64_t rows,
+                                                       std::int64_t columns, const Fill& fill,
+                                                       std::uint64_t place) const = 0;
     [[nodiscard]] virtual CheckResult check(const Check& check) const = 0;
     /// Expected and found value of one element.
     [[nodiscard]] virtual CheckResult element(const Check& check, std::int64_t row, std::int64_t column) const = 0;

@@ -60,6 +60,17 @@ REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, long long row
     }
 }
 
+// What an element that was filled should still hold, and what it holds.
+struct FilledBits {
+    unsigned wanted, found;
+};
+
+REFERENCE_FUNCTION FilledBits filled_bits(const FillArguments& arguments, long long row, long long column) {
+    const unsigned all = bytes_of(arguments.type) == 4 ? ~0u : (1u << 8 * bytes_of(arguments.type)) - 1;
+    const long long index = row * arguments.row_stride + column * arguments.column_stride;
+    return {filled(arguments, row, column) & all, load_bits(arguments.data, index, arguments.type)};
+}
+
 // ---- check ------------------------------------------------------------------------------------------------------------
 
 struct Operand {

@@ -13,9 +13,10 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kCheckTile = 64;
 constexpr std::int64_t kMostBlocks = 1 << 20;  // the kernels loop over the rest
 
-enum Entry { kFillEntry, kCheckExactEntry, kCheckBoundedEntry, kElementEntry, kGuardEntry, kReadEntry };
-constexpr std::array kFunctions = {"reference_fill",    "reference_check_exact", "reference_check_bounded",
-                                   "reference_element", "reference_guard",       "reference_read"};
+enum Entry { kFillEntry, kCompareEntry, kCheckExactEntry, kCheckBoundedEntry, kElementEntry, kGuardEntry, kReadEntry };
+constexpr std::array kFunctions = {"reference_fill",          "reference_compare", "reference_check_exact",
+                                   "reference_check_bounded", "reference_element", "reference_guard",
+                                   "reference_read"};
 
 // The argument structs of reference_kernels.cu.
 struct FillArguments {
@@ -27,6 +28,13 @@ struct FillArguments {
     std::int64_t group;
 };
 static_assert(sizeof(FillArguments) == 72);
+
+struct CompareArguments {
+    FillArguments fill;
+    std::uint64_t result;
+    std::int64_t place;
+};
+static_assert(sizeof(CompareArguments) == 88);
 
 struct OperandArgument {
     std::uint64_t data;
@@ -69,6 +77,20 @@ std::int64_t ceil_div(std::int64_t value, std::int64_t divisor) { return (value 
 
 std::int64_t blocks_for(std::int64_t elements) {
     return std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMostBlocks);
+}
+
+FillArguments fill_request(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) {
+    return {matrix.data.address,
+            rows,
+            columns,
+            matrix.row_stride,
+            matrix.column_stride,
+            fill.seed,
+            static_cast<std::int32_t>(matrix.type),
+            static_cast<std::int32_t>(fill.kind),
+            fill.range,
+            fill.constant,
+            fill.group};
 }
 
 OperandArgument operand(const DeviceMatrix& matrix) {
@@ -168,18 +190,25 @@ CheckResult ReferenceKernels::result() const {
 void ReferenceKernels::fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
                             const Fill& fill) const {
     if (rows == 0 || columns == 0) return;
-    const FillArguments arguments{matrix.data.address,
-                                  rows,
-                                  columns,
-                                  matrix.row_stride,
-                                  matrix.column_stride,
-                                  fill.seed,
-                                  static_cast<std::int32_t>(matrix.type),
-                                  static_cast<std::int32_t>(fill.kind),
-                                  fill.range,
-                                  fill.constant,
-                                  fill.group};
-    launch(kFillEntry, blocks_for(rows * columns), arguments);
+    launch(kFillEntry, blocks_for(rows * columns), fill_request(matrix, rows, columns, fill));
+}
+
+CheckResult ReferenceKernels::compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                      const Fill& fill) const {
+    if (rows == 0 || columns == 0) return {};
+    clear_result();
+    launch(kCompareEntry, blocks_for(rows * columns),
+           CompareArguments{fill_request(matrix, rows, columns, fill), result_.address, -1});
+    return result();
+}
+
+CheckResult ReferenceKernels::compared_element(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                               const Fill& fill, std::uint64_t place) const {
+    clear_result();
+    launch(
+        kCompareEntry, 1,
+        CompareArguments{fill_request(matrix, rows, columns, fill), result_.address, static_cast<std::int64_t>(place)});
+    return result();
 }
 
 CheckResult ReferenceKernels::check(const Check& check) const {

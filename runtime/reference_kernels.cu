@@ -14,15 +14,22 @@ REFERENCE_FUNCTION long long global_threads() { return (long long)gridDim.x * bl
 
 // ---- fill -----------------------------------------------------------------------------------------------------------
 
+struct Coordinate {
+    long long row, column;
+};
+
+// Of the i-th element, counted along the lines of memory.
+REFERENCE_FUNCTION Coordinate coordinate_of(const FillArguments& arguments, long long i) {
+    if (arguments.column_stride == 1) return {i / arguments.columns, i % arguments.columns};
+    return {i % arguments.rows, i / arguments.rows};
+}
+
 extern "C" __global__ void __launch_bounds__(256) reference_fill(const __grid_constant__ FillArguments arguments) {
-    const bool columns_run = arguments.column_stride == 1;
-    const long long run = columns_run ? arguments.columns : arguments.rows;
     const long long count = arguments.rows * arguments.columns;
     for (long long i = global_thread(); i < count; i += global_threads()) {
-        const long long row = columns_run ? i / run : i % run;
-        const long long column = columns_run ? i % run : i / run;
-        const long long index = row * arguments.row_stride + column * arguments.column_stride;
-        store_bits(arguments.data, index, arguments.type, filled(arguments, row, column));
+        const Coordinate at = coordinate_of(arguments, i);
+        const long long index = at.row * arguments.row_stride + at.column * arguments.column_stride;
+        store_bits(arguments.data, index, arguments.type, filled(arguments, at.row, at.column));
     }
 }
 
@@ -35,6 +42,38 @@ REFERENCE_FUNCTION void record(CheckResult* result, Word wrong, Word first, doub
         atomicMin(&result->first, first);
     }
     if (largest > 0.0) atomicMax(&result->largest_error, double_bits(largest));
+}
+
+struct CompareArguments {
+    FillArguments fill;
+    CheckResult* result;
+    long long place;  // row · columns + column of the one element wanted; -1: all are counted
+};
+SAME_SIZE_AS_HOST(CompareArguments, 88);
+
+// Elements that do not hold any more what reference_fill put there.
+extern "C" __global__ void __launch_bounds__(256)
+    reference_compare(const __grid_constant__ CompareArguments arguments) {
+    const FillArguments& fill = arguments.fill;
+    if (arguments.place >= 0) {
+        if (global_thread() != 0) return;
+        const FilledBits bits = filled_bits(fill, arguments.place / fill.columns, arguments.place % fill.columns);
+        arguments.result->expected = bits.wanted;
+        arguments.result->got = bits.found;
+        return;
+    }
+    const long long count = fill.rows * fill.columns;
+    Word wrong = 0;
+    Word first = ~0ULL;
+    for (long long i = global_thread(); i < count; i += global_threads()) {
+        const Coordinate at = coordinate_of(fill, i);
+        const FilledBits bits = filled_bits(fill, at.row, at.column);
+        if (bits.wanted == bits.found) continue;
+        ++wrong;
+        const Word place = (Word)at.row * (Word)fill.columns + (Word)at.column;
+        if (place < first) first = place;
+    }
+    record(arguments.result, wrong, first, 0.0);
 }
 
 // A kTile × kDepth piece of an operand whose rows are `outer` and whose columns are k; zero outside. The loop runs

@@ -8,6 +8,7 @@ namespace jitgemm::emulator {
 struct Checks {
     bool bounds = true;  ///< out-of-range and misaligned accesses; off: out-of-range reads give 0, writes nothing
     bool shared_written = true;     ///< reads of shared memory never written
+    bool global_written = true;     ///< reads of global memory never written, second stores where one is to be
     bool registers_written = true;  ///< reads of registers never written
     bool races = true;              ///< shared memory between warps
     bool copies_in_flight = true;   ///< accesses to bytes an asynchronous copy has yet to write

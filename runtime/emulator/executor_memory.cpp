@@ -77,12 +77,32 @@ void execute_load_s8_to_half(Warp& warp, const Instruction& instruction, Mask ma
     }
 }
 
+constexpr std::size_t kWidestStore = 32;
+
+/// Lane by lane, all elements of a lane together.
+template <typename Element, typename Register>
+void store_once(Warp& warp, const Instruction& instruction, const WarpAccess& access, const LanePointers& pointers,
+                Mask mask) {
+    std::array<std::array<std::byte, kWidestStore>, kLanes> values{};
+    for (std::size_t i = 0; i < instruction.detail<MemoryDetail>().count; ++i) {
+        const Source<Register> source(warp, instruction.values[i]);
+        for_lanes(mask, [&](std::size_t lane) {
+            const auto element = static_cast<Element>(source[lane]);
+            std::memcpy(values[lane].data() + i * sizeof(Element), &element, sizeof(Element));
+        });
+    }
+    for_each_bit(mask, [&](std::size_t lane) {
+        if (pointers[lane] != nullptr) put(warp, access, lane, pointers[lane], values[lane].data());
+    });
+}
+
 template <typename Element, typename Register>
 void execute_store(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<MemoryDetail>();
     WarpAccess access =
         access_of(warp, instruction, detail.count, detail.strong ? Access::strong_write : Access::write);
     const LanePointers pointers = resolve(warp, access, mask);
+    if (access.once != 0) return store_once<Element, Register>(warp, instruction, access, pointers, mask);
     for (std::size_t i = 0; i < detail.count; ++i) {
         const Source<Register> source(warp, instruction.values[i]);
         for_lanes(mask, [&](std::size_t lane) {

@@ -5,6 +5,7 @@
 #include "runtime/emulator/memory_access.hpp"
 #include "runtime/emulator/tensor_operands.hpp"
 
+#include <array>
 #include <cstring>
 
 namespace jitgemm::emulator {
@@ -33,7 +34,7 @@ std::uint64_t element_offset(const FragmentDetail& detail, std::size_t lane, std
 }
 
 /// One element of every lane.
-LanePointers element_pointers(Warp& warp, const Instruction& instruction, std::size_t element, Access access) {
+WarpAccess element_access(Warp& warp, const Instruction& instruction, std::size_t element, Access access) {
     const auto& detail = instruction.detail<FragmentDetail>();
     WarpAccess elements{detail.space, access, detail.element_bytes,
                         lane_addresses(warp, instruction, detail.registers)};
@@ -41,7 +42,7 @@ LanePointers element_pointers(Warp& warp, const Instruction& instruction, std::s
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
         elements.addresses[lane] += element_offset(detail, lane, element, stride[lane]);
     }
-    return resolve(warp, elements, kAllLanes);
+    return elements;
 }
 
 void execute_load(Warp& warp, const Instruction& instruction, Mask mask) {
@@ -51,7 +52,8 @@ void execute_load(Warp& warp, const Instruction& instruction, Mask mask) {
     for (std::size_t i = 0; i < detail.registers; ++i) {
         std::array<std::uint32_t, kLanes> bits{};
         for (std::size_t part = 0; part < per_register; ++part) {
-            const LanePointers from = element_pointers(warp, instruction, i * per_register + part, Access::read);
+            WarpAccess access = element_access(warp, instruction, i * per_register + part, Access::read);
+            const LanePointers from = resolve(warp, access, kAllLanes);
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
                 std::uint32_t element = 0;
                 if (from[lane] != nullptr) std::memcpy(&element, from[lane], detail.element_bytes);
@@ -68,11 +70,14 @@ void execute_store(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<FragmentDetail>();
     const std::size_t per_register = detail.elements / detail.registers;
     for (std::size_t element = 0; element < detail.elements; ++element) {
-        const LanePointers to = element_pointers(warp, instruction, element, Access::write);
+        WarpAccess access = element_access(warp, instruction, element, Access::write);
+        const LanePointers to = resolve(warp, access, kAllLanes);
         const Source<std::uint32_t> source(warp, instruction.values[element / per_register]);
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
             const std::uint32_t bits = source[lane] >> (16 * (element % per_register));
-            if (to[lane] != nullptr) std::memcpy(to[lane], &bits, detail.element_bytes);
+            std::array<std::byte, sizeof bits> value{};
+            std::memcpy(value.data(), &bits, sizeof bits);
+            if (to[lane] != nullptr) put(warp, access, lane, to[lane], value.data());
         }
     }
 }

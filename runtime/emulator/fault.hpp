@@ -15,7 +15,9 @@ enum class FaultKind : std::uint8_t {
     read_only,             ///< a store to constants or parameters
     guarded,               ///< an access to a range marked as a guard band
     never_written_shared,  ///< a read of shared memory nobody has written
+    never_written_global,  ///< a read of global memory nobody has written since its contents were undefined
     never_written_register,
+    second_store,        ///< a store of something else to a byte that is to be stored once
     shared_race,         ///< two warps, one of them writing, with no barrier between
     copy_in_flight,      ///< an access to a byte an asynchronous copy has yet to write
     barrier_divergence,  ///< a barrier or warp-wide instruction that part of a warp executes

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace jitgemm::emulator {
 namespace {
@@ -71,7 +72,13 @@ DeviceAddress GlobalMemory::allocate_locked(std::size_t bytes, std::string name,
     Storage storage;
     storage.bytes = std::make_unique<std::byte[]>(bytes + kAlignment);
     const auto misplaced = reinterpret_cast<std::uintptr_t>(storage.bytes.get()) % kAlignment;
-    storage.buffer = {next_, bytes, storage.bytes.get() + (kAlignment - misplaced), std::move(name), read_only};
+    storage.written = std::make_unique<WrittenBytes>(bytes);
+    storage.buffer = {.address = next_,
+                      .bytes = bytes,
+                      .host = storage.bytes.get() + (kAlignment - misplaced),
+                      .name = std::move(name),
+                      .read_only = read_only,
+                      .written = storage.written.get()};
     const DeviceAddress address = next_;
     next_ += round_up(bytes + kUnmappedRoom, kAlignment);
     used_ += bytes;
@@ -96,40 +103,75 @@ void GlobalMemory::free(DeviceAddress address) {
     storages_.erase(found);
 }
 
-std::byte* GlobalMemory::locate(DeviceAddress address, std::size_t bytes) const {
+/// Once all bytes are known to be written, no access need ask.
+void GlobalMemory::Storage::mark(std::size_t first, std::size_t count) {
+    if (count == buffer.bytes) buffer.written = nullptr;
+    if (buffer.written != nullptr) buffer.written->mark(first, count);
+}
+
+const GlobalMemory::Storage& GlobalMemory::storage_of(DeviceAddress address, std::size_t bytes) const {
     const auto after = storages_.upper_bound(address);
     if (after != storages_.begin()) {
-        const Buffer& buffer = std::prev(after)->second.buffer;
-        if (buffer.contains(address, bytes)) return buffer.host + (address - buffer.address);
+        const Storage& storage = std::prev(after)->second;
+        if (storage.buffer.contains(address, bytes)) return storage;
     }
     throw Error(fmt::format("{} bytes at {:#x} are not within one emulated buffer", bytes, address));
 }
 
+GlobalMemory::Storage& GlobalMemory::storage_of(DeviceAddress address, std::size_t bytes) {
+    return const_cast<Storage&>(std::as_const(*this).storage_of(address, bytes));
+}
+
+/// `put` is told where the range lies on the host.
+void GlobalMemory::write(DeviceAddress address, std::size_t bytes, const auto& put) {
+    if (bytes == 0) return;
+    Storage& storage = storage_of(address, bytes);
+    const std::size_t first = address - storage.buffer.address;
+    put(storage.buffer.host + first);
+    storage.mark(first, bytes);
+}
+
 void GlobalMemory::copy_in(DeviceAddress destination, std::span<const std::byte> source) {
     const std::scoped_lock lock(mutex_);
-    if (!source.empty()) std::memcpy(locate(destination, source.size()), source.data(), source.size());
+    write(destination, source.size(), [&](std::byte* to) { std::memcpy(to, source.data(), source.size()); });
 }
 
 void GlobalMemory::copy_out(std::span<std::byte> destination, DeviceAddress source) const {
     const std::scoped_lock lock(mutex_);
-    if (!destination.empty()) std::memcpy(destination.data(), locate(source, destination.size()), destination.size());
+    if (destination.empty()) return;
+    const Buffer& buffer = storage_of(source, destination.size()).buffer;
+    std::memcpy(destination.data(), buffer.host + (source - buffer.address), destination.size());
 }
 
 void GlobalMemory::fill(DeviceAddress destination, std::uint8_t value, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    if (bytes > 0) std::memset(locate(destination, bytes), value, bytes);
+    write(destination, bytes, [&](std::byte* to) { std::memset(to, value, bytes); });
 }
 
 void GlobalMemory::guard(DeviceAddress address, std::size_t bytes, std::string name) {
     const std::scoped_lock lock(mutex_);
-    static_cast<void>(locate(address, bytes));
+    static_cast<void>(storage_of(address, bytes));
     if (bytes > 0) guards_.push_back({address, bytes, std::move(name)});
+}
+
+void GlobalMemory::undefine(DeviceAddress address, std::size_t bytes, bool stored_once) {
+    const std::scoped_lock lock(mutex_);
+    Storage& storage = storage_of(address, bytes);
+    if (storage.buffer.written == nullptr) storage.written->mark(0, storage.buffer.bytes);
+    storage.buffer.written = storage.written.get();
+    storage.buffer.stored_once = stored_once;
+    storage.written->forget(address - storage.buffer.address, bytes);
+}
+
+std::size_t GlobalMemory::unwritten(DeviceAddress address, std::size_t bytes) const {
+    const std::scoped_lock lock(mutex_);
+    const Buffer& buffer = storage_of(address, bytes).buffer;
+    return buffer.written == nullptr ? 0 : buffer.written->missing(address - buffer.address, bytes);
 }
 
 Buffer GlobalMemory::find(DeviceAddress address) const {
     const std::scoped_lock lock(mutex_);
-    static_cast<void>(locate(address, 1));
-    return std::prev(storages_.upper_bound(address))->second.buffer;
+    return storage_of(address, 1).buffer;
 }
 
 std::size_t GlobalMemory::used() const {
@@ -154,9 +196,10 @@ std::vector<DeviceAddress> GlobalMemory::variables_of(const Program& program) {
         const auto bytes = static_cast<std::size_t>(variable.bytes);
         entry->second.push_back(
             placed ? allocate_locked(bytes, variable.name, variable.space == ptx::StateSpace::constant) : 0);
-        if (placed && !variable.initial.empty()) {
-            std::memcpy(locate(entry->second.back(), bytes), variable.initial.data(), bytes);
-        }
+        if (!placed) continue;
+        write(entry->second.back(), bytes, [&](std::byte* to) {  // zeros where nothing is said, as in CUDA
+            if (!variable.initial.empty()) std::memcpy(to, variable.initial.data(), bytes);
+        });
     }
     return entry->second;
 }

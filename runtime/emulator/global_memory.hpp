@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtime/emulator/written_bytes.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,6 +22,8 @@ struct Buffer {
     std::byte* host = nullptr;  ///< where its first byte really lies
     std::string name;           ///< what faults call it
     bool read_only = false;
+    WrittenBytes* written = nullptr;  ///< null: all bytes are
+    bool stored_once = false;         ///< a second store to a byte must bring what is there
 
     [[nodiscard]] bool contains(DeviceAddress first, std::size_t size) const {
         return first >= address && size <= bytes && first - address <= bytes - size;
@@ -65,13 +69,19 @@ public:
     /// Throws Error when no buffer begins there.
     void free(DeviceAddress address);
 
-    // Each throws Error when the range is not within one buffer.
+    // Each throws Error when the range is not within one buffer. What was copied or filled counts as written.
     void copy_in(DeviceAddress destination, std::span<const std::byte> source);
     void copy_out(std::span<std::byte> destination, DeviceAddress source) const;
     void fill(DeviceAddress destination, std::uint8_t value, std::size_t bytes);
 
     /// From now on a kernel's access to this range is a fault that names `name`. It goes with its buffer.
     void guard(DeviceAddress address, std::size_t bytes, std::string name);
+
+    /// From now on nothing is known of what the range holds: to read a byte before it is written is a kernel's fault. So it
+    /// is for a new buffer. With `stored_once` a second store of something else, anywhere in the buffer, is one too.
+    void undefine(DeviceAddress address, std::size_t bytes, bool stored_once = false);
+    /// Of the range, the bytes nobody has written.
+    [[nodiscard]] std::size_t unwritten(DeviceAddress address, std::size_t bytes) const;
 
     /// The buffer that holds the address; throws Error when there is none.
     [[nodiscard]] Buffer find(DeviceAddress address) const;
@@ -87,9 +97,13 @@ private:
     struct Storage {
         Buffer buffer;
         std::unique_ptr<std::byte[]> bytes;
+        std::unique_ptr<WrittenBytes> written;  ///< kept while the buffer lives: launches that run hold it
+        void mark(std::size_t first, std::size_t count);
     };
     [[nodiscard]] DeviceAddress allocate_locked(std::size_t bytes, std::string name, bool read_only);
-    [[nodiscard]] std::byte* locate(DeviceAddress address, std::size_t bytes) const;
+    [[nodiscard]] Storage& storage_of(DeviceAddress address, std::size_t bytes);
+    [[nodiscard]] const Storage& storage_of(DeviceAddress address, std::size_t bytes) const;
+    void write(DeviceAddress address, std::size_t bytes, const auto& put);
 
     std::size_t capacity_;
     std::size_t used_ = 0;

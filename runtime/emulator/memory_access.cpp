@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
 namespace jitgemm::emulator {
 namespace {
@@ -18,35 +19,68 @@ void require_aligned(StateSpace space, std::uint64_t address, std::uint32_t alig
                       fmt::format("{} address {:#x} is no multiple of {}", to_string(space), address, alignment)};
 }
 
-/// Global memory: the buffer of the access before is tried first.
-std::byte* global_pointer(Warp& warp, std::uint64_t address, std::uint32_t bytes, Access access) {
-    const MemoryMap& memory = warp.launch().memory;
+/// The buffer of the access before is tried first. Null where there is none and that is not checked.
+const Buffer* global_buffer(Warp& warp, std::uint64_t address, std::uint32_t bytes, Access access) {
     const Buffer*& buffer = warp.last_buffer();
-    if (buffer == nullptr || !buffer->contains(address, bytes)) {
-        const Buffer* found = memory.find(address, bytes);
-        if (found == nullptr) {
-            if (!warp.launch().config.checks.bounds) return nullptr;
-            throw AccessFault{FaultKind::out_of_range,
-                              fmt::format("{} {} bytes of global memory at {}", writes(access) ? "writes" : "reads",
-                                          bytes, memory.describe(address))};
-        }
-        buffer = found;
-    }
+    if (buffer != nullptr && buffer->contains(address, bytes)) return buffer;
+    const MemoryMap& memory = warp.launch().memory;
+    if (const Buffer* found = memory.find(address, bytes)) return buffer = found;
+    if (!warp.launch().config.checks.bounds) return nullptr;
+    throw AccessFault{FaultKind::out_of_range,
+                      fmt::format("{} {} bytes of global memory at {}", writes(access) ? "writes" : "reads", bytes,
+                                  memory.describe(address))};
+}
+
+void require_allowed(Warp& warp, const Buffer& buffer, std::uint64_t address, std::uint32_t bytes, Access access) {
+    const MemoryMap& memory = warp.launch().memory;
     if (const Guard* guard = memory.find_guard(address, bytes)) {
         throw AccessFault{FaultKind::guarded, fmt::format("{} {} bytes in {}, {}", writes(access) ? "writes" : "reads",
                                                           bytes, guard->name, memory.describe(address))};
     }
-    if (buffer->read_only && writes(access)) {
+    if (buffer.read_only && writes(access)) {
         throw AccessFault{FaultKind::read_only, fmt::format("writes to constant {}", memory.describe(address))};
     }
-    return buffer->host + (address - buffer->address);
 }
 
-void resolve_global_lanes(Warp& warp, const WarpAccess& access, Mask mask, LanePointers& pointers) {
+void require_global_written(Warp& warp, const Buffer& buffer, std::uint64_t address, std::uint32_t bytes) {
+    const std::size_t first = address - buffer.address;
+    if (!warp.launch().config.checks.global_written || buffer.written->all(first, bytes)) return;
+    std::uint32_t leading = 0;
+    while (buffer.written->all(first, leading + 1)) ++leading;
+    throw AccessFault{
+        FaultKind::never_written_global,
+        fmt::format("reads {} bytes of global memory, of which {} were never written, the first at {}", bytes,
+                    buffer.written->missing(first, bytes), warp.launch().memory.describe(address + leading))};
+}
+
+bool is_plain_store(Access access) { return access == Access::write || access == Access::strong_write; }
+
+/// Where the bytes are; whether put() is to look at them first.
+struct GlobalPlace {
+    std::byte* host = nullptr;
+    bool once = false;
+};
+
+GlobalPlace global_place(Warp& warp, std::uint64_t address, std::uint32_t bytes, Access access) {
+    const Buffer* buffer = global_buffer(warp, address, bytes, access);
+    if (buffer == nullptr) return {};
+    require_allowed(warp, *buffer, address, bytes, access);
+    const std::size_t first = address - buffer->address;
+    GlobalPlace place{.host = buffer->host + first};
+    if (buffer->written == nullptr) return place;
+    if (reads(access)) require_global_written(warp, *buffer, address, bytes);
+    place.once = buffer->stored_once && is_plain_store(access);
+    if (writes(access) && !place.once) buffer->written->mark(first, bytes);
+    return place;
+}
+
+void resolve_global_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointers& pointers) {
     for_each_bit(mask, [&](std::size_t lane) {
         warp.at_lane(static_cast<int>(lane));
         require_aligned(StateSpace::global, access.addresses[lane], access.bytes);
-        pointers[lane] = global_pointer(warp, access.addresses[lane], access.bytes, access.access);
+        const GlobalPlace place = global_place(warp, access.addresses[lane], access.bytes, access.access);
+        pointers[lane] = place.host;
+        if (place.once) access.once |= Mask{1} << lane;
     });
     Tally& tally = warp.tally();
     const std::uint64_t bytes = access.bytes * static_cast<std::uint64_t>(std::popcount(mask));
@@ -171,6 +205,7 @@ void resolve_generic(Warp& warp, WarpAccess& access, Mask mask, LanePointers& po
         part.space = space == StateSpace::shared ? StateSpace::cluster : space;
         for_each_bit(own, [&](std::size_t lane) { part.addresses[lane] -= window_of(space); });
         resolve_space(warp, part, own, pointers);
+        access.once |= part.once;
     }
 }
 
@@ -200,7 +235,28 @@ std::uint64_t shared_offset(Warp& warp, std::uint64_t address) {
 const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes, std::uint32_t alignment,
                                 Access access) {
     require_aligned(StateSpace::global, address, alignment);
-    return bytes == 0 ? nullptr : global_pointer(warp, address, bytes, access);
+    return bytes == 0 ? nullptr : global_place(warp, address, bytes, access).host;
+}
+
+// Marked when it is in place, so that a block on another host thread compares with what is really there.
+void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* place, const std::byte* value) {
+    if ((access.once >> lane & 1) == 0) {
+        std::memcpy(place, value, access.bytes);
+        return;
+    }
+    const std::uint64_t address = access.addresses[lane];  // a generic one of global memory is the same
+    const MemoryMap& memory = warp.launch().memory;
+    const Buffer& buffer = *memory.find(address, access.bytes);
+    const std::size_t first = address - buffer.address;
+    for (std::size_t i = 0; i < access.bytes && warp.launch().config.checks.global_written; ++i) {
+        if (place[i] == value[i] || !buffer.written->all(first + i, 1)) continue;
+        throw AccessFault{FaultKind::second_store,
+                          fmt::format("stores {} bytes of global memory for the second time, and not the same, at {}",
+                                      access.bytes, memory.describe(address + i)),
+                          static_cast<int>(lane)};
+    }
+    std::memcpy(place, value, access.bytes);
+    buffer.written->mark(first, access.bytes);
 }
 
 LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask) {

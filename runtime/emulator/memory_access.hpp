@@ -20,12 +20,17 @@ struct WarpAccess {
     std::uint32_t bytes = 0;
     LaneAddresses addresses{};
     bool matrix_rows =
-        false;  ///< of ldmatrix or stmatrix: an address is a row of 8 · 16 bits, not what a lane loads or stores
+        false;      ///< of ldmatrix or stmatrix: an address is a row of 8 · 16 bits, not what a lane loads or stores
+    Mask once = 0;  ///< resolve() fills it: lanes that store where a second store must bring the same, see put()
 };
 
 /// Checks the access, counts it for the current instruction, and says where its bytes are. Throws AccessFault and
 /// EmulatorFault.
 [[nodiscard]] LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask);
+
+/// Puts a lane's value of a store where it belongs. Throws AccessFault where a byte was stored before, is to be stored once,
+/// and held something else.
+void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* place, const std::byte* value);
 
 /// [base + displacement] of an instruction: value `index` is the base, a word or a doubleword.
 [[nodiscard]] LaneAddresses lane_addresses(const Warp& warp, const Instruction& instruction, std::size_t index);

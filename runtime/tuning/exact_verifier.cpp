@@ -11,19 +11,13 @@ Problem make_problem(Context::Impl& context, const GemmSpec& spec, float alpha, 
     return {context, spec, InputKind::integers, kSeed, alpha, beta, Placement::exact};
 }
 
-void run(Context::Impl& context, const GemmKernel& kernel, const Problem& problem) {
-    kernel.launch(problem.arguments());
-    context.device->synchronize(nullptr);
-}
-
 }  // namespace
 
 ExactVerifier::ExactVerifier(Context::Impl& context, const GemmSpec& spec, float alpha, float beta)
     : context_(context), spec_(spec), alpha_(alpha), beta_(beta), problem_(make_problem(context, spec, alpha, beta)) {}
 
 Verification ExactVerifier::verify(const GemmKernel& kernel) {
-    problem_.poison_d();
-    run(context_, kernel, problem_);
+    problem_.run(kernel);
     Verification verdict = right_ ? problem_.check_against(*right_) : problem_.check();
     // Its D is the one that later kernels' are compared with; they run in a problem of their own.
     if (verdict.ok && !right_ && problem_.is_exact())

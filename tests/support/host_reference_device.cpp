@@ -104,6 +104,7 @@ HostKernel host_kernel(void (*kernel)(Arguments), bool synchronizes) {
 const HostKernel& find_kernel(const std::string& name) {
     static const std::map<std::string, HostKernel> kernels = {
         {"reference_fill", host_kernel(host_cuda::reference_fill, false)},
+        {"reference_compare", host_kernel(host_cuda::reference_compare, false)},
         {"reference_check_exact", host_kernel(host_cuda::reference_check_exact, true)},
         {"reference_check_bounded", host_kernel(host_cuda::reference_check_bounded, true)},
         {"reference_element", host_kernel(host_cuda::reference_element, true)},

@@ -1,4 +1,4 @@
-#include "tests/emulator/mutants.hpp"
+#include "tests/support/mutants.hpp"
 
 #include "tests/support/kernel_checks.hpp"
 
@@ -22,6 +22,8 @@ GemmSpec with_c(GemmSpec spec, DataType c) {
 
 constexpr VerifyOptions kHalved{.alpha = 0.5F};
 constexpr VerifyOptions kScaled{.alpha = 2.0F, .beta = -0.5F};
+
+constexpr int kMemoryDumps = 2;
 
 constexpr std::array kMutations{
     // ---- barriers and waits
@@ -91,7 +93,60 @@ constexpr std::array kMutations{
     Mutation{"packed rows not zeroed at the end", "keep_first(value, columns - column)", "value"},
     Mutation{"alpha twice", "output.alpha * sum", "output.alpha * output.alpha * sum"},
     Mutation{"C without beta", "fmaf(output.beta,", "fmaf(1.0f,"},
+    // ---- a second store, of something else first: a race's loser, seen only where every access is
+    Mutation{"D stored twice by one thread", "if (row >= output.m || column >= output.n) return;",
+             "if (row >= output.m || column >= output.n) return;\n"
+             "    asm volatile(\"st.global.u16 [%0], %1;\" ::\"l\"(output.d + row * output.ldd + column), "
+             "\"h\"((short)0x5555) : \"memory\");",
+             0, kMemoryDumps},
 };
+
+// 0x5555 is no integer that inputs are filled with, and no likely normal number.
+constexpr std::string_view kTileCall =
+    "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);";
+constexpr std::array kMemoryMutations{
+    Mutation{"A changed before it is read", "const int lane        = threadIdx.x % 32;",
+             "const_cast<Bits*>(args.a)[0] = 0x5555;\n    const int lane        = threadIdx.x % 32;", 0, kMemoryDumps},
+    Mutation{"A changed when all is done", kTileCall,
+             "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
+             "    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) const_cast<Bits*>(args.a)[0] = 0x5555;",
+             0, kMemoryDumps},
+    Mutation{"B changed when all is done", kTileCall,
+             "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
+             "    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) const_cast<Bits*>(args.b)[0] = 0x5555;",
+             0, kMemoryDumps},
+    Mutation{"C changed", "output.c     = args.c;",
+             "output.c     = args.c;\n    *reinterpret_cast<unsigned short*>(const_cast<ElementC*>(args.c)) = 0x5555;"},
+    Mutation{"splits without work leave their partials unwritten",
+             "const OutputTile output = partial_sums(args, split);",
+             "if (k_blocks == 0) return;\n    const OutputTile output = partial_sums(args, split);", 0, 1,
+             "tn, more splits than k-blocks"},
+    Mutation{"the last split's partials unwritten", "const OutputTile output = partial_sums(args, split);",
+             "if (split == kSplitK - 1) return;\n    const OutputTile output = partial_sums(args, split);", 0, 1},
+    Mutation{"sums begin with what the launch before left in the workspace", "rC[i][j][r] = 0;",
+             "rC[i][j][r] = slabs(args)[threadIdx.x];", 0, 1, "tn, split-K"},
+    Mutation{"packs only where the launch before has not", "pack(args.a,", "if (packed_a(args)[0] == 0) pack(args.a,",
+             0, 1},
+    Mutation{"the last row of D unwritten", "if (row >= output.m || column >= output.n) return;",
+             "if (row >= output.m - 1 || column >= output.n) return;", 0, kMemoryDumps},
+    Mutation{"a row of D unwritten", "if (row >= output.m || column >= output.n) return;",
+             "if (row == 3 || row >= output.m || column >= output.n) return;", 0, kMemoryDumps},
+    Mutation{"the last column of D unwritten", "column + i < output.n; ++i", "column + i < output.n - 1; ++i", 0,
+             kMemoryDumps},
+    Mutation{"the last vector of D unwritten", "if (column + kVectorD > output.n) {",
+             "if (column + kVectorD > output.n) return;\n    if (false) {", 0, kMemoryDumps},
+    Mutation{"a tile of D stored by two blocks", kTileCall,
+             "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
+             "    epilogue(rC, output, (tile_row == 0 ? kBlockM : 0) + warp_row, tile_column + warp_column, "
+             "shared_memory, warp, lane);",
+             0, kMemoryDumps},
+};
+
+std::vector<Mutation> all_mutations() {
+    std::vector<Mutation> all(kMutations.begin(), kMutations.end());
+    all.insert(all.end(), kMemoryMutations.begin(), kMemoryMutations.end());
+    return all;
+}
 
 bool is_of_copy_groups(std::string_view name) {
     return name.find("wait") != std::string_view::npos || name.find("commit") != std::string_view::npos;
@@ -117,6 +172,8 @@ std::vector<Dump> dumps() {
         {"nt, realigned copies", spec_of(nt, 67, 77, 203), "block=64x64x32,warp=32x32,stages=3", kHalved, false},
         {"tn, split-K", pitched(spec_of(tn, 71, 69, 389), 392, 392, 72),
          "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row", kHalved},
+        {"tn, more splits than k-blocks", pitched(spec_of(tn, 71, 69, 64), 64, 64, 72),
+         "block=64x64x32,warp=32x32,stages=3,split_k=4", kHalved},
         {"tn, packed operands", spec_of(tn, 67, 77, 203), "block=64x64x32,warp=32x32,stages=3,pack=ab", kHalved},
         {"tt, C and beta, f32", with_c(pitched(spec_of(tt, 71, 69, 197), 200, 72, 72), DataType::f32),
          "block=64x64x32,warp=32x32,stages=3", kScaled},
@@ -126,7 +183,29 @@ std::vector<Dump> dumps() {
     };
 }
 
-std::span<const Mutation> mutations() { return kMutations; }
+std::span<const Mutation> mutations() {
+    static const std::vector<Mutation> all = all_mutations();
+    return all;
+}
+
+std::span<const Mutation> memory_mutations() { return kMemoryMutations; }
+
+std::string mutated(const Dump& dump, const std::string& body, const Mutation& mutation) {
+    if (!mutation.only.empty() && mutation.only != dump.name) return {};
+    std::size_t found = body.find(mutation.from);
+    for (int i = 0; i < mutation.occurrence && found != std::string::npos; ++i)
+        found = body.find(mutation.from, found + mutation.from.size());
+    if (found == std::string::npos) return {};
+    return body.substr(0, found).append(mutation.to).append(body.substr(found + mutation.from.size()));
+}
+
+ParsedDump parsed_dump(const Dump& dump, const Arch& arch) {
+    const GemmSpec asked = resolved(dump.spec);
+    const KernelConfig config =
+        with_parameters({MmaMultistageConfig{}}, parse_parameters(std::string(dump.parameters)));
+    const KernelSource source = generate(asked, config, arch);
+    return {asked, {signature(asked), config}, source.arch, source.body};
+}
 
 std::string equivalence(const Dump& dump, const Mutation& mutation) {
     if (!dump.async && is_of_copy_groups(mutation.name))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/gemm_spec.hpp"
+#include "generator/generate.hpp"
 #include "runtime/verify.hpp"
 
 #include <span>
@@ -20,16 +21,28 @@ struct Dump {
 };
 [[nodiscard]] std::vector<Dump> dumps();
 
+/// Of the dumps that have a mutation's text the first so many are spoilt.
+inline constexpr int kMostDumps = 4;
+
 /// One change of text: `from`, at its `occurrence`-th place (from 0), becomes `to`.
 struct Mutation {
     std::string_view name;
     std::string_view from;
     std::string_view to;
     int occurrence = 0;
+    int most_dumps = kMostDumps;
+    std::string_view only = {};  ///< the one dump it is for; empty: any that has the text
 };
-/// Of the dumps that have a mutation's text the first so many are spoilt.
-inline constexpr int kMostDumps = 4;
 [[nodiscard]] std::span<const Mutation> mutations();
+/// Of them, those that touch memory as they must not, and no memory but the launch's own: a GPU survives them, and verification
+/// there has to notice as well.
+[[nodiscard]] std::span<const Mutation> memory_mutations();
+
+/// The text with the change made; empty where the mutation is not for this dump.
+[[nodiscard]] std::string mutated(const Dump& dump, const std::string& body, const Mutation& mutation);
+
+/// The dump's kernel for an architecture: generated, not yet spoilt.
+[[nodiscard]] ParsedDump parsed_dump(const Dump& dump, const Arch& arch);
 
 /// Why this mutant computes what the kernel computes, as fast and without fault; empty when nothing says so.
 [[nodiscard]] std::string equivalence(const Dump& dump, const Mutation& mutation);

@@ -4,6 +4,7 @@
 #include "runtime/emulator_device.hpp"
 #include "tests/catch.hpp"
 
+#include <cmath>
 #include <string>
 
 using namespace jitgemm;
@@ -81,4 +82,22 @@ TEST_CASE("a problem beyond the emulator's limit is refused with limit and estim
     CHECK_NOTHROW(require_emulable(resolved(parse_shape_line("bf16 tn 8192 8192 8192")), 0));
     CHECK_THROWS_WITH(require_emulable(resolved(parse_shape_line("bf16 tn 8192 8192 8192")), 20),
                       ContainsSubstring("1100 GFLOP") && ContainsSubstring("20 GFLOP") && ContainsSubstring("minutes"));
+}
+
+TEST_CASE("the emulator's limit counts whole tiles") {
+    const auto large = resolved(parse_shape_line("bf16 tn 1 1 10000000"));
+    const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters("block=64x64x32,warp=32x32"));
+    CHECK(padded_flops(large, config) == 2.0 * 64 * 64 * 10'000'000);
+    CHECK(padded_flops(resolved(parse_shape_line("bf16 tn 65 64 33")), config) == 2.0 * 128 * 64 * 64);
+    CHECK_NOTHROW(require_emulable(large, 20));
+    CHECK_THROWS_WITH(require_emulable(large, config, 20),
+                      ContainsSubstring("81.92 GFLOP a launch in whole tiles of mma_multistage_") &&
+                          ContainsSubstring("the limit is 20 GFLOP"));
+    CHECK_NOTHROW(require_emulable(large, config, 0));
+}
+
+TEST_CASE("an emulator with a limit below 0, or none at all, is refused") {
+    const Arch& arch = find_arch("sm_80");
+    CHECK_THROWS_WITH(EmulatorDevice(arch, -1), ContainsSubstring("emulator_gflop is -1"));
+    CHECK_THROWS_AS(EmulatorDevice(arch, std::nan("")), ConfigError);
 }

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <random>
 #include <vector>
@@ -102,6 +103,34 @@ TEST_CASE("the host's reference finds what the kernels find", "[heavy]") {
         CHECK(host.element(check, 47 / kN, 47 % kN).expected == kernels->element(check, 47 / kN, 47 % kN).expected);
         CHECK(host.element(check, 47 / kN, 47 % kN).got == 0.5);
     }
+}
+
+TEST_CASE("the host's reference finds the changed elements that the kernels find", "[threads]") {
+    HostReferenceContext context;
+    const HostReference host(context.impl.device);
+    const std::unique_ptr<Reference> kernels = make_reference(context.impl);
+    const Operands operands(context.impl, host);
+    const Fill integers{.kind = FillKind::integers, .seed = 5, .range = 4};
+    CHECK(host.compare(operands.a, kM, kK, integers).wrong == 0);
+    CHECK(kernels->compare(operands.a, kM, kK, integers).wrong == 0);
+    const auto set = [&](std::int64_t row, std::int64_t column, std::uint16_t bits) {
+        const auto offset = 2 * static_cast<std::uint64_t>(row + column * kM);
+        operands.device->copy_to_device(DevicePointer{operands.a.data.address + offset}, &bits, 2);
+    };
+    set(20, 34, 0x5555);
+    set(7, 30, 0x1234);
+    set(8, 2, 0xffff);
+    for (const Reference* reference : std::initializer_list<const Reference*>{&host, kernels.get()}) {
+        const CheckResult found = reference->compare(operands.a, kM, kK, integers);
+        CHECK(found.wrong == 3);
+        CHECK(found.first == 7 * kK + 30);
+        CHECK(reference->compared_element(operands.a, kM, kK, integers, found.first).got == 0x1234);
+        CHECK(reference->compared_element(operands.a, kM, kK, integers, found.first).expected ==
+              host.compared_element(operands.a, kM, kK, integers, found.first).expected);
+    }
+    const Fill other{.kind = FillKind::constant, .constant = 0xffffffff};
+    CHECK(host.compare(operands.a, kM, kK, other).wrong == kM * kK - 1);
+    CHECK(kernels->compare(operands.a, kM, kK, other).wrong == kM * kK - 1);
 }
 
 TEST_CASE("the host's reference counts damaged bytes as the kernels do", "[threads]") {

@@ -6,8 +6,11 @@
 #include "tests/catch.hpp"
 #include "tests/support/host_reference_device.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
@@ -229,6 +232,57 @@ TEST_CASE("damage before, between and behind the rows of D is counted in bytes")
     CHECK(verdict.wrong == 0);
     CHECK_FALSE(verdict.ok);
     CHECK_THAT(verdict.message, ContainsSubstring("6 bytes outside D were overwritten"));
+}
+
+TEST_CASE("a changed input is told with operand, coordinate, was and is, and holds its values again") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 9, .n = 10, .k = 8, .c = DataType::f32, .layout = GemmLayout::nt, .lda = 13};
+    spec = resolved(spec);
+    for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
+        Problem problem(context.impl, spec, inputs, 1, 1, 1);
+        const GemmArguments arguments = problem.arguments();
+        const std::vector<std::byte> before(host(arguments.a), host(arguments.a) + 2 * (7 * 13 + 9));
+        const double was = element_value(host(arguments.a), spec.a, 5 * 13 + 3);  // A[3, 5] of a column-major A
+        const std::uint32_t bits = element_bits(100, spec.a);
+        std::memcpy(host(arguments.a) + 2 * (5 * 13 + 3), &bits, 2);
+        compute(spec, arguments);  // of the changed A, as a kernel would that changes it first
+        const Verification verdict = problem.check();
+        INFO(verdict.message);
+        CHECK_FALSE(verdict.ok);
+        CHECK(verdict.changed_inputs == 1);
+        CHECK(verdict.wrong > 0);
+        CHECK(verdict.first->row == 3);
+        CHECK_THAT(verdict.message,
+                   ContainsSubstring(fmt::format("1 elements of A were changed, first A[3, 5]: was {}, is 100", was)));
+        CHECK(std::memcmp(before.data(), host(arguments.a), before.size()) == 0);
+
+        compute(spec, arguments);
+        CHECK(problem.check().ok);
+        host(arguments.b)[0] ^= std::byte{1};
+        host(arguments.c)[4 * (8 * 10 + 9) + 1] ^= std::byte{1};  // the last element
+        CHECK_THAT(problem.check().message, ContainsSubstring("elements of B were changed, first B[0, 0]") &&
+                                                ContainsSubstring("elements of C were changed, first C[8, 9]"));
+    }
+}
+
+TEST_CASE("an input that is not to be read is not to be written either, nor what lies around one") {
+    HostReferenceContext context;
+    GemmSpec spec{.m = 9, .n = 10, .k = 8, .c = DataType::bf16, .lda = 13};
+    spec = resolved(spec);
+    Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);  // C is all NaN
+    compute(spec, problem.arguments());
+    REQUIRE(problem.check().ok);
+    host(problem.arguments().c)[2 * 10 + 1] = std::byte{0x7f};  // another NaN
+    CHECK_THAT(problem.check().message,
+               ContainsSubstring("1 elements of C were changed, first C[1, 0]: was 0xffff, is 0x7fff"));
+    host(problem.arguments().a)[2 * 8] = std::byte{0};  // between A's rows
+    host(problem.arguments().b)[-1] = std::byte{0};
+    const Verification verdict = problem.check();
+    CHECK(verdict.guard_damage == 2);
+    CHECK(verdict.changed_inputs == 0);
+    CHECK_THAT(verdict.message, ContainsSubstring("1 bytes outside A were overwritten") &&
+                                    ContainsSubstring("1 bytes outside B were overwritten"));
+    CHECK(problem.check().ok);
 }
 
 TEST_CASE("inputs are NaN outside the matrix, and wherever BLAS does not read") {

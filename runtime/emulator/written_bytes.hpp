@@ -1,0 +1,27 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace jitgemm::emulator {
+
+/// Of each byte of a buffer, whether it was written since its contents were last undefined. None is at first. Threads of a
+/// launch mark and ask side by side.
+class WrittenBytes {
+public:
+    explicit WrittenBytes(std::size_t bytes);
+
+    void mark(std::size_t first, std::size_t bytes);
+    void forget(std::size_t first, std::size_t bytes);
+    [[nodiscard]] bool all(std::size_t first, std::size_t bytes) const;
+    [[nodiscard]] bool any(std::size_t first, std::size_t bytes) const;
+    /// How many are not.
+    [[nodiscard]] std::size_t missing(std::size_t first, std::size_t bytes) const;
+
+private:
+    std::unique_ptr<std::atomic<std::uint64_t>[]> words_;  ///< a bit a byte
+};
+
+}  // namespace jitgemm::emulator

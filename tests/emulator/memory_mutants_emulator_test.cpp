@@ -1,0 +1,11 @@
+/// What a GPU test of the same name has to catch without seeing every access, here where all are seen.
+
+#include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/support/memory_mutants.hpp"
+
+using namespace jitgemm::testing;
+
+TEST_CASE("kernels that touch memory as they must not are caught on the emulator, also by the tuner's verifier") {
+    check_memory_mutants(on_emulator());
+}
