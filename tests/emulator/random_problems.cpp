@@ -1,0 +1,232 @@
+#include "tests/emulator/random_problems.hpp"
+
+#include "generator/families/family.hpp"
+#include "generator/heuristics.hpp"
+#include "runtime/emulator_device.hpp"
+#include "tests/support/random_bits.hpp"
+#include "tests/support/specs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace jitgemm::testing {
+namespace {
+
+constexpr std::uint64_t kSharers = 8;    // problems of one kernel
+constexpr std::uint64_t kOwnChoice = 8;  // of so many groups one takes the heuristic's kernels
+constexpr std::uint32_t kLargest = 300;  // M, N and K
+constexpr double kMostFlops = 0.15e9;    // of a launch in whole tiles, so that a problem takes less than a second
+constexpr int kMostTile = 128 * 128;     // larger ones take seconds to compile
+constexpr int kTries = 2000;
+
+template <typename T, std::size_t N>
+const T& pick(RandomBits& random, const std::array<T, N>& values) {
+    return values[random.below(N)];
+}
+
+bool chance(RandomBits& random, std::uint32_t one_in) { return random.below(one_in) == 0; }
+
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    return RandomBits(RandomBits(RandomBits(seed).next() ^ stream).next() ^ index).next();
+}
+
+// ---- what a kernel is made for ----------------------------------------------------------------------------------------
+
+/// Of every operand in bytes; 0: what its leading dimension gives.
+struct Alignments {
+    int a = 0, b = 0, c = 0, d = 0;
+};
+
+GemmSpec random_types(RandomBits& random) {
+    constexpr std::array kInputs{DataType::bf16, DataType::bf16, DataType::f16, DataType::f16, DataType::f32};
+    constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
+    GemmSpec spec;
+    spec.a = pick(random, kInputs);
+    spec.b = chance(random, 4) ? pick(random, kInputs) : spec.a;
+    spec.d = chance(random, 2) ? spec.a : pick(random, kOutputs);
+    if (chance(random, 3)) spec.c = chance(random, 2) ? spec.d : pick(random, kOutputs);
+    spec.accumulator = spec.a == DataType::f16 && chance(random, 3) ? DataType::f16 : DataType::f32;
+    spec.layout = pick(random, kLayouts);
+    return spec;
+}
+
+int random_alignment(RandomBits& random, DataType type) {
+    constexpr std::array kAlignments{16, 16, 8, 4, 2};
+    return std::max(pick(random, kAlignments), bytes(type));
+}
+
+Alignments random_alignments(RandomBits& random, const GemmSpec& spec) {
+    return {random_alignment(random, spec.a), random_alignment(random, spec.b),
+            random_alignment(random, spec.c.value_or(spec.d)), random_alignment(random, spec.d)};
+}
+
+// ---- sizes ------------------------------------------------------------------------------------------------------------
+
+std::int64_t random_extent(RandomBits& random) {
+    constexpr std::array<std::int64_t, 20> kEdges{1,  2,  3,  7,  8,  9,   15,  16,  17,  31,
+                                                  32, 33, 63, 64, 65, 127, 128, 129, 255, 257};
+    switch (random.below(4)) {
+        case 0: return 1 + random.below(kLargest);
+        case 1: return 1 + random.below(40);
+        case 2: return 8 * (1 + random.below(kLargest / 8));
+        default: return pick(random, kEdges);
+    }
+}
+
+/// Of lines of `run` elements: as packed as the alignment allows, or with room between them.
+std::int64_t random_pitch(RandomBits& random, std::int64_t run, int alignment, DataType type) {
+    const std::int64_t unit = std::max(alignment / bytes(type), 1);
+    const std::int64_t packed = (run + unit - 1) / unit * unit;
+    return chance(random, 2) ? packed : packed + unit * random.below(12);
+}
+
+void add_sizes(RandomBits& random, GemmSpec& spec, const Alignments& alignments) {
+    spec.m = random_extent(random);
+    spec.n = random_extent(random);
+    spec.k = random_extent(random);
+    spec.d_order = chance(random, 3) ? Order::column : Order::row;
+    const auto run = [](Order order, std::int64_t rows, std::int64_t columns) {
+        return order == Order::row ? columns : rows;
+    };
+    spec.lda = random_pitch(random, run(order_a(spec.layout), spec.m, spec.k), alignments.a, spec.a);
+    spec.ldb = random_pitch(random, run(order_b(spec.layout), spec.k, spec.n), alignments.b, spec.b);
+    spec.ldc = random_pitch(random, run(spec.d_order, spec.m, spec.n), alignments.c, spec.c.value_or(spec.d));
+    spec.ldd = random_pitch(random, run(spec.d_order, spec.m, spec.n), alignments.d, spec.d);
+    spec.align_a = alignments.a;
+    spec.align_b = alignments.b;
+    spec.align_c = alignments.c;
+    spec.align_d = alignments.d;
+}
+
+VerifyOptions random_options(RandomBits& random, const GemmSpec& spec) {
+    constexpr std::array kAlphas{1.0F, 1.0F, 1.0F, -2.0F, 0.5F, 1.7F, 0.0F};
+    constexpr std::array kBetas{0.0F, 1.0F, 1.0F, -0.5F, 2.0F, 0.3F};
+    VerifyOptions options;
+    options.alpha = pick(random, kAlphas);
+    options.beta = spec.c ? pick(random, kBetas) : 0.0F;
+    options.seed = 1 + random.below(1000);
+    return options;
+}
+
+// ---- kernels ----------------------------------------------------------------------------------------------------------
+
+/// The config with some of its parameters changed, where it has them and they go together.
+KernelConfig varied(RandomBits& random, const KernelConfig& config) {
+    constexpr std::array<const char*, 3> kPacks{"a", "b", "ab"};
+    const ParameterMap known = family_of(config).parameters(config);
+    ParameterMap changed;
+    if (known.contains("split_k") && chance(random, 2)) changed["split_k"] = std::to_string(2 + random.below(5));
+    if (known.contains("reduction") && chance(random, 2)) changed["reduction"] = "cluster";
+    if (known.contains("pack") && chance(random, 4)) changed["pack"] = pick(random, kPacks);
+    try {
+        return with_parameters(config, changed);
+    } catch (const ConfigError&) {
+        return config;
+    }
+}
+
+bool fits(const GemmSpec& row_major, const KernelConfig& config, const Arch& arch) {
+    const Family& family = family_of(config);
+    if (!family.unsupported(row_major, arch).empty() || !family.violations(row_major, config, arch).empty())
+        return false;
+    const TileShape block = family.anatomy(row_major, config).block;
+    return block.m * block.n <= kMostTile && padded_flops(row_major, config) <= kMostFlops;
+}
+
+std::optional<KernelConfig> random_config(RandomBits& random, const GemmSpec& spec, const GpuModel& gpu) {
+    const GemmSpec row_major = with_row_major_d(resolved(spec));
+    const Family& family = family_table()[random.below(static_cast<std::uint32_t>(family_table().size()))];
+    if (!family.unsupported(row_major, *gpu.arch).empty()) return std::nullopt;
+    const std::vector<KernelConfig> candidates = family.candidates(row_major, gpu);
+    for (int i = 0; i < 100 && !candidates.empty(); ++i) {
+        const KernelConfig& candidate = candidates[random.below(static_cast<std::uint32_t>(candidates.size()))];
+        const KernelConfig config = varied(random, candidate);
+        if (fits(row_major, config, *gpu.arch)) return config;
+    }
+    return std::nullopt;
+}
+
+const GpuModel& random_gpu(RandomBits& random) {
+    static const std::array kGpus{&typical_gpu(find_arch("sm_80")), &typical_gpu(find_arch("sm_90a"))};
+    return *pick(random, kGpus);
+}
+
+/// What the problems of a group have in common.
+struct Group {
+    const GpuModel* gpu = nullptr;
+    GemmSpec types;
+    Alignments alignments;
+    KernelConfig config;
+};
+
+Group random_group(std::uint64_t seed, std::uint64_t index) {
+    RandomBits random(mixed(seed, 1, index));
+    for (int i = 0; i < kTries; ++i) {
+        Group group;
+        group.gpu = &random_gpu(random);
+        group.types = random_types(random);
+        group.alignments = random_alignments(random, group.types);
+        GemmSpec first = group.types;
+        add_sizes(random, first, group.alignments);
+        const std::optional<KernelConfig> config = random_config(random, first, *group.gpu);
+        if (!config) continue;
+        group.config = *config;
+        return group;
+    }
+    throw std::logic_error("no random kernel fits any problem");
+}
+
+/// Problem for the heuristic: any types and alignments, the latter most often just what the leading dimensions give.
+std::optional<RandomProblem> problem_of_heuristic(RandomBits& random) {
+    RandomProblem problem;
+    problem.gpu = &random_gpu(random);
+    GemmSpec spec = random_types(random);
+    add_sizes(random, spec, random_alignments(random, spec));
+    spec.align_a = spec.align_b = spec.align_c = spec.align_d = 0;
+    problem.spec = resolved(spec);
+    try {
+        problem.config = choose_config(problem.spec, *problem.gpu);
+    } catch (const ConfigError&) {
+        return std::nullopt;  // types that no family serves
+    }
+    if (padded_flops(with_row_major_d(problem.spec), problem.config) > kMostFlops) return std::nullopt;
+    return problem;
+}
+
+std::optional<RandomProblem> problem_of_group(RandomBits& random, const Group& group) {
+    RandomProblem problem{.gpu = group.gpu, .spec = group.types, .config = group.config, .options = {}};
+    add_sizes(random, problem.spec, group.alignments);
+    problem.spec = resolved(problem.spec);
+    if (!fits(with_row_major_d(problem.spec), problem.config, *group.gpu->arch)) return std::nullopt;
+    return problem;
+}
+
+}  // namespace
+
+RandomProblem random_problem(std::uint64_t seed, std::uint64_t index) {
+    RandomBits random(mixed(seed, 2, index));
+    const std::uint64_t number = index / kSharers;
+    const bool own_choice = number % kOwnChoice == kOwnChoice - 1;
+    const std::optional<Group> group = own_choice ? std::nullopt : std::optional(random_group(seed, number));
+    for (int i = 0; i < kTries; ++i) {
+        std::optional<RandomProblem> problem = group ? problem_of_group(random, *group) : problem_of_heuristic(random);
+        if (!problem) continue;
+        problem->options = random_options(random, problem->spec);
+        return *problem;
+    }
+    throw std::logic_error("no random problem fits the kernel");
+}
+
+std::string describe(const RandomProblem& problem) {
+    return fmt::format("{}: {}, alpha {}, beta {}, {}", problem.gpu->arch->name, to_string(problem.spec),
+                       problem.options.alpha, problem.options.beta,
+                       kernel_name({signature(problem.spec), problem.config}));
+}
+
+}  // namespace jitgemm::testing
