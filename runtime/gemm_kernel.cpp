@@ -1,4 +1,5 @@
 #include "runtime/context.hpp"
+#include "runtime/emulator_device.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -42,6 +43,8 @@ void enqueue(const GemmKernel::State& state, const GemmArguments& operands, Stre
 void enqueue_with_own_workspace(const GemmKernel::State& state, GemmArguments operands, Stream stream) {
     const WorkspacePool::Lease lease = state.workspaces->acquire(stream, state.workspace_bytes);
     operands.workspace = lease.memory;
+    if (state.device->kind() == DeviceKind::emulator)  // what the launch before left is nobody's to read
+        as_emulator(*state.device)->undefine_memory(lease.memory, state.workspace_bytes, false);
     enqueue(state, operands, stream);
 }
 

@@ -342,6 +342,25 @@ TEST_CASE("unsound arguments throw before the launch") {
     context.synchronize();
 }
 
+TEST_CASE("an edited kernel that takes more than the one struct is refused when it is loaded") {
+    REQUIRE_GPU();
+    Context context;
+    const GemmSpec spec = resolved({.m = 64, .n = 64, .k = 64});
+    const KernelConfig config = choose_config(spec, context.impl().device->model());
+    const KernelSource source = generate(spec, config, *context.impl().device->model().arch);
+    const std::string parameters = "gemm(const GemmArgs args)";
+    const auto edited = [&](const std::string& text) {
+        ParsedDump dump{spec, {signature(spec), config}, source.arch, source.body};
+        dump.body.replace(dump.body.find(parameters), parameters.size(), text);
+        return dump;
+    };
+    CHECK_NOTHROW(context.impl().build(edited("gemm(const GemmArgs args )")));
+    CHECK_THROWS_WITH(context.impl().build(edited("gemm(const GemmArgs args, const int more)")),
+                      ContainsSubstring("takes more than one parameter"));
+    CHECK_THROWS_WITH(context.impl().build(edited("gemm(const GemmArgs args, const GemmArgs)")),
+                      ContainsSubstring("takes more than one parameter"));
+}
+
 TEST_CASE("buffers hold what was copied") {
     REQUIRE_GPU();
     Context context;

@@ -101,3 +101,21 @@ TEST_CASE("an emulator with a limit below 0, or none at all, is refused") {
     CHECK_THROWS_WITH(EmulatorDevice(arch, -1), ContainsSubstring("emulator_gflop is -1"));
     CHECK_THROWS_AS(EmulatorDevice(arch, std::nan("")), ConfigError);
 }
+
+TEST_CASE("an entry that takes anything but the one struct of its arguments is refused when it is loaded") {
+    EmulatorDevice device(find_arch("sm_80"), 20);
+    const auto load = [&](const std::string& parameters) {
+        const std::string ptx =
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry gemm(" + parameters + ")\n{\nret;\n}\n";
+        const KernelArgument a{ArgumentRole::a, ArgumentKind::pointer};
+        const KernelArgument b{ArgumentRole::b, ArgumentKind::pointer};
+        return device.load(ptx,
+                           {.function = "gemm", .threads = 32, .shared_bytes = 0, .grid = {}, .arguments = {a, b}});
+    };
+    CHECK_NOTHROW(load(".param .align 8 .b8 args[16]"));
+    CHECK_THROWS_WITH(load(".param .align 8 .b8 args[24]"),
+                      ContainsSubstring("gemm takes 1 parameters of 24 bytes, the launch passes one struct of 16"));
+    CHECK_THROWS_WITH(load(".param .u64 a, .param .u64 b"), ContainsSubstring("gemm takes 2 parameters of 16 bytes"));
+    CHECK_THROWS_WITH(load(".param .align 8 .b8 args[16], .param .u32 more"), ContainsSubstring("2 parameters"));
+    CHECK_THROWS_WITH(load(""), ContainsSubstring("0 parameters"));
+}
