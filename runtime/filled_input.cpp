@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 namespace jitgemm {
@@ -16,10 +17,11 @@ struct BitTexts {
 
 /// Values, or bits where the values read the same: NaNs, zeros.
 BitTexts texts_of(std::uint32_t was, std::uint32_t is, DataType type) {
-    const auto value = [&](std::uint32_t bits) { return fmt::format("{}", element_value(&bits, type, 0)); };
-    BitTexts texts{value(was), value(is)};
-    if (texts.was == texts.is) texts = {fmt::format("{:#x}", was), fmt::format("{:#x}", is)};
-    return texts;
+    const double before = element_value(&was, type, 0);
+    const double after = element_value(&is, type, 0);
+    if (before == after || (std::isnan(before) && std::isnan(after)))
+        return {fmt::format("{:#x}", was), fmt::format("{:#x}", is)};
+    return {fmt::format("{}", before), fmt::format("{}", after)};
 }
 
 }  // namespace
