@@ -106,8 +106,7 @@ double model_error(const Winner& winner, const KernelConfig& config, const GpuMo
 
 std::string gain(const Winner& winner) {
     std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
-    if (winner.heuristic_us > 0)
-        text += fmt::format(", the heuristic's kernel took {:.2f} us", winner.heuristic_us);
+    if (winner.heuristic_us > 0) text += fmt::format(", the heuristic's kernel took {:.2f} us", winner.heuristic_us);
     return text;
 }
 

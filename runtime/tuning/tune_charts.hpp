@@ -17,8 +17,7 @@ namespace jitgemm::tuning {
 [[nodiscard]] std::string distribution_chart(const std::vector<ProblemFigures>& problems);
 
 /// Predicted against measured time of every candidate, both logarithmic, with the line where they are equal.
-[[nodiscard]] std::string prediction_chart(const std::vector<ProblemFigures>& problems,
-                                           std::string_view time_source);
+[[nodiscard]] std::string prediction_chart(const std::vector<ProblemFigures>& problems, std::string_view time_source);
 
 /// The values of a parameter below each other, each with the best and the median time relative to the problem's best.
 [[nodiscard]] std::string effect_chart(const ParameterEffect& effect);

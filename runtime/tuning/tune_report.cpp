@@ -120,8 +120,7 @@ std::string tune_page(const TuneReport& report) {
     const std::string body =
         heading(report, problems) + speedup_chart(problems) + winners(problems) +
         section("Candidates", "How far the others are behind, and how well the cost model foresaw it.",
-                distribution_chart(problems) +
-                    prediction_chart(problems, time_source(device_class(report.device)))) +
+                distribution_chart(problems) + prediction_chart(problems, time_source(device_class(report.device)))) +
         section("What matters",
                 "Time of the best kernel with each value (blue) and of the median one (orange), relative to the "
                 "problem's best, as geometric means over problems; parameters that cost most when wrong come first.",
