@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::string_view kPrefix = "GEMM_";
+constexpr int kDeepestNesting = 256;  // of signs and parentheses
 
 enum class Operation : std::uint8_t {
     logical_or,
@@ -118,13 +120,19 @@ private:
             case Operation::greater_equal: return left >= right ? 1 : 0;
             case Operation::less: return left < right ? 1 : 0;
             case Operation::greater: return left > right ? 1 : 0;
-            case Operation::add: return left + right;
-            case Operation::subtract: return left - right;
-            case Operation::multiply: return left * right;
+            case Operation::add: return whole(__builtin_add_overflow(left, right, &left), left);
+            case Operation::subtract: return whole(__builtin_sub_overflow(left, right, &left), left);
+            case Operation::multiply: return whole(__builtin_mul_overflow(left, right, &left), left);
             case Operation::divide: return right != 0 ? left / right : by_zero(needed);
             case Operation::remainder: return right != 0 ? left % right : by_zero(needed);
         }
         return 0;
+    }
+
+    /// The least of all counts as an overflow too: it has no negative, and no quotient by -1.
+    std::int64_t whole(bool overflow, std::int64_t value) const {
+        if (overflow || value == std::numeric_limits<std::int64_t>::min()) fail("a value exceeds 63 bits");
+        return value;
     }
 
     std::int64_t by_zero(bool needed) const {
@@ -133,6 +141,13 @@ private:
     }
 
     std::int64_t parse_unary(bool needed) {
+        if (++nesting_ > kDeepestNesting) fail(fmt::format("what nests deeper than {}", kDeepestNesting));
+        const std::int64_t value = parse_nested(needed);
+        --nesting_;
+        return value;
+    }
+
+    std::int64_t parse_nested(bool needed) {
         if (accept("!")) return parse_unary(needed) == 0 ? 1 : 0;
         if (accept("-")) return -parse_unary(needed);
         if (accept("+")) return parse_unary(needed);
@@ -195,6 +210,7 @@ private:
     std::string_view text_;
     std::string_view rest_;
     const MacroValues& macros_;
+    int nesting_ = 0;
 };
 
 }  // namespace

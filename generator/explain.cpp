@@ -40,11 +40,11 @@ bool is_distinct(const KernelConfig& left, const KernelConfig& right) {
 
 std::vector<Alternative> runners_up(const std::vector<Candidate>& candidates, const KernelConfig& chosen) {
     std::vector<Alternative> found;
-    for (const auto& [config, cost] : candidates) {
+    for (const Candidate& candidate : candidates) {
         if (found.size() == kRunnersUp) break;
-        const auto resembles = [&](const Alternative& other) { return !is_distinct(config, other.config); };
-        if (!is_distinct(config, chosen) || std::ranges::any_of(found, resembles)) continue;
-        found.push_back({config, cost, differences(config, chosen)});
+        const auto resembles = [&](const Alternative& other) { return !is_distinct(candidate.config, other.config); };
+        if (!is_distinct(candidate.config, chosen) || std::ranges::any_of(found, resembles)) continue;
+        found.push_back({candidate.config, candidate.cost, differences(candidate.config, chosen)});
     }
     return found;
 }

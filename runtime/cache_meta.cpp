@@ -2,8 +2,14 @@
 
 #include "generator/error.hpp"
 #include "runtime/hash.hpp"
+#include "runtime/json_limits.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -16,6 +22,17 @@ std::string text_of(const json& value, int indent) {
 }
 
 std::string checksum(const json& fields) { return hash_hex(text_of(fields, -1)); }
+
+/// nlohmann would cut a number that is no whole one, or too large, to what the type can hold.
+template <std::integral T>
+T whole_number(const json& fields, const char* name) {
+    const json& value = fields.at(name);
+    const bool fits = value.is_number_unsigned()
+                          ? std::in_range<T>(value.get<std::uint64_t>())
+                          : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+    if (!fits) throw Error(fmt::format("{} is no whole number of its range", name));
+    return value.get<T>();
+}
 
 json key_json(const KeyFields& key) {
     return {{"format", key.format}, {"body_hash", key.body_hash}, {"body_bytes", key.body_bytes},
@@ -32,20 +49,20 @@ json report_json(const PtxasReport& report) {
 }
 
 KeyFields parse_key(const json& fields) {
-    return {.format = fields.at("format"),
+    return {.format = whole_number<int>(fields, "format"),
             .body_hash = fields.at("body_hash"),
-            .body_bytes = fields.at("body_bytes"),
+            .body_bytes = whole_number<std::size_t>(fields, "body_bytes"),
             .arch = fields.at("arch"),
             .options = fields.at("options"),
-            .nvrtc_version = fields.at("nvrtc_version")};
+            .nvrtc_version = whole_number<int>(fields, "nvrtc_version")};
 }
 
 PtxasReport parse_report(const json& fields) {
-    return {.registers = fields.at("registers"),
-            .spill_store_bytes = fields.at("spill_store_bytes"),
-            .spill_load_bytes = fields.at("spill_load_bytes"),
-            .stack_bytes = fields.at("stack_bytes"),
-            .static_shared_bytes = fields.at("static_shared_bytes"),
+    return {.registers = whole_number<int>(fields, "registers"),
+            .spill_store_bytes = whole_number<int>(fields, "spill_store_bytes"),
+            .spill_load_bytes = whole_number<int>(fields, "spill_load_bytes"),
+            .stack_bytes = whole_number<int>(fields, "stack_bytes"),
+            .static_shared_bytes = whole_number<int>(fields, "static_shared_bytes"),
             .warnings = fields.at("warnings")};
 }
 
@@ -56,7 +73,7 @@ CacheMeta parse_fields(json fields) {
     return {.name = fields.at("name"),
             .key = parse_key(fields.at("key")),
             .binary_file = fields.at("binary").at("file"),
-            .binary_bytes = fields.at("binary").at("bytes"),
+            .binary_bytes = whole_number<std::size_t>(fields.at("binary"), "bytes"),
             .binary_hash = fields.at("binary").at("hash"),
             .report = parse_report(fields.at("ptxas")),
             .log = fields.at("log"),
@@ -79,6 +96,7 @@ std::string to_json(const CacheMeta& meta) {
 }
 
 CacheMeta parse_cache_meta(const std::string& text) {
+    check_json_limits(text);
     try {
         return parse_fields(json::parse(text));
     } catch (const json::exception& error) {

@@ -16,6 +16,9 @@
 namespace jitgemm {
 namespace {
 
+/// Beyond any source, cubin, record or wisdom there is; a sparse file claims terabytes.
+constexpr std::int64_t kLargestFileRead = std::int64_t{1} << 30;
+
 void write_all(int file, std::string_view data, const std::string& path) {
     while (!data.empty()) {
         const ssize_t written = ::write(file, data.data(), data.size());
@@ -57,6 +60,10 @@ std::optional<std::string> read_file(const std::string& path) {
     struct stat status {};
     if (::fstat(file.number(), &status) != 0) throw_system_error("cannot read", path);
     if (!S_ISREG(status.st_mode)) throw std::system_error(EINVAL, std::generic_category(), "not a file: " + path);
+    if (status.st_size > kLargestFileRead)
+        throw std::system_error(
+            EFBIG, std::generic_category(),
+            fmt::format("{} bytes, more than {} are not read: {}", status.st_size, kLargestFileRead, path));
     return read_all(file.number(), static_cast<std::size_t>(status.st_size), path);
 }
 

@@ -144,6 +144,7 @@ void convert_elements(const void* source, DataType source_type, void* destinatio
         throw Error(fmt::format("cannot convert {} to {}: only f32, f16 and bf16 are converted", to_string(source_type),
                                 to_string(destination_type)));
     }
+    if (count == 0) return;  // there may be no memory at all
     if (source_type == destination_type) {
         std::memcpy(destination, source, count * static_cast<std::size_t>(bytes(source_type)));
         return;

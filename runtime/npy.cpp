@@ -10,11 +10,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -33,7 +35,7 @@ public:
 
     NpyHeader read() {
         NpyHeader header;
-        std::array<bool, 3> seen{};
+        Seen seen{};
         expect('{');
         while (!accept('}')) {
             read_item(header, seen);
@@ -47,6 +49,9 @@ public:
     }
 
 private:
+    static constexpr std::array<std::string_view, 3> kKeys{"descr", "fortran_order", "shape"};
+    using Seen = std::array<bool, kKeys.size()>;
+
     [[noreturn]] static void fail(const std::string& what) { throw Error("malformed .npy header: " + what); }
 
     void skip_spaces() {
@@ -112,20 +117,17 @@ private:
         return shape;
     }
 
-    void read_item(NpyHeader& header, std::array<bool, 3>& seen) {
+    void read_item(NpyHeader& header, Seen& seen) {
         const std::string key = read_string();
+        const auto place = std::ranges::find(kKeys, key);
+        if (place == kKeys.end()) fail(fmt::format("unknown key '{}'", key));
+        const auto index = static_cast<std::size_t>(place - kKeys.begin());
+        if (std::exchange(seen[index], true)) fail(fmt::format("'{}' stands twice", key));
         expect(':');
-        if (key == "descr") {
-            header.type = read_string();
-            seen[0] = true;
-        } else if (key == "fortran_order") {
-            header.fortran_order = read_bool();
-            seen[1] = true;
-        } else if (key == "shape") {
-            header.shape = read_shape();
-            seen[2] = true;
-        } else {
-            fail(fmt::format("unknown key '{}'", key));
+        switch (index) {
+            case 0: header.type = read_string(); break;
+            case 1: header.fortran_order = read_bool(); break;
+            default: header.shape = read_shape(); break;
         }
     }
 

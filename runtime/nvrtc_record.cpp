@@ -2,6 +2,7 @@
 
 #include "runtime/file_system.hpp"
 #include "runtime/hash.hpp"
+#include "runtime/json_limits.hpp"
 #include "runtime/log.hpp"
 #include "runtime/nvrtc_search.hpp"
 
@@ -49,7 +50,9 @@ int NvrtcRecord::read() const {
     if (directory_.empty() || !distrust(directory_).empty()) return 0;
     try {
         const std::optional<std::string> text = read_file(path_);
-        return text ? version_in(nlohmann::json::parse(*text), fingerprint_) : 0;
+        if (!text) return 0;
+        check_json_limits(*text);
+        return version_in(nlohmann::json::parse(*text), fingerprint_);
     } catch (const std::exception& error) {
         log().debug("ignoring {}: {}", path_, error.what());
         return 0;

@@ -105,7 +105,7 @@ private:
     static LayoutValue swizzle(const std::vector<std::int64_t>& parameters) {
         constexpr std::int64_t kLargest = 64;
         if (parameters.size() != 3) throw LayoutError("a swizzle has three parameters: Swizzle<bits,base,shift>");
-        if (std::any_of(parameters.begin(), parameters.end(), [](auto p) { return std::abs(p) > kLargest; }))
+        if (std::any_of(parameters.begin(), parameters.end(), [](auto p) { return p > kLargest || p < -kLargest; }))
             throw LayoutError(fmt::format("a parameter of the swizzle exceeds {}", kLargest));
         return LayoutValue::Variant(
             Swizzle(static_cast<int>(parameters[0]), static_cast<int>(parameters[1]), static_cast<int>(parameters[2])));

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <limits>
 
 namespace jitgemm {
 namespace {
@@ -52,7 +53,9 @@ std::int64_t LayoutText::take_integer() {
     std::int64_t value = 0;
     const char* const first = text_.data() + position_;
     const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (error == std::errc::result_out_of_range) fail_at(start, "the integer exceeds 63 bits");
+    // The least of all has no negative of its own.
+    const bool beyond = error == std::errc() && value == std::numeric_limits<std::int64_t>::min();
+    if (error == std::errc::result_out_of_range || beyond) fail_at(start, "the integer exceeds 63 bits");
     if (error != std::errc()) fail_at(start, "expected an integer or '('");
     position_ += static_cast<std::size_t>(end - first);
     return value;

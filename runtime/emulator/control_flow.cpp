@@ -1,5 +1,7 @@
 #include "runtime/emulator/control_flow.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -200,9 +202,20 @@ RegisterSet at_entry(const Function& function) {
     return written;
 }
 
+/// A set for each block: NVRTC's largest kernels take some MB.
+void require_room(std::span<const Instruction> instructions, std::size_t blocks, const Function& function) {
+    constexpr std::size_t kMostBits = std::size_t{1} << 31;
+    const std::size_t registers = std::size_t{function.words} + function.doublewords + function.predicates;
+    if (registers <= kMostBits / (blocks + 1)) return;
+    throw PtxError(instructions.front().source->line,
+                   fmt::format("{} has {} basic blocks and {} registers: too many to follow what is written",
+                               function.name, blocks, registers));
+}
+
 /// What is surely written at the beginning of each block.
 std::vector<RegisterSet> surely_written(std::span<const Instruction> instructions,
                                         const std::vector<BasicBlock>& blocks, const Function& function) {
+    require_room(instructions, blocks.size(), function);
     std::vector<RegisterSet> before(blocks.size() + 1, RegisterSet(function, true));
     before.front() = at_entry(function);
     std::vector<bool> due(blocks.size() + 1, true);

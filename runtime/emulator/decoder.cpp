@@ -26,6 +26,11 @@ const Decoders& decoders() {
     return kAll;
 }
 
+// What every warp of a block gets anew, so that a module may not ask for more than a GPU would give it.
+constexpr std::int64_t kMostSharedBytes = 1 << 18;     // the most any GPU has is 228 KiB
+constexpr std::int64_t kMostLocalBytes = 1 << 19;      // of a thread, as CUDA has it
+constexpr std::int64_t kMostParameterBytes = 1 << 16;  // a kernel's are 32764 bytes, and calls have theirs beside
+
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// Lays one thing after another, each at its alignment.
@@ -69,6 +74,9 @@ private:
             for (const ptx::Variable& variable : function.variables) function_shared_.back().push_back(place(variable));
         }
         program_.shared.static_bytes = layout.end();
+        if (layout.end() > kMostSharedBytes)
+            throw PtxError(1, fmt::format("{} bytes of static shared memory: no GPU has more than {}", layout.end(),
+                                          kMostSharedBytes));
         for (const ptx::Variable& variable : module_.variables) {
             if (is_dynamic(variable)) {
                 program_.shared.dynamic_alignment = std::max(program_.shared.dynamic_alignment, variable.alignment);
@@ -132,7 +140,16 @@ private:
         constexpr std::int64_t kWidest = 16;
         function.local_bytes = round_up(local.end(), kWidest);
         function.parameter_bytes = round_up(parameters.end(), kWidest);
+        require_room(source, "local memory", function.local_bytes, kMostLocalBytes);
+        require_room(source, "parameters", function.parameter_bytes, kMostParameterBytes);
         return offsets;
+    }
+
+    static void require_room(const ptx::Function& source, std::string_view what, std::int64_t bytes,
+                             std::int64_t most) {
+        if (bytes > most)
+            throw PtxError(source.line, fmt::format("{} has {} bytes of {}: more than {} are not supported",
+                                                    source.name, bytes, what, most));
     }
 
     void define(std::size_t index) {

@@ -50,8 +50,11 @@ bool Instruction::has(std::string_view modifier) const {
 }
 
 int compute_capability(const Module& module) {
+    constexpr int kNoneSoHigh = 100000;  // and no overflow by a .target of many digits
     int number = 0;
-    for (const char c : module.target) number = c >= '0' && c <= '9' ? 10 * number + (c - '0') : number;
+    for (const char c : module.target) {
+        if (c >= '0' && c <= '9' && number < kNoneSoHigh) number = 10 * number + (c - '0');
+    }
     return number;
 }
 

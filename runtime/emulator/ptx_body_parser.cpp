@@ -46,7 +46,11 @@ public:
     }
 
 private:
-    void open_scope() { scopes_.emplace_back(); }
+    void open_scope() {
+        if (scopes_.size() == static_cast<std::size_t>(kDeepestNesting))
+            reader_.fail(fmt::format("braces nest deeper than {}", kDeepestNesting));
+        scopes_.emplace_back();
+    }
 
     /// Labels of the scope are known now; names still open may be labels of the one around it.
     void close_scope() {
@@ -117,12 +121,15 @@ private:
     void declare_register(const std::string& name, int bits) {
         const auto first = static_cast<int>(function_.registers.size());
         if (!reader_.accept('<')) {
+            reader_.declare_registers(1);
             scopes_.back().registers[name] = first;
             function_.registers.push_back({name, bits});
             return;
         }
-        const auto count = static_cast<int>(reader_.expect_integer());
+        const std::int64_t wanted = reader_.expect_integer();
         reader_.expect('>');
+        reader_.declare_registers(wanted);
+        const auto count = static_cast<int>(wanted);
         scopes_.back().families[name] = {first, count};
         for (int i = 0; i < count; ++i) function_.registers.push_back({fmt::format("{}{}", name, i), bits});
     }
@@ -200,13 +207,21 @@ private:
         return operand;
     }
 
+    /// An operand within a list or an address.
+    Operand parse_inner() {
+        if (++nesting_ > kDeepestNesting) reader_.fail(fmt::format("operands nest deeper than {}", kDeepestNesting));
+        Operand operand = parse_operand();
+        --nesting_;
+        return operand;
+    }
+
     Operand parse_list(char open, char close) {
         Operand operand;
         operand.kind = OperandKind::list;
         reader_.expect(open);
         if (reader_.accept(close)) return operand;
         do {
-            operand.elements.push_back(parse_operand());
+            operand.elements.push_back(parse_inner());
         } while (reader_.accept(','));
         reader_.expect(close);
         return operand;
@@ -217,8 +232,8 @@ private:
         Operand operand;
         operand.kind = OperandKind::address;
         reader_.expect('[');
-        operand.elements.push_back(parse_operand());
-        while (reader_.accept(',')) operand.elements.push_back(parse_operand());
+        operand.elements.push_back(parse_inner());
+        while (reader_.accept(',')) operand.elements.push_back(parse_inner());
         std::swap(operand.value, operand.elements.front().value);
         reader_.expect(']');
         return operand;
@@ -278,8 +293,8 @@ private:
         const auto family = scope.families.find(name.substr(0, digits));
         if (family == scope.families.end()) return std::nullopt;
         int number = 0;
-        std::from_chars(name.data() + digits, name.data() + name.size(), number);
-        if (number >= family->second.count) return std::nullopt;
+        const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), number);
+        if (error != std::errc{} || number >= family->second.count) return std::nullopt;
         return family->second.first + number;
     }
 
@@ -296,6 +311,7 @@ private:
     std::vector<Scope> scopes_;
     std::unordered_map<std::string, int> parameters_;
     SourceLocation location_;
+    int nesting_ = 0;  ///< of the operand at hand
 };
 
 }  // namespace

@@ -3,12 +3,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
 namespace jitgemm::emulator::ptx {
 namespace {
 
 // What the grammar here was written for; later versions may mean something else by the same words.
 constexpr int kFirstVersion = 60;
 constexpr int kLastVersion = 99;
+constexpr std::int64_t kLargestExtent = 1 << 20;  // of a block or a cluster; three of them multiply without overflow
+
+/// 10 · major + minor of "8.6"; nothing for what is not some digits on either side of a dot.
+std::optional<int> version_number(std::string_view text) {
+    constexpr std::size_t kMostDigits = 3;
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    int number = 0;
+    for (const std::string_view part : {text.substr(0, dot), text.substr(std::min(dot + 1, text.size()))}) {
+        int value = 0;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        if (error != std::errc{} || end != part.data() + part.size() || part.size() > kMostDigits) return std::nullopt;
+        number = 10 * number + value;
+    }
+    return number;
+}
 
 class ModuleParser {
 public:
@@ -24,10 +45,11 @@ public:
 private:
     void parse_version() {
         if (!reader_.accept_dotted("version")) reader_.fail("not PTX: it does not begin with .version");
-        const std::string text(reader_.peek().text);
-        const std::size_t dot = text.find('.');
-        if (reader_.take().kind != TokenKind::real64 || dot == std::string::npos) reader_.fail("a malformed .version");
-        module_.version = 10 * std::stoi(text.substr(0, dot)) + std::stoi(text.substr(dot + 1));
+        const Token token = reader_.take();
+        const std::string_view text = token.text;
+        const std::optional<int> number = token.kind == TokenKind::real64 ? version_number(text) : std::nullopt;
+        if (!number) reader_.fail("a malformed .version");
+        module_.version = *number;
         if (module_.version < kFirstVersion || module_.version > kLastVersion) {
             reader_.fail(fmt::format("PTX {} is not supported: the emulator reads versions {}.{} to {}.{}", text,
                                      kFirstVersion / 10, kFirstVersion % 10, kLastVersion / 10, kLastVersion % 10));
@@ -101,13 +123,14 @@ private:
 
     /// A definition takes the place of a declaration.
     void keep(Function function) {
-        for (Function& known : module_.functions) {
-            if (known.name != function.name) continue;
-            if (known.defined && function.defined) reader_.fail(fmt::format("{} is defined twice", function.name));
-            if (function.defined) known = std::move(function);
+        const auto [place, is_new] = places_.try_emplace(function.name, module_.functions.size());
+        if (is_new) {
+            module_.functions.push_back(std::move(function));
             return;
         }
-        module_.functions.push_back(std::move(function));
+        Function& known = module_.functions[place->second];
+        if (known.defined && function.defined) reader_.fail(fmt::format("{} is defined twice", function.name));
+        if (function.defined) known = std::move(function);
     }
 
     std::vector<Variable> parse_parameters() {
@@ -149,7 +172,9 @@ private:
         std::size_t axis = 0;
         do {
             if (axis == extents.size()) reader_.fail("more than three extents");
-            extents.at(axis++) = reader_.expect_integer();
+            const std::int64_t extent = reader_.expect_integer();
+            if (extent < 0 || extent > kLargestExtent) reader_.fail(fmt::format("an extent of {}", extent));
+            extents.at(axis++) = extent;
         } while (reader_.accept(','));
         return extents;
     }
@@ -162,6 +187,7 @@ private:
     Lexer lexer_;
     TokenReader reader_;
     Module module_;
+    std::unordered_map<std::string, std::size_t> places_;  ///< of functions by name
     bool external_ = false;
 };
 

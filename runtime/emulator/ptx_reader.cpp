@@ -38,6 +38,16 @@ std::int64_t TokenReader::expect_integer() {
     return negative ? std::bit_cast<std::int64_t>(0 - std::bit_cast<std::uint64_t>(value)) : value;
 }
 
+void TokenReader::declare_bytes(std::int64_t bytes) {
+    if (bytes > bytes_left_) fail(fmt::format("variables of more than {} bytes in all", kMostDeclaredBytes));
+    bytes_left_ -= bytes;
+}
+
+void TokenReader::declare_registers(std::int64_t count) {
+    if (count < 0 || count > registers_left_) fail(fmt::format("more than {} registers in all", kMostRegisters));
+    registers_left_ -= count;
+}
+
 void TokenReader::skip_integers() {
     if (peek().kind != TokenKind::integer) return;
     do {
@@ -88,13 +98,21 @@ struct ElementType {
     bool real = false;
 };
 
+int parse_alignment(TokenReader& reader) {
+    constexpr std::int64_t kLargest = 1 << 16;
+    const std::int64_t alignment = reader.expect_integer();
+    if (alignment < 1 || alignment > kLargest || !std::has_single_bit(static_cast<std::uint64_t>(alignment)))
+        reader.fail(fmt::format("an alignment of {} is no power of two up to {}", alignment, kLargest));
+    return static_cast<int>(alignment);
+}
+
 /// ".align 16 .v4 .f32", ".u64 .ptr .global .align 1"
 ElementType parse_element_type(TokenReader& reader, Variable& variable) {
     ElementType type;
     while (reader.peek().kind == TokenKind::dotted) {
         const std::string word(reader.take().text);
         if (word == "align") {
-            const auto alignment = static_cast<int>(reader.expect_integer());
+            const int alignment = parse_alignment(reader);
             if (type.bytes == 0) variable.alignment = alignment;  // behind .ptr: of what is pointed to
         } else if (word == "v2" || word == "v4" || word == "v8") {
             type.count = word[1] - '0';
@@ -116,8 +134,11 @@ std::int64_t parse_extents(TokenReader& reader, Variable& variable) {
             count = 0;
             continue;
         }
-        count *= reader.expect_integer();
-        if (count < 0) reader.fail(fmt::format("variable {} has a negative extent", variable.name));
+        const std::int64_t extent = reader.expect_integer();
+        if (extent < 0) reader.fail(fmt::format("variable {} has a negative extent", variable.name));
+        if (extent > kMostDeclaredBytes || (count *= extent) > kMostDeclaredBytes)
+            reader.fail(fmt::format("variable {} is too large: a module declares up to {} bytes", variable.name,
+                                    kMostDeclaredBytes));
         reader.expect(']');
     }
     return count;
@@ -134,10 +155,11 @@ std::uint64_t element_bits(TokenReader& reader, const ElementType& type) {
     return static_cast<std::uint64_t>(reader.expect_integer());
 }
 
-void parse_elements(TokenReader& reader, Variable& variable, const ElementType& type) {
+void parse_elements(TokenReader& reader, Variable& variable, const ElementType& type, int nesting) {
     if (reader.accept('{')) {
+        if (nesting == kDeepestNesting) reader.fail(fmt::format("values nest deeper than {} braces", kDeepestNesting));
         do {
-            parse_elements(reader, variable, type);
+            parse_elements(reader, variable, type, nesting + 1);
         } while (reader.accept(','));
         reader.expect('}');
         return;
@@ -153,7 +175,7 @@ void parse_elements(TokenReader& reader, Variable& variable, const ElementType& 
 
 void parse_initial(TokenReader& reader, Variable& variable, const ElementType& type, bool unsized) {
     if (!reader.accept('=')) return;
-    parse_elements(reader, variable, type);
+    parse_elements(reader, variable, type, 0);
     const auto written = static_cast<std::int64_t>(variable.initial.size());
     if (unsized) variable.bytes = written;
     if (written > variable.bytes)
@@ -177,6 +199,7 @@ Variable parse_variable(TokenReader& reader, bool external) {
     variable.name = reader.expect_identifier();
     const std::int64_t count = parse_extents(reader, variable);
     variable.bytes = count * type.count * type.bytes;
+    reader.declare_bytes(variable.bytes);
     parse_initial(reader, variable, type, count == 0);
     return variable;
 }

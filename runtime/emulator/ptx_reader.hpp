@@ -7,6 +7,11 @@
 
 namespace jitgemm::emulator::ptx {
 
+/// What one module may declare: beyond any GEMM kernel's needs (NVRTC's largest have some 10,000 registers).
+inline constexpr std::int64_t kMostDeclaredBytes = std::int64_t{1} << 28;
+inline constexpr std::int64_t kMostRegisters = std::int64_t{1} << 18;
+inline constexpr int kDeepestNesting = 64;  ///< of braces, and of lists within operands
+
 /// The small steps a PTX parser is made of. Every one throws PtxError where the text goes another way.
 class TokenReader {
 public:
@@ -25,12 +30,18 @@ public:
     void skip_integers();           ///< "128, 1, 1"
     void skip_braces();             ///< {…} with what is nested in it
     void skip_statement();          ///< up to and with the next ';'
+    /// Takes bytes of variables, or registers, from what a module may declare; fails when that is spent. A few letters
+    /// declare as much as one likes, and all of it becomes the host's memory.
+    void declare_bytes(std::int64_t bytes);
+    void declare_registers(std::int64_t count);
     [[noreturn]] void fail(const std::string& message) const;
     [[nodiscard]] std::string text_between(std::size_t begin, std::size_t end) const;  ///< blanks folded to one
 
 private:
     Lexer& lexer_;
     int line_ = 1;  ///< of the last token taken, where mistakes are told
+    std::int64_t bytes_left_ = kMostDeclaredBytes;
+    std::int64_t registers_left_ = kMostRegisters;
 };
 
 [[nodiscard]] bool is_variable_space(const Token& token);

@@ -3,6 +3,8 @@
 #include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/warp.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -23,9 +25,24 @@ void copy_parameters(const std::vector<ParameterMove>& moves, const Frame& from,
     }
 }
 
+/// Of a warp: 1 MiB for a thread, where CUDA's largest stack has half of it.
+constexpr std::size_t kMostFrameBytes = std::size_t{32} << 20;
+
+std::size_t bytes_of_frame(const Function& function) {
+    const std::size_t registers = std::size_t{function.words} * 4 + std::size_t{function.doublewords} * 8;
+    return (registers + static_cast<std::size_t>(function.parameter_bytes + function.local_bytes)) * kLanes;
+}
+
 }  // namespace
 
 void Warp::push_frame(const Function& function, const Instruction* call) {
+    std::size_t bytes = bytes_of_frame(function);
+    for (const auto& active : frames_) bytes += bytes_of_frame(*active->function);
+    if (bytes > kMostFrameBytes) {
+        fail(FaultKind::unsupported,
+             fmt::format("registers, parameters and local memory of {} nested activations take more than {} bytes",
+                         frames_.size() + 1, kMostFrameBytes));
+    }
     auto frame = std::make_unique<Frame>();
     frame->function = &function;
     frame->call = call;

@@ -93,10 +93,17 @@ bool is_searched_through(const Winner& winner, const Selection& selection) {
     return winner.narrowed == narrowing(selection);
 }
 
+/// The model is only asked of kernels that pass all rules: what a file names may have tiles that no arithmetic holds.
+bool fits(const KernelId& id, const GemmSpec& spec, const GpuModel& gpu) {
+    return misfits(id, spec, *gpu.arch).empty();
+}
+
 /// By how much the model thinks worse of the winner than of the heuristic's kernel on the problem where it won.
 double model_error(const Winner& winner, const KernelConfig& config, const GpuModel& gpu) {
     try {
+        const KernelId own{signature(winner.spec), config};
         const KernelId heuristic = parse_kernel_name(winner.heuristic_kernel);
+        if (!fits(own, winner.spec, gpu) || !fits(heuristic, winner.spec, gpu)) return 1.0;
         const double ratio = predicted_us(winner.spec, config, gpu) / predicted_us(winner.spec, heuristic.config, gpu);
         return std::isfinite(ratio) ? std::max(1.0, ratio) : 1.0;
     } catch (const Error&) {  // an older version's kernel

@@ -1,5 +1,6 @@
 #include "runtime/tuning/record_json.hpp"
 
+#include "runtime/json_limits.hpp"
 #include "runtime/tuning/record_fields.hpp"
 
 namespace jitgemm::tuning {
@@ -34,6 +35,7 @@ template void from_json(const Json&, Winner&);
 std::string json_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json parse_json(std::string_view text) {
+    check_json_limits(text);
     try {
         return Json::parse(text);
     } catch (const Json::exception& error) {

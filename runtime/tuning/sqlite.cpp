@@ -12,6 +12,11 @@
 namespace jitgemm::tuning::sqlite {
 namespace {
 
+// What one step may take: 40 instructions for a byte of the file, where the statements here take one or two.
+constexpr int kPeriod = 10'000;  // instructions
+constexpr std::uint64_t kLeastPeriods = 200;
+constexpr std::uint64_t kPeriodsPerMegabyte = 4000;
+
 constexpr int kPrimaryCode = 0xff;  // the rest of an extended code says which kind of it
 
 /// A path as SQLite's URI takes it: all but the plainest bytes as %XX.
@@ -79,6 +84,8 @@ Statement& Statement::bind_next(std::string_view value) {
 }
 
 bool Statement::step() {
+    database_->work_->periods = 0;
+    database_->check_rows(++rows_);
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
     if (code != SQLITE_DONE) check(code);
@@ -93,6 +100,7 @@ void Statement::run() {
 void Statement::reset() {
     sqlite3_reset(statement_.get());  // its code is the last step's, which was told already
     bound_ = 0;
+    rows_ = 0;
 }
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
@@ -112,7 +120,8 @@ std::string Statement::text(int column) const {
 void Database::Closer::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
 
 Database::Database(std::string path, Access access, std::chrono::milliseconds patience)
-    : path_(std::move(path)), patience_(patience) {
+    : path_(std::move(path)), patience_(patience), work_(std::make_unique<Work>()) {
+    work_->path = path_;
     // A file that is only read is opened for writing all the same: the last to close a write-ahead log removes it.
     const int flags = SQLITE_OPEN_READWRITE | (access == Access::create ? SQLITE_OPEN_CREATE : 0);
     try {
@@ -132,21 +141,61 @@ void Database::open(const std::string& uri, int flags) {
     check(code);
     check(sqlite3_extended_result_codes(connection, 1));
     check(sqlite3_busy_timeout(connection, static_cast<int>(patience_.count())));
+    defend();
+}
+
+// ---- a file that nobody vouches for ---------------------------------------------------------------------------------
+
+/// As https://www.sqlite.org/security.html has it.
+void Database::defend() {
+    constexpr int kMostBytesOfAValue = 1 << 26;
+    sqlite3* const connection = connection_.get();
+    sqlite3_progress_handler(connection, kPeriod, count_period, work_.get());
+    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, kMostBytesOfAValue);
+    check(sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
+    execute("PRAGMA cell_size_check = 1");
+}
+
+std::uint64_t Database::Work::bytes_on_disk() const {
+    std::uint64_t sum = 0;
+    for (const std::string& file : {path, path + "-wal", attached, attached + "-wal"}) {
+        std::error_code error;
+        const std::uintmax_t size = std::filesystem::file_size(file, error);
+        if (!error) sum += size;
+    }
+    return sum;
+}
+
+int Database::count_period(void* work) {
+    auto* const own = static_cast<Work*>(work);
+    if (++own->periods % kLeastPeriods != 0) return 0;
+    return own->periods > kPeriodsPerMegabyte * (own->bytes_on_disk() >> 20U) ? 1 : 0;
+}
+
+/// Every row takes a byte at least.
+void Database::check_rows(std::uint64_t rows) const {
+    constexpr std::uint64_t kInterval = std::uint64_t{1} << 16;
+    if (rows % kInterval != 0 || rows <= work_->bytes_on_disk()) return;
+    throw SqliteError(fmt::format("tuning store {}: it has more rows than bytes", path_), SQLITE_CORRUPT);
 }
 
 void Database::check(int code) const {
     if (code == SQLITE_OK) return;
+    if (code == SQLITE_INTERRUPT)  // by count_period() alone
+        throw SqliteError(fmt::format("tuning store {}: reading it comes to no end", path_), SQLITE_CORRUPT);
     const char* const words = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(code);
     throw SqliteError(fmt::format("{}: {}{}", path_, words, advice(code, patience_)), code);
 }
 
 Statement Database::prepare(std::string_view sql) {
+    work_->periods = 0;
     sqlite3_stmt* statement = nullptr;
     check(sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr));
     return {*this, statement};
 }
 
 void Database::execute(const std::string& sql) {
+    work_->periods = 0;
     check(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
 }
 
@@ -168,6 +217,7 @@ std::int64_t Database::total_changes() const { return sqlite3_total_changes64(co
 
 Attachment::Attachment(Database& database, const std::string& path, std::string name)
     : database_(database), name_(std::move(name)) {
+    database_.work_->attached = path;
     try {
         attach(uri_of(path, "mode=rw"));
     } catch (const SqliteError& error) {
@@ -193,6 +243,7 @@ Attachment::~Attachment() {
     } catch (const SqliteError& error) {
         log().debug("{}", error.what());
     }
+    database_.work_->attached.clear();
 }
 
 // ---- Transaction ----------------------------------------------------------------------------------------------------

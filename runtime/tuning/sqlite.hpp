@@ -65,6 +65,7 @@ private:
     class Database* database_;
     std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
     int bound_ = 0;
+    std::uint64_t rows_ = 0;  ///< since it was made or reset
 };
 
 enum class Access : std::uint8_t {
@@ -97,10 +98,23 @@ private:
         void operator()(sqlite3* connection) const;
     };
     void open(const std::string& uri, int flags);
+    void defend();
     void check(int code) const;
+    void check_rows(std::uint64_t rows) const;
+
+    /// What one step of SQLite's machine has taken, and the files it may be about: a page that leads back to itself
+    /// would keep it at work for ever.
+    struct Work {
+        std::string path;
+        std::string attached;
+        std::uint64_t periods = 0;  ///< of so many instructions
+        [[nodiscard]] std::uint64_t bytes_on_disk() const;
+    };
+    static int count_period(void* work);
 
     std::string path_;
     std::chrono::milliseconds patience_;
+    std::unique_ptr<Work> work_;  ///< before the connection, which points to it
     std::unique_ptr<sqlite3, Closer> connection_;
 };
 

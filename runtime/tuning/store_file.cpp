@@ -127,18 +127,34 @@ Database replace(const StoreLocation& location, std::chrono::milliseconds patien
 
 }  // namespace
 
+namespace {
+
+/// Ours are plain tables and indexes. A view, a virtual table or a generated column under a name of ours would run
+/// whatever its writer made up, endless recursion too, each time that it is read.
+bool has_only_tables(Database& database, const std::string& schema) {
+    return database.integer(fmt::format(
+               "SELECT count(*) FROM {0}.sqlite_schema s WHERE s.type NOT IN ('table', 'index') OR (s.type = 'table' "
+               "AND "
+               "(s.rootpage = 0 OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name, '{0}') c WHERE c.hidden <> 0)))",
+               schema)) == 0;
+}
+
+}  // namespace
+
 std::string schema_flaw(Database& database, const std::string& path, const std::string& schema) {
     const std::int64_t version = database.integer(fmt::format("PRAGMA {}.user_version", schema));
     if (version > kStoreSchema)
         return fmt::format("tuning store {} has schema {}, this version of jitgemm reads up to {}", path, version,
                            kStoreSchema);
-    return version < 1 ? fmt::format("tuning store {} is a database of something else", path) : std::string();
+    if (version < 1 || !has_only_tables(database, schema))
+        return fmt::format("tuning store {} is a database of something else", path);
+    return {};
 }
 
 std::string store_flaw(Database& database, const std::string& path, const std::string& schema) {
+    if (std::string flaw = schema_flaw(database, path, schema); !flaw.empty()) return flaw;
     const std::string check = database.text(fmt::format("PRAGMA {}.quick_check(1)", schema));
-    if (check != "ok") return fmt::format("tuning store {} is damaged: {}", path, check);
-    return schema_flaw(database, path, schema);
+    return check == "ok" ? std::string() : fmt::format("tuning store {} is damaged: {}", path, check);
 }
 
 Database open_store(const StoreLocation& location, std::chrono::milliseconds patience) {

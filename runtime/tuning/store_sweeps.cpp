@@ -117,8 +117,10 @@ void read_of_trials(Database& database, std::string_view table, std::int64_t swe
                     column_list<Record>(), table));
     rows.bind(sweep);
     while (rows.step()) {
-        const TrialPlace place = places.at(rows.integer(0));
-        take(problems[place.problem].trials[place.trial], read_record<Record>(rows, 1));
+        const auto place = places.find(rows.integer(0));
+        if (place == places.end())  // the index says otherwise than the table
+            throw TuningStoreError(fmt::format("tuning store {} is damaged: {} of no trial", database.path(), table));
+        take(problems[place->second.problem].trials[place->second.trial], read_record<Record>(rows, 1));
     }
 }
 

@@ -27,6 +27,20 @@ void read_file(const std::string& path, const std::string& device_class, WinnerM
     for (Winner& winner : read_winners(database, device_class)) winners.add(std::move(winner));
 }
 
+/// The winner in the row at hand, its spec resolved; nothing, and a line in the log, for one this version cannot read.
+std::optional<Winner> winner_in(const Statement& row, const std::string& path) {
+    try {
+        auto winner = read_record<Winner>(row);
+        winner.spec = resolved(winner.spec);
+        return winner;
+    } catch (const sqlite::SqliteError&) {
+        throw;
+    } catch (const Error& error) {
+        log().warn("tuning store {}: passing over a winner: {}", path, error.what());
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 std::vector<Winner> read_winners(Database& database, const std::string& device_class, const std::string& schema) {
@@ -36,13 +50,7 @@ std::vector<Winner> read_winners(Database& database, const std::string& device_c
     rows.bind(device_class);
     std::vector<Winner> winners;
     while (rows.step()) {
-        try {
-            winners.push_back(read_record<Winner>(rows));
-        } catch (const sqlite::SqliteError&) {
-            throw;
-        } catch (const Error& error) {
-            log().warn("tuning store {}: passing over a winner: {}", database.path(), error.what());
-        }
+        if (auto winner = winner_in(rows, database.path())) winners.push_back(*std::move(winner));
     }
     return winners;
 }
@@ -52,7 +60,7 @@ std::optional<Winner> find_winner(Database& database, const Winner& like) {
                                                  winner_key(), "?, ?, ?, ?, ?", placeholders<Versions>()));
     row.bind(like.device_class, to_string(like.spec), to_string(like.protocol), like.hot, like.narrowed);
     bind_value(row, like.versions);
-    return row.step() ? std::optional(read_record<Winner>(row)) : std::nullopt;
+    return row.step() ? winner_in(row, database.path()) : std::nullopt;
 }
 
 void put_winner(Database& database, const Winner& winner) {

@@ -39,9 +39,18 @@ private:
     int number_ = 0;
 };
 
+/// Null for a line that is no JSON.
+Json header_in(std::string_view line) {
+    try {
+        return parse_json(line);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 /// The format of what follows.
 int read_header(std::optional<std::string_view> line, const std::string& name) {
-    const Json header = Json::parse(line.value_or(""), nullptr, false);
+    const Json header = header_in(line.value_or(""));
     if (!header.is_object() || !header.contains(kHeaderField))
         throw WisdomError(
             fmt::format("{} is no wisdom: its first line is not {{\"{}\": {}}}", name, kHeaderField, kFormat));

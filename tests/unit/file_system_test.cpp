@@ -34,6 +34,9 @@ TEST_CASE("reading: the whole file, nothing, or an error") {
     CHECK_THROWS_AS(read_file(folder.path()), std::system_error);
     ::mkfifo((folder / "pipe").c_str(), 0600);
     CHECK_THROWS_AS(read_file(folder / "pipe"), std::system_error);
+    put_text(folder / "sparse", "");
+    REQUIRE(::truncate((folder / "sparse").c_str(), std::int64_t{1} << 40) == 0);
+    CHECK_THROWS_AS(read_file(folder / "sparse"), std::system_error);
 }
 
 TEST_CASE("a new file must be new, and a failed write leaves none") {

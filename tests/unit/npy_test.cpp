@@ -109,6 +109,8 @@ TEST_CASE("malformed headers are refused") {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-2, 3), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 3), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'extra': 1}",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'shape': (3, 2), }",
         "{'descr': '<f4, 'fortran_order': False, 'shape': (2, 3), }",
         "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904), }",
@@ -119,6 +121,15 @@ TEST_CASE("malformed headers are refused") {
     }
     CHECK_THROWS_WITH(parse_npy_header("PK\x03\x04 a zip file"), ContainsSubstring("not a .npy file"));
     CHECK_THROWS_WITH(parse_npy_header(std::string("\x93NUMPY\x09\x00\x10\x00", 10)), ContainsSubstring("version 9"));
+}
+
+TEST_CASE("a matrix without elements is one of no bytes") {
+    const TemporaryFolder folder;
+    const NpyMatrix empty =
+        NpyMatrix::open(write(folder, with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }", "")));
+    CHECK(empty.size_bytes() == 0);
+    CHECK(empty.elements_as(DataType::f32).empty());
+    CHECK(empty.elements_as(DataType::f16).empty());
 }
 
 TEST_CASE("key order, spaces and a missing comma at the end do not matter") {
