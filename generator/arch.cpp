@@ -90,7 +90,8 @@ std::string_view to_string(MathUnit unit) { return unit == MathUnit::tensor_core
 std::span<const Arch> arch_table() { return kArchs; }
 
 const Arch& find_arch(std::string_view name) {
-    const std::string_view wanted = name == "sm_90" ? std::string_view("sm_90a") : name;
+    const std::string lower = lower_case(name);
+    const std::string_view wanted = lower == "sm_90" ? std::string_view("sm_90a") : lower;
     for (const Arch& arch : kArchs) {
         if (arch.name == wanted) return arch;
     }

@@ -1,12 +1,14 @@
 #include "generator/explain.hpp"
 
 #include "generator/error.hpp"
+#include "generator/rejection_rules.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -49,19 +51,6 @@ std::vector<Alternative> runners_up(const std::vector<Candidate>& candidates, co
     return found;
 }
 
-/// The wording of a reason: each number in it is one '#'.
-std::string rule_of(std::string_view reason) {
-    std::string rule;
-    for (const char letter : reason) {
-        const bool digit = letter >= '0' && letter <= '9';
-        if (!digit)
-            rule += letter;
-        else if (rule.empty() || rule.back() != '#')
-            rule += '#';
-    }
-    return rule;
-}
-
 std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& rejected, const KernelConfig& chosen) {
     std::map<std::string, RejectionGroup> groups;
     for (const auto& [config, reasons] : rejected) {
@@ -84,7 +73,7 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
 
 [[noreturn]] void throw_nothing_serves(const GemmSpec& spec, const CandidateList& list) {
     std::vector<std::string> reasons = list.unsupported;
-    for (const RejectionGroup& group : grouped(list.rejected, {})) reasons.push_back(group.reason);
+    std::ranges::move(reasons_in_common(list.rejected), std::back_inserter(reasons));
     throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
 }
 

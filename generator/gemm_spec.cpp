@@ -97,6 +97,22 @@ void check_alignment(const StoredMatrix& x, bool ld_is_sound, Reasons& reasons) 
                     natural_alignment(x)));
 }
 
+/// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
+void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
+    const auto type = [&](std::string_view name, DataType value) {
+        if (!is_known(value)) reasons.push_back(fmt::format("{} is {}: no DataType", name, static_cast<int>(value)));
+    };
+    type("a", spec.a);
+    type("b", spec.b);
+    if (spec.c) type("c", *spec.c);
+    type("d", spec.d);
+    type("the accumulator", spec.accumulator);
+    if (spec.layout > GemmLayout::tt)
+        reasons.push_back(fmt::format("the layout is {}: no GemmLayout", static_cast<int>(spec.layout)));
+    if (spec.d_order > Order::column)
+        reasons.push_back(fmt::format("the order of D is {}: no Order", static_cast<int>(spec.d_order)));
+}
+
 void check_matrix(const StoredMatrix& x, Reasons& reasons) {
     const bool sizes_are_sound = x.lines >= 0 && x.run >= 0 && x.lines <= kLargestExtent && x.run <= kLargestExtent;
     const bool ld_is_sound = sizes_are_sound && check_leading_dimension(x, reasons);
@@ -197,6 +213,8 @@ GemmLayout layout_of(Order a, Order b) {
 
 std::vector<std::string> problems(const GemmSpec& spec) {
     Reasons reasons;
+    check_enumerations(spec, reasons);
+    if (!reasons.empty()) return reasons;
     check_extent('m', spec.m, reasons);
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
@@ -247,14 +265,7 @@ OperandExtents operand_extents(const GemmSpec& resolved_spec) {
     return {extent(stored_a(resolved_spec)), extent(stored_b(resolved_spec)), c, extent(stored_d(resolved_spec))};
 }
 
-GemmSpec gemm_spec_of_type(DataType type) {
-    GemmSpec spec;
-    spec.a = type;
-    spec.b = type;
-    spec.d = info(type).output;
-    spec.accumulator = info(type).accumulator;
-    return spec;
-}
+GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
     return 2.0 * static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k);

@@ -32,10 +32,10 @@ struct GemmSpec {
     std::int64_t n = 0;
     std::int64_t k = 0;
     DataType a = DataType::bf16;
-    DataType b = DataType::bf16;
+    DataType b = a;                            ///< unless named, A's type: GemmSpec{.a = f16} has a B and a D of f16
     std::optional<DataType> c = std::nullopt;  ///< unset: C is never read, and beta must be 0
-    DataType d = DataType::bf16;
-    DataType accumulator = DataType::f32;
+    DataType d = default_output(a);
+    DataType accumulator = default_accumulator(a);
     GemmLayout layout = GemmLayout::tn;
     Order d_order = Order::row;  ///< order of D and of C
     std::int64_t lda = 0;        ///< leading dimensions, in elements
@@ -53,8 +53,8 @@ struct GemmSpec {
 [[nodiscard]] Order order_a(GemmLayout layout);
 [[nodiscard]] Order order_b(GemmLayout layout);
 [[nodiscard]] GemmLayout layout_of(Order a, Order b);
-[[nodiscard]] std::string_view to_string(GemmLayout layout);
-[[nodiscard]] std::string_view to_string(Order order);  ///< "t" or "n"
+[[nodiscard]] std::string_view to_string(GemmLayout layout);  ///< throws SpecError for a number that is none, as
+[[nodiscard]] std::string_view to_string(Order order);        ///< this does: "t" or "n"
 [[nodiscard]] std::optional<GemmLayout> parse_gemm_layout(std::string_view name);
 [[nodiscard]] std::optional<Order> parse_order(std::string_view name);
 
@@ -77,7 +77,7 @@ struct OperandExtents {
 /// One line that parse_gemm_spec reads back: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". Names every field, resolved or not.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
-/// Reads to_string's line, any key order, missing keys at their defaults. Throws SpecError naming the offending word.
+/// Reads to_string's line, any key order, missing keys at their defaults (types by A's). Throws SpecError naming the offending word.
 [[nodiscard]] GemmSpec parse_gemm_spec(std::string_view text);
 
 /// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k; D and the accumulator take the type's

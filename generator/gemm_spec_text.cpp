@@ -17,6 +17,14 @@ constexpr std::string_view kFormatName = "gemm-v1";
 constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
 constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
 
+/// The name of one of an enumeration; a number that was cast to it may be none.
+template <typename Names, typename Enumeration>
+std::string_view name_in(const Names& names, std::string_view enumeration, Enumeration value) {
+    const auto position = static_cast<std::size_t>(value);
+    if (position < names.size()) return names[position];
+    throw SpecError(fmt::format("unknown {}", enumeration), {fmt::format("{} is no {}", position, enumeration)});
+}
+
 /// Says what is wrong with one word; the caller adds the whole text.
 class WordError : public Error {
 public:
@@ -156,6 +164,10 @@ GemmSpec read_spec(std::string_view text) {
     GemmSpec spec;
     std::vector<std::string_view> seen;
     for (std::size_t i = 1; i < words.size(); ++i) read_assignment(spec, words[i], seen);
+    const auto missing = [&](std::string_view key) { return std::ranges::find(seen, key) == seen.end(); };
+    if (missing("b")) spec.b = spec.a;
+    if (missing("d")) spec.d = default_output(spec.a);
+    if (missing("acc")) spec.accumulator = default_accumulator(spec.a);
     return spec;
 }
 
@@ -165,8 +177,10 @@ GemmSpec read_shape_line(std::string_view line) {
         throw WordError(
             fmt::format("has {} words: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')", words.size()));
     }
-    GemmSpec spec = gemm_spec_of_type(read_type(words[0]));
-    spec.layout = read_layout(words[1]);
+    // Typed by people: other libraries' words and capitals are understood, what is none is complained about.
+    const std::optional<DataType> type = data_type_of_word(words[0]);
+    GemmSpec spec = gemm_spec_of_type(type ? *type : read_type(words[0]));
+    spec.layout = read_layout(lower_case(words[1]));
     spec.m = read_integer<std::int64_t>("m", words[2]);
     spec.n = read_integer<std::int64_t>("n", words[3]);
     spec.k = read_integer<std::int64_t>("k", words[4]);
@@ -175,9 +189,9 @@ GemmSpec read_shape_line(std::string_view line) {
 
 }  // namespace
 
-std::string_view to_string(GemmLayout layout) { return kLayoutNames[static_cast<std::size_t>(layout)]; }
+std::string_view to_string(GemmLayout layout) { return name_in(kLayoutNames, "GemmLayout", layout); }
 
-std::string_view to_string(Order order) { return kOrderNames[static_cast<std::size_t>(order)]; }
+std::string_view to_string(Order order) { return name_in(kOrderNames, "Order", order); }
 
 std::optional<GemmLayout> parse_gemm_layout(std::string_view name) {
     const auto found = std::find(kLayoutNames.begin(), kLayoutNames.end(), name);

@@ -77,7 +77,7 @@ std::span<const GpuModel> gpu_table() { return models(); }
 const GpuModel& find_gpu(std::string_view name) {
     std::vector<std::string_view> known;
     for (const GpuModel& model : models()) {
-        if (model.name == name) return model;
+        if (model.name == lower_case(name)) return model;
         known.push_back(model.name);
     }
     throw SpecError(fmt::format("unknown GPU '{}'", name),

@@ -1,6 +1,7 @@
 #include "generator/heuristics.hpp"
 
 #include "generator/error.hpp"
+#include "generator/rejection_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -76,13 +77,13 @@ bool runs_before(const Candidate& left, const Candidate& right, const GemmSignat
 
 [[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported,
                                        const Selection& selection, const GpuModel& gpu) {
-    std::set<std::string> reasons(unsupported.begin(), unsupported.end());
-    if (reasons.empty())
+    std::vector<RejectedCandidate> rejected;
+    if (unsupported.empty())
         for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
-            for (std::string& reason : rejections(family, spec, config, *gpu.arch, selection))
-                reasons.insert(std::move(reason));
+            rejected.push_back({config, rejections(family, spec, config, *gpu.arch, selection)});
         });
-    throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), {reasons.begin(), reasons.end()});
+    std::vector<std::string> reasons = unsupported.empty() ? reasons_in_common(rejected) : std::move(unsupported);
+    throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
 }
 
 }  // namespace

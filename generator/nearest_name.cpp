@@ -32,11 +32,20 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
     return current.back();
 }
 
+std::string lower_case(std::string_view word) {
+    std::string lower(word);
+    for (char& letter : lower) {
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return lower;
+}
+
 std::string_view nearest_name(std::string_view word, std::span<const std::string_view> known) {
     std::string_view nearest;
     std::size_t smallest = largest_plausible_distance(word) + 1;
+    const std::string lower = lower_case(word);
     for (const std::string_view candidate : known) {
-        const std::size_t distance = edit_distance(word, candidate);
+        const std::size_t distance = edit_distance(lower, lower_case(candidate));
         if (distance >= smallest) continue;
         smallest = distance;
         nearest = candidate;

@@ -11,7 +11,10 @@ namespace jitgemm {
 /// touched by at most one of them (optimal string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
 
-/// The closest of the known words, or an empty view when none is close enough to be what was meant.
+/// "bf16" of "BF16": names are ASCII.
+[[nodiscard]] std::string lower_case(std::string_view word);
+
+/// The closest of the known words whatever their case, or an empty view when none is close enough to be what was meant.
 [[nodiscard]] std::string_view nearest_name(std::string_view word, std::span<const std::string_view> known);
 
 /// The tail of an error message, "; did you mean 'bf16'?", or "" when nothing is close.

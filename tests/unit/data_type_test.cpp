@@ -1,4 +1,5 @@
 #include "generator/data_type.hpp"
+#include "generator/error.hpp"
 #include "tests/catch.hpp"
 
 #include <set>
@@ -42,4 +43,26 @@ TEST_CASE("only exact names are types") {
     for (const std::string_view name : {"", "F16", "fp16", "bf16 ", "half", "f1", "s321"}) {
         CHECK(!parse_data_type(name));
     }
+}
+
+TEST_CASE("a number that is no type is refused, not looked up") {
+    CHECK(is_known(DataType::s32));
+    for (const int number : {8, 99, 255}) {
+        const auto type = static_cast<DataType>(number);
+        CHECK(!is_known(type));
+        CHECK_THROWS_AS(info(type), SpecError);
+        CHECK_THROWS_AS(to_string(type), SpecError);
+        CHECK_THROWS_AS(bytes(type), SpecError);
+    }
+}
+
+TEST_CASE("what people write is understood in any case and in other libraries' words") {
+    for (const DataTypeInfo& row : data_type_table()) CHECK(data_type_of_word(row.name) == row.type);
+    CHECK(data_type_of_word("BF16") == DataType::bf16);
+    CHECK(data_type_of_word("bfloat16") == DataType::bf16);
+    CHECK(data_type_of_word("Float16") == DataType::f16);
+    CHECK(data_type_of_word("FP16") == DataType::f16);
+    CHECK(data_type_of_word("float8_e4m3fn") == DataType::e4m3);
+    CHECK(data_type_of_word("int8") == DataType::s8);
+    for (const std::string_view word : {"", "bf17", "float64", "f16 "}) CHECK(!data_type_of_word(word));
 }

@@ -389,3 +389,29 @@ TEST_CASE("flops count a multiply-add as two") {
     CHECK(flops(sized(8192, 8192, 8192)) == 2.0 * 8192.0 * 8192.0 * 8192.0);
     CHECK(flops(sized(0, 3, 5)) == 0.0);
 }
+
+TEST_CASE("types that are not named follow A's, as on the command line") {
+    for (const DataTypeInfo& row : data_type_table()) {
+        const GemmSpec spec{.m = 8, .n = 8, .k = 8, .a = row.type};
+        CHECK(spec.b == row.type);
+        CHECK(spec.d == row.output);
+        CHECK(spec.accumulator == row.accumulator);
+        CHECK(gemm_spec_of_type(row.type) == GemmSpec{.a = row.type, .b = row.type});
+    }
+    const GemmSpec mixed{.a = DataType::f16, .d = DataType::f32};
+    CHECK((mixed.b == DataType::f16 && mixed.d == DataType::f32 && mixed.accumulator == DataType::f32));
+}
+
+TEST_CASE("numbers that are none of an enumeration are refused, each by name") {
+    const auto type = static_cast<DataType>(99);
+    CHECK_THAT(only_problem({.m = 8, .n = 8, .k = 8, .layout = static_cast<GemmLayout>(9)}),
+               ContainsSubstring("the layout is 9"));
+    CHECK_THAT(only_problem({.m = 8, .n = 8, .k = 8, .d_order = static_cast<Order>(7)}),
+               ContainsSubstring("the order of D is 7"));
+    CHECK_THAT(only_problem({.m = 8, .n = 8, .k = 8, .c = type}), ContainsSubstring("c is 99"));
+    CHECK_THAT(only_problem({.m = 8, .n = 8, .k = 8, .d = type}), ContainsSubstring("d is 99"));
+    CHECK(problems({.m = 8, .n = 8, .k = 8, .a = type}).size() >= 2);  // B and the rest follow A
+    CHECK_THROWS_AS(resolved({.m = 8, .n = 8, .k = 8, .a = type}), SpecError);
+    CHECK_THROWS_AS(to_string(static_cast<GemmLayout>(9)), SpecError);
+    CHECK_THROWS_AS(to_string(static_cast<Order>(7)), SpecError);
+}

@@ -32,6 +32,8 @@ TEST_CASE("keys come in any order and may be missing") {
     expected.layout = GemmLayout::tt;
     CHECK(parse_gemm_spec("  gemm-v1   layout=tt\tn=5\n") == expected);
     CHECK(parse_gemm_spec("gemm-v1") == GemmSpec{});
+    CHECK(parse_gemm_spec("gemm-v1 a=f16") == gemm_spec_of_type(DataType::f16));
+    CHECK(parse_gemm_spec("gemm-v1 d=f32 a=f16").d == DataType::f32);
 }
 
 TEST_CASE("malformed specs are refused with the word at fault") {

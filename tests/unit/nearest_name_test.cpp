@@ -37,6 +37,8 @@ TEST_CASE("edit_distance is symmetric and obeys the triangle inequality on these
 TEST_CASE("nearest_hint offers the closest name, or nothing where none is close") {
     CHECK(nearest_hint("bf6", kTypes) == "; did you mean 'bf16'?");
     CHECK(nearest_hint("fp16", kTypes) == "; did you mean 'f16'?");
+    CHECK(nearest_hint("BF16", kTypes) == "; did you mean 'bf16'?");
+    CHECK(nearest_hint("Bnech", kVerbs) == "; did you mean 'bench'?");
     CHECK(nearest_hint("e4m2", kTypes) == "; did you mean 'e4m3'?");
     CHECK(nearest_hint("bnech", kVerbs) == "; did you mean 'bench'?");
     CHECK(nearest_hint("exprot", kVerbs) == "; did you mean 'export'?");
