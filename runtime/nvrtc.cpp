@@ -4,6 +4,7 @@
 #include "runtime/dynamic_library.hpp"
 #include "runtime/log.hpp"
 #include "runtime/nvrtc_search.hpp"
+#include "runtime/nvrtc_signals.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -162,6 +163,8 @@ std::shared_ptr<Nvrtc> accept(DynamicLibrary library, int newest_major, std::vec
         note(tried, library.path() + ": " + reason);
         return nullptr;
     }
+    if (!keep_signal_handlers(reinterpret_cast<const void*>(api.compile_program)))
+        log().debug("{} imports no signal(): its handlers are its own affair", library.path());
     return std::make_shared<LoadedNvrtc>(std::move(library), api, version);
 }
 
