@@ -39,10 +39,13 @@ spdlog::level::level_enum level_of(std::string_view name) {
 }  // namespace
 
 spdlog::logger& log() {
-    static spdlog::logger instance = make_logger();
+    // Never destroyed: an object with static storage that was made before it may log as the process ends.
+    static spdlog::logger& instance = *new spdlog::logger(make_logger());
     return instance;
 }
 
-void set_log_level(std::string_view level) { log().set_level(level_of(level)); }
+void set_log_level(std::string_view level) {
+    if (!level.empty()) log().set_level(level_of(level));
+}
 
 }  // namespace jitgemm

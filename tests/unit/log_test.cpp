@@ -4,7 +4,15 @@
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
 
+#include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace jitgemm;
 
@@ -27,3 +35,38 @@ TEST_CASE("an unknown log level names the known ones") {
 }
 
 TEST_CASE("the logger is not in spdlog's registry") { CHECK(spdlog::get("jitgemm") == nullptr); }
+
+namespace {
+
+/// Tells a pipe when it is destroyed.
+class LastWords final : public spdlog::sinks::null_sink_mt {
+public:
+    explicit LastWords(int file) : file_(file) {}
+    LastWords(const LastWords&) = delete;
+    LastWords& operator=(const LastWords&) = delete;
+    ~LastWords() override { static_cast<void>(!::write(file_, "destroyed", 9)); }
+
+private:
+    int file_;
+};
+
+}  // namespace
+
+TEST_CASE("the log outlives what has static storage: the end of the process does not destroy it") {
+    std::array<int, 2> pipe{};
+    REQUIRE(::pipe(pipe.data()) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::close(pipe[0]);
+        ::close(STDOUT_FILENO);
+        log().sinks() = {std::make_shared<LastWords>(pipe[1])};
+        std::exit(0);  // NOLINT(concurrency-mt-unsafe): destroys what has static storage, which is the point
+    }
+    ::close(pipe[1]);
+    std::array<char, 16> words{};
+    CHECK(::read(pipe[0], words.data(), words.size()) == 0);
+    ::close(pipe[0]);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+}
