@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace jitgemm::cli {
@@ -44,8 +47,8 @@ public:
     [[nodiscard]] DataType of(const NpyMatrix& file, std::string_view own_option) const {
         const std::string_view option = options_.given(own_option) ? own_option : "type";
         const std::optional<std::string> text = options_.text(option);
-        if (!text) return of_file(file);
-        const std::optional<DataType> wanted = parse_data_type(*text);
+        if (!text) return file.type();
+        const std::optional<DataType> wanted = data_type_of_word(*text);
         if (wanted)
             check_conversion(file, *wanted, option);
         else
@@ -54,21 +57,12 @@ public:
     }
 
     void check_conversion(const NpyMatrix& file, DataType wanted, std::string_view option) const {
-        const bool half = wanted == DataType::f16 || wanted == DataType::bf16;
-        if (wanted == file.type() || (file.type() == DataType::f32 && half)) return;
+        if (wanted == file.type() || (file.type() == DataType::f32 && is_half(wanted))) return;
         reasons_.push_back(fmt::format("{} holds {}, --{} asks for {}: only f32 files are converted, to f16 or bf16",
                                        file.path(), to_string(file.type()), option, to_string(wanted)));
     }
 
 private:
-    [[nodiscard]] DataType of_file(const NpyMatrix& file) const {
-        if (file.type() == DataType::f32) {
-            reasons_.push_back(fmt::format(
-                "{} holds f32, which no kernel family serves: --type f16 or --type bf16 converts it", file.path()));
-        }
-        return file.type();
-    }
-
     const ProblemOptions& options_;
     Reasons& reasons_;
 };
@@ -78,6 +72,18 @@ void refuse(const Reasons& reasons) {
 }
 
 const NpyMatrix* pointer_to(const std::optional<NpyMatrix>& array) { return array ? &*array : nullptr; }
+
+/// A matrix of f32 and one of half precision make a problem once the wide one is converted.
+void hint_at_conversion(const ArrayProblem& arrays, const GemmSpec& spec, Reasons& reasons) {
+    const bool a_is_wide = spec.a == DataType::f32 && is_half(spec.b);
+    const bool b_is_wide = spec.b == DataType::f32 && is_half(spec.a);
+    if (!a_is_wide && !b_is_wide) return;
+    const NpyMatrix& wide = a_is_wide ? arrays.a : arrays.b;
+    const NpyMatrix& half = a_is_wide ? arrays.b : arrays.a;
+    const DataType type = a_is_wide ? spec.b : spec.a;
+    reasons.push_back(fmt::format("{} holds f32 and {} {}: --type {} would convert the first", wide.path(), half.path(),
+                                  to_string(type), to_string(type)));
+}
 
 /// What the files alone say; D and C lie in the order of C's file.
 GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reasons& reasons) {
@@ -89,6 +95,7 @@ GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reas
     spec.k = arrays.a.columns();
     spec.layout = layout_of(arrays.a.order(), arrays.b.order());
     if (arrays.c) spec.d_order = arrays.c->order();
+    hint_at_conversion(arrays, spec, reasons);
     return spec;
 }
 
@@ -114,13 +121,36 @@ void tell_conversion(const NpyMatrix& file, DataType type, Output& output) {
     }
 }
 
-DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type) {
+/// Finite f32 elements that are infinite once they are converted to f16 or bf16.
+std::int64_t overflows(const NpyMatrix& file, const std::vector<std::byte>& converted, DataType type) {
+    constexpr unsigned kMagnitude = 0x7fff;
+    const unsigned infinity = type == DataType::f16 ? 0x7c00 : 0x7f80;
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < converted.size() / sizeof(std::uint16_t); ++i) {
+        float before = 0;
+        std::uint16_t after = 0;
+        std::memcpy(&before, file.data() + i * sizeof before, sizeof before);
+        std::memcpy(&after, converted.data() + i * sizeof after, sizeof after);
+        count += std::isfinite(before) && (after & kMagnitude) == infinity ? 1 : 0;
+    }
+    return count;
+}
+
+void tell_overflows(const NpyMatrix& file, const std::vector<std::byte>& converted, DataType type, Output& output) {
+    const std::int64_t count = overflows(file, converted, type);
+    if (count == 0) return;
+    output.note(fmt::format("jitgemm: {} of {} elements of {} are beyond what {} holds and became infinite", count,
+                            file.rows() * file.columns(), file.path(), to_string(type)));
+}
+
+DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type, Output& output) {
     if (file.type() == type) {
         DeviceBuffer buffer = context.allocate(std::max<std::size_t>(1, file.size_bytes()));
         buffer.copy_from_host(file.data(), file.size_bytes());
         return buffer;
     }
     const std::vector<std::byte> elements = file.elements_as(type);
+    tell_overflows(file, elements, type, output);
     DeviceBuffer buffer = context.allocate(std::max<std::size_t>(1, elements.size()));
     buffer.copy_from_host(elements.data(), elements.size());
     return buffer;
@@ -128,11 +158,12 @@ DeviceBuffer upload(Context& context, const NpyMatrix& file, DataType type) {
 
 std::size_t d_bytes(const GemmSpec& spec) { return static_cast<std::size_t>(spec.m * spec.n * bytes(spec.d)); }
 
-std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays) {
+std::vector<std::byte> multiply(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays,
+                                Output& output) {
     const GemmSpec& spec = arrays.request.spec;
-    const DeviceBuffer a = upload(context, arrays.a, spec.a);
-    const DeviceBuffer b = upload(context, arrays.b, spec.b);
-    const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c) : DeviceBuffer();
+    const DeviceBuffer a = upload(context, arrays.a, spec.a, output);
+    const DeviceBuffer b = upload(context, arrays.b, spec.b, output);
+    const DeviceBuffer c = arrays.c && spec.c ? upload(context, *arrays.c, *spec.c, output) : DeviceBuffer();
     const DeviceBuffer d = context.allocate(std::max<std::size_t>(1, d_bytes(spec)));
     kernel.launch({.a = a.data(),
                    .b = b.data(),
@@ -179,7 +210,8 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
 void multiply_arrays(Context& context, const GemmKernel& kernel, const ArrayProblem& arrays, const std::string& out,
                      Output& output) {
     const GemmSpec& spec = arrays.request.spec;
-    const std::vector<std::byte> d = multiply(context, kernel, arrays);
+    output.progress(fmt::format("multiplying {} by {}", arrays.a.path(), arrays.b.path()));
+    const std::vector<std::byte> d = multiply(context, kernel, arrays, output);
     write_npy(out, spec.d, spec.m, spec.n, spec.d_order, d.data());
     const bool widened = spec.d == DataType::bf16;
     output.note(fmt::format("jitgemm: wrote {} ({} x {} {}{})", out, spec.m, spec.n,

@@ -85,14 +85,16 @@ TEST_CASE("run of arrays: files that are truncated, of another type or no arrays
     arrays.check_refused(">f2");
 }
 
-TEST_CASE("run of arrays: f32 files need a type to be converted to, others are not converted") {
+TEST_CASE("run of arrays: f32 files are multiplied as f32 or converted, others are not converted") {
     const Arrays arrays;
     arrays.put("a", npy("<f4", 8, 16, 4));
     arrays.put("b", npy("<f4", 16, 8, 4));
-    arrays.check_refused("--type bf16");
+    arrays.check_accepted("");
+    arrays.check_accepted("--type f32");
     arrays.check_accepted("--type bf16");
     arrays.put("b", npy("<f2", 16, 8, 2));
     arrays.check_refused("holds f16, --type asks for bf16", "--type bf16");
+    arrays.check_refused("--type f16 would convert", "");
     arrays.check_accepted("--type f16");
     arrays.put("a", npy("|V2", 8, 16, 2));
     arrays.put("b", npy("|V2", 16, 8, 2));
