@@ -6,6 +6,7 @@
 #include "runtime/entry_json.hpp"
 #include "runtime/export_launcher.hpp"
 #include "runtime/file_system.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,8 @@
 
 namespace jitgemm {
 namespace {
+
+namespace fs = std::filesystem;
 
 using Files = std::vector<std::pair<std::string, std::string>>;  // name and contents, in the order they are written
 
@@ -58,25 +61,30 @@ Files files_of(const LauncherInput& input, const CompiledKernel& compiled) {
 }
 
 // Without a trailing slash, which would make the temporary folder a child of it.
-std::filesystem::path target_path(const std::string& directory) {
-    const std::filesystem::path path = std::filesystem::absolute(directory).lexically_normal();
+fs::path target_path(const std::string& directory) {
+    const fs::path path = fs::absolute(directory).lexically_normal();
     return path.has_filename() ? path : path.parent_path();
 }
 
-bool is_occupied(const std::filesystem::path& target) {
-    if (!std::filesystem::exists(target)) return false;
-    if (!std::filesystem::is_directory(target))
-        throw Error(fmt::format("{} is there and is not a folder", target.string()));
-    return !std::filesystem::is_empty(target);
+void require_free(const fs::path& target, bool force) {
+    if (!fs::exists(target)) return;
+    if (!fs::is_directory(target)) throw Error(fmt::format("{} is there and is not a folder", target.string()));
+    if (!force && !fs::is_empty(target)) throw Error(fmt::format("{} is there and not empty", target.string()));
 }
 
-void write_new_folder(const std::filesystem::path& target, const Files& files) {
-    const std::filesystem::path temporary = target.string() + "." + unique_suffix();
-    std::filesystem::create_directories(temporary);
+/// The folder that is there, or is to be made, and what is made with it, as far as it is there: the nearest above.
+fs::path nearest_folder(fs::path path) {
+    while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
+    return path;
+}
+
+void write_new_folder(const fs::path& target, const Files& files) {
+    const fs::path temporary = name_beside(target);
+    fs::create_directories(temporary);
     try {
         for (const auto& [name, contents] : files) write_new_file(temporary / name, contents, 0644);
         sync_directory(temporary);
-        std::filesystem::rename(temporary, target);  // also over an empty folder
+        fs::rename(temporary, target);
     } catch (...) {
         remove_tree(temporary);
         throw;
@@ -84,22 +92,35 @@ void write_new_folder(const std::filesystem::path& target, const Files& files) {
     sync_directory(target.parent_path());
 }
 
-// What else lies in the folder is somebody's and stays; meta.json comes last.
-void write_into_folder(const std::filesystem::path& target, const Files& files) {
-    for (const auto& [name, contents] : files) write_file_atomically(target / name, contents, 0644);
+// What else lies in the folder is somebody's and stays, as do its mode and owner; meta.json comes last.
+void write_into_folder(const fs::path& target, const Files& files) {
+    for (const auto& [name, contents] : files) write_output_file(target / name, contents);
     sync_directory(target);
 }
 
 void write_export(const LauncherInput& input, const CompiledKernel& compiled, const std::string& directory,
                   bool force) {
-    const std::filesystem::path target = target_path(directory);
-    const bool occupied = is_occupied(target);
-    if (occupied && !force) throw Error(fmt::format("{} is there and not empty", target.string()));
+    require_export_folder(directory, force);
+    const fs::path target = target_path(directory);
     const Files files = files_of(input, compiled);
-    occupied ? write_into_folder(target, files) : write_new_folder(target, files);
+    try {
+        fs::is_directory(target) ? write_into_folder(target, files) : write_new_folder(target, files);
+    } catch (const std::system_error& error) {  // fs::filesystem_error is one, and names the temporary folder
+        throw Error(fmt::format("cannot write {}: {}", target.string(), error.code().message()));
+    }
 }
 
 }  // namespace
+
+void require_export_folder(const std::string& directory, bool force) {
+    const fs::path target = target_path(directory);
+    require_free(target, force);
+    try {
+        require_writable(nearest_folder(target) / fmt::format(".jitgemm-{}", unique_suffix()));
+    } catch (const std::system_error& error) {
+        throw Error(fmt::format("cannot write {}: {}", target.string(), error.code().message()));
+    }
+}
 
 void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options) {

@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] explicit operator bool() const { return number_ >= 0; }
     [[nodiscard]] int number() const { return number_; }
+    /// Whoever takes it closes it.
+    [[nodiscard]] int release() && { return std::exchange(number_, -1); }
 
 private:
     int number_ = -1;

@@ -19,19 +19,6 @@ namespace {
 /// Beyond any source, cubin, record or wisdom there is; a sparse file claims terabytes.
 constexpr std::int64_t kLargestFileRead = std::int64_t{1} << 30;
 
-void write_all(int file, std::string_view data, const std::string& path) {
-    while (!data.empty()) {
-        const ssize_t written = ::write(file, data.data(), data.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw_system_error("cannot write", path);
-        data.remove_prefix(static_cast<std::size_t>(written));
-    }
-}
-
-void sync(int file, const std::string& path) {
-    if (::fsync(file) != 0) throw_system_error("cannot sync", path);
-}
-
 std::string read_all(int file, std::size_t size, const std::string& path) {
     std::string text(size, '\0');
     std::size_t filled = 0;
@@ -44,6 +31,11 @@ std::string read_all(int file, std::size_t size, const std::string& path) {
     }
     text.resize(filled);
     return text;
+}
+
+mode_t link_mode(const std::string& path) {
+    struct stat status {};
+    return ::lstat(path.c_str(), &status) == 0 ? status.st_mode : 0;
 }
 
 void make_private_directory(const std::string& path) {
@@ -67,22 +59,40 @@ std::optional<std::string> read_file(const std::string& path) {
     return read_all(file.number(), static_cast<std::size_t>(status.st_size), path);
 }
 
+void write_all(int file, std::string_view data, const std::string& path) {
+    while (!data.empty()) {
+        const ssize_t written = ::write(file, data.data(), data.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw_system_error("cannot write", path);
+        data.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void sync_file(int file, const std::string& path) {
+    if (::fsync(file) != 0) throw_system_error("cannot sync", path);
+}
+
 void write_new_file(const std::string& path, std::string_view data, mode_t mode, Durability durability) {
     const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (!file) throw_system_error("cannot create", path);
     try {
         write_all(file.number(), data, path);
-        if (durability == Durability::synced) sync(file.number(), path);
+        if (durability == Durability::synced) sync_file(file.number(), path);
     } catch (...) {
         ::unlink(path.c_str());
         throw;
     }
 }
 
+std::string name_beside(const std::string& path) {
+    constexpr std::size_t kMostNameLetters = 200;  // `path` may already be as long as a file name can be
+    const std::filesystem::path target = path;
+    const std::string name = target.filename().string().substr(0, kMostNameLetters);
+    return (target.parent_path() / fmt::format(".{}.tmp-{}", name, unique_suffix())).string();
+}
+
 void write_file_atomically(const std::string& path, std::string_view data, mode_t mode) {
-    // A short name of its own: `path` may already be as long as a file name can be.
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    const std::string aside = (folder / (".tmp-" + unique_suffix())).string();
+    const std::string aside = name_beside(path);
     write_new_file(aside, data, mode);
     if (::rename(aside.c_str(), path.c_str()) == 0) return;
     const int error = errno;
@@ -121,6 +131,10 @@ std::string unique_suffix() {
     const auto process = static_cast<std::uint32_t>(::getpid());
     return fmt::format("{:08x}{:08x}", random ^ (process << 8U), (process << 16U) ^ counter.fetch_add(1));
 }
+
+bool is_folder(const std::string& path) { return S_ISDIR(link_mode(path)); }
+
+bool is_file(const std::string& path) { return S_ISREG(link_mode(path)); }
 
 std::optional<FileStamp> file_stamp(const std::string& path) {
     struct stat status {};

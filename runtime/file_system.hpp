@@ -22,8 +22,17 @@ enum class Durability : std::uint8_t { synced, scratch };
 void write_new_file(const std::string& path, std::string_view data, mode_t mode = 0600,
                     Durability durability = Durability::synced);
 
-/// Writes beside `path`, syncs and renames over it: readers see the old file or the new one, never a part.
+/// A hidden name in the folder of `path` that no other process or thread gets: ".<name>.tmp-<16 hexadecimal digits>", a long name
+/// cut short.
+[[nodiscard]] std::string name_beside(const std::string& path);
+
+/// Writes beside `path`, syncs and renames over it: readers see the old file or the new one, never a part. For the
+/// library's own files; those that a user names are write_output_file's.
 void write_file_atomically(const std::string& path, std::string_view data, mode_t mode = 0600);
+
+/// All of it, whatever the pieces the system takes. Throws std::system_error naming the path.
+void write_all(int file, std::string_view data, const std::string& path);
+void sync_file(int file, const std::string& path);
 
 /// Makes renames and new names inside a folder durable. Throws std::system_error.
 void sync_directory(const std::string& path);
@@ -36,6 +45,10 @@ void remove_tree(const std::string& path);
 
 /// Sixteen hexadecimal digits that no other process or thread gets.
 [[nodiscard]] std::string unique_suffix();
+
+/// Of the path itself: a link to a folder or file is neither.
+[[nodiscard]] bool is_folder(const std::string& path);
+[[nodiscard]] bool is_file(const std::string& path);
 
 /// Size and modification time of what a path leads to.
 struct FileStamp {

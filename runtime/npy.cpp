@@ -2,8 +2,8 @@
 
 #include "generator/error.hpp"
 #include "runtime/file_descriptor.hpp"
-#include "runtime/file_system.hpp"
 #include "runtime/half.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -284,9 +284,9 @@ void write_npy(const std::string& path, DataType type, std::int64_t rows, std::i
     file.resize(header_bytes + count * static_cast<std::size_t>(bytes(written)));
     convert_elements(data, type, file.data() + header_bytes, written, count);
     try {
-        write_file_atomically(path, file, 0666);
+        write_output_file(path, file);
     } catch (const std::system_error& error) {
-        throw Error(fmt::format("cannot write {}: {}", path, error.what()));
+        throw Error(error.what());
     }
 }
 

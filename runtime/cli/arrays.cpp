@@ -1,6 +1,7 @@
 #include "runtime/cli/arrays.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@ void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     if (!reasons.empty())
         throw UsageError("arrays from files take --a A.npy --b B.npy [--c C.npy] --out D.npy", reasons);
     options.allow_only(kAllowedOptions, "the files");
+    check_output_file("out", files.out);
 }
 
 NpyMatrix open_array(const std::string& path) {

@@ -1,6 +1,7 @@
 #include "generator/families/family.hpp"
 #include "runtime/cli/device_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/measurement.hpp"
@@ -103,6 +104,7 @@ int run_bench(const BenchOptions& options, Output& output) {
     static_cast<void>(options.measurement.timing(problems.front()));  // complains before a device is touched
     check_selection(options.problem);
     check_device(options.problem);
+    if (options.csv != "-") check_output_file("csv", options.csv);
     Context context = open_context(options.problem.options());
     Peers peers = open_peers(options.measurement.against, context.impl());
     RowWriter writer(output, options.csv, context.device_name(), options.measurement.protocol);

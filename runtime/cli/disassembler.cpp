@@ -1,8 +1,8 @@
 #include "runtime/cli/disassembler.hpp"
 
 #include "generator/error.hpp"
-#include "runtime/cli/files.hpp"
 #include "runtime/cli/subprocess.hpp"
+#include "runtime/file_system.hpp"
 #include "runtime/temporary_directory.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::vector<std::string> disassembler_candidates(const Options& options) {
 std::string disassemble(const std::string& cubin, const Options& options) {
     const TemporaryDirectory folder("jitgemm");
     const std::string file = folder.path() + "/kernel.cubin";
-    write_file(file, cubin);
+    write_new_file(file, cubin);
     const std::vector<std::string> candidates = disassembler_candidates(options);
     for (const std::string& program : candidates) {
         const auto result = run_program(command(program, file));

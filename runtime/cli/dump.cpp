@@ -7,6 +7,7 @@
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/verb.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -92,10 +93,11 @@ Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {
 
 int run_dump(const DumpOptions& options, Output& output) {
     check_usage(options, output);
-    const Dump dumped = make_dump(options, output);
     const bool to_file = !options.output.empty() && options.output != "-";
+    if (to_file) check_output_file("output", options.output);
+    const Dump dumped = make_dump(options, output);
     if (to_file)
-        write_file(options.output, dumped.bytes);
+        write_output_file(options.output, dumped.bytes);
     else
         output.text(dumped.bytes);
     output.document(document_of(dumped, options, to_file));

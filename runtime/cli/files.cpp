@@ -2,6 +2,7 @@
 
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/file_system.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,6 @@
 
 namespace jitgemm::cli {
 namespace {
-
-constexpr mode_t kOrdinaryFile = 0666;  // less the umask
 
 /// There is nothing to put a file beside.
 bool is_pipe_or_device(const std::string& path) {
@@ -33,13 +32,6 @@ std::string text_of_stream(const std::string& path) {
     return std::move(text).str();
 }
 
-void write_through(const std::string& path, std::string_view bytes) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) throw Error(fmt::format("cannot write {}", path));
-}
-
 }  // namespace
 
 std::string file_text(const std::string& path) {
@@ -47,11 +39,6 @@ std::string file_text(const std::string& path) {
     std::optional<std::string> text = read_file(path);
     if (!text) throw UsageError(fmt::format("there is no file {}", path));
     return *std::move(text);
-}
-
-void write_file(const std::string& path, std::string_view bytes) {
-    if (is_pipe_or_device(path)) return write_through(path, bytes);
-    write_file_atomically(path, bytes, kOrdinaryFile);
 }
 
 void check_output_file(std::string_view option, const std::string& file) {
@@ -62,6 +49,11 @@ void check_output_file(std::string_view option, const std::string& file) {
         throw UsageError(fmt::format("--{} is '{}': expected the name of a file", option, file));
     if (!std::filesystem::is_directory(folder))
         throw UsageError(fmt::format("--{} is '{}': there is no folder {}", option, file, folder.string()));
+    try {
+        require_writable(file);
+    } catch (const std::system_error& error) {
+        throw UsageError(fmt::format("--{} is '{}': {}", option, file, error.what()));
+    }
 }
 
 }  // namespace jitgemm::cli

@@ -11,6 +11,7 @@
 #include "runtime/cli/verb.hpp"
 #include "runtime/device_name.hpp"
 #include "runtime/emulator_device.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -85,7 +86,7 @@ int verdict(const LadderReport& report) {
 /// A page of half a ladder is none.
 void write_page(const LadderReport& report, const std::string& file, Output& output) {
     if (report.interrupted) return output.note(fmt::format("jitgemm: interrupted: {} is not written", file));
-    write_file(file, ladder_page(report));
+    write_output_file(file, ladder_page(report));
     output.text(fmt::format("page: {}\n", file));
 }
 

@@ -2,7 +2,7 @@
 
 #include "generator/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/cli/files.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ int write_document(const Json& document, const LayoutFormat& format, Output& out
         output.document(document);
         return kExitFine;
     }
-    write_file(format.file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_output_file(format.file, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     output.document({{"format", "json"}, {"file", format.file}});
     return kExitFine;
 }
@@ -62,7 +62,7 @@ int write_answer(const std::string& text, const std::string& chosen, const Layou
         output.text(text);
         return kExitFine;
     }
-    write_file(format.file, text);
+    write_output_file(format.file, text);
     output.text(fmt::format("{} written to {}\n", chosen, format.file));
     return kExitFine;
 }

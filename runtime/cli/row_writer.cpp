@@ -1,6 +1,7 @@
 #include "runtime/cli/row_writer.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,7 +59,8 @@ RowWriter::RowWriter(Output& output, const std::string& csv, std::string device,
     if (csv_ == kStdout && output.json())
         throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
     if (!csv_.empty() && csv_ != kStdout) {
-        csv_file_.reset(std::fopen(csv_.c_str(), "w"));
+        FileDescriptor file = open_output_file(csv_);
+        csv_file_.reset(::fdopen(std::move(file).release(), "w"));
         if (csv_file_ == nullptr) throw Error(fmt::format("cannot write {}: {}", csv_, std::strerror(errno)));
     }
     if (!csv_.empty()) write_csv(csv_header());

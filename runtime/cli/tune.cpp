@@ -7,6 +7,7 @@
 #include "runtime/cli/tune_output.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/launch_rank.hpp"
+#include "runtime/output_file.hpp"
 #include "runtime/tuning/fit.hpp"
 #include "runtime/tuning/store.hpp"
 #include "runtime/tuning/sweep.hpp"
@@ -85,10 +86,10 @@ void write_files(const TuneOptions& options, const SweepResult& result, const De
     if (options.csv_to_stdout())
         output.raw(tune_csv(report));
     else if (!options.csv.empty())
-        write_file(options.csv, tune_csv(report));
-    if (!options.measurements.empty()) write_file(options.measurements, json_line(tune_json(report)) + "\n");
+        write_output_file(options.csv, tune_csv(report));
+    if (!options.measurements.empty()) write_output_file(options.measurements, json_line(tune_json(report)) + "\n");
     if (options.report.empty()) return;
-    write_file(options.report, tune_page(report));
+    write_output_file(options.report, tune_page(report));
     output.text(fmt::format("page: {}\n", options.report));
 }
 

@@ -2,6 +2,7 @@
 
 #include "generator/kernel_config.hpp"
 #include "runtime/file_system.hpp"
+#include "runtime/output_file.hpp"
 #include "runtime/tuning/record_json.hpp"
 #include "runtime/tuning/winner_map.hpp"
 
@@ -125,7 +126,7 @@ std::string to_wisdom(const std::vector<Winner>& winners) {
 
 void write_wisdom(const std::string& path, const std::vector<Winner>& winners) {
     try {
-        write_file_atomically(path, to_wisdom(winners), 0644);
+        write_output_file(path, to_wisdom(winners));
     } catch (const std::system_error& error) {
         throw WisdomError(error.what());
     }

@@ -5,6 +5,7 @@
 #include "runtime/export_launcher.hpp"
 #include "runtime/file_system.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/output_file.hpp"
 #include "tests/catch.hpp"
 
 #include <fmt/format.h>
@@ -280,6 +281,31 @@ TEST_CASE("an export spares what is there") {
     CHECK(text_of(folder.path / "gemm_bf16_tn.cubin") == "a newer cubin");
     CHECK(text_of(folder.path / "notes.txt") == "mine");
     CHECK_THROWS_WITH(write(kernel, folder.path / "notes.txt"), ContainsSubstring("not a folder"));
+}
+
+TEST_CASE("an export into a folder that is there keeps its mode, and follows links") {
+    const TemporaryFolder folder;
+    const Exported kernel = exported({.m = 512, .n = 512, .k = 512});
+    fs::create_directory(folder.path / "out");
+    fs::permissions(folder.path / "out", static_cast<fs::perms>(0750));
+    fs::create_directory_symlink("out", folder.path / "link");
+    write(kernel, folder.path / "link");
+    CHECK(fs::is_symlink(folder.path / "link"));
+    CHECK(fs::status(folder.path / "out").permissions() == static_cast<fs::perms>(0750));
+
+    fs::rename(folder.path / "out/gemm_bf16_tn.h", folder.path / "shared.h");
+    fs::create_symlink("../shared.h", folder.path / "out/gemm_bf16_tn.h");
+    write_output_file(folder.path / "shared.h", "old");
+    write(kernel, folder.path / "out", {.name = "", .force = true});
+    CHECK(fs::is_symlink(folder.path / "out/gemm_bf16_tn.h"));
+    CHECK(text_of(folder.path / "shared.h") != "old");
+}
+
+TEST_CASE("what cannot be exported to is known before the work, and named") {
+    CHECK_THROWS_WITH(require_export_folder("/proc/deep/out", false), ContainsSubstring("cannot write /proc/deep/out:"));
+    const TemporaryFolder folder;
+    require_export_folder(folder.path / "deep/out", false);
+    CHECK(fs::is_empty(folder.path));
 }
 
 TEST_CASE("an export is named as C allows") {
