@@ -1,10 +1,12 @@
 #include "runtime/cache_entry.hpp"
 #include "runtime/kernel_cache.hpp"
 #include "runtime/kernel_cache_impl.hpp"
-#include "runtime/log.hpp"
 
+#include <algorithm>
+#include <ctime>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 
 /// \file What is in the cache, for people: listing, checking, clearing, explaining a miss.
@@ -31,15 +33,24 @@ void add_meta(CacheEntry& entry, const CacheMeta& meta) {
     entry.compile_ms = meta.compile_ms;
     entry.registers = meta.report.registers;
     entry.spill_bytes = meta.report.spill_store_bytes + meta.report.spill_load_bytes;
+    entry.is_ptx = meta.binary_file == "kernel.ptx";
 }
 
 CacheEntry describe(const std::string& directory, const std::string& name, bool verify) {
-    CacheEntry entry{.directory = name, .name = {}, .arch = {}, .bytes = bytes_in(directory), .state = "ok"};
+    CacheEntry entry{.directory = name,
+                     .name = {},
+                     .arch = {},
+                     .bytes = bytes_in(directory),
+                     .last_used = last_use(directory),
+                     .state = "ok"};
     try {
         add_meta(entry, read_entry_meta(directory));
         if (verify) verify_entry(directory);
     } catch (const DamagedEntry& damage) {
+        entry.damaged = true;
         entry.state = damage.what();
+    } catch (const UnreadableEntry& error) {
+        entry.state = error.what();
     }
     return entry;
 }
@@ -48,24 +59,67 @@ std::vector<std::string> fields_missed(const std::string& directory, const KeyFi
     try {
         const CacheMeta meta = read_entry_meta(directory);
         KeyFields asked = wanted;
-        if (asked.nvrtc_version == 0) asked.nvrtc_version = meta.key.nvrtc_version;
+        if (asked.nvrtc_version == 0) {
+            asked.nvrtc_version = meta.key.nvrtc_version;
+            asked.nvrtc_build = meta.key.nvrtc_build;
+        }
         return differing_fields(meta.key, asked);
     } catch (const DamagedEntry& damage) {
         return {std::string("damaged: ") + damage.what()};
+    } catch (const UnreadableEntry& error) {
+        return {error.what()};
     }
 }
 
-bool drop_or_log(const CacheFolder& folder, const std::string& entry) {
-    try {
-        folder.drop(entry);
-        return true;
-    } catch (const std::exception& error) {
-        log().warn("{}", error.what());
-        return false;
+/// Takes entries away one by one, and tells what became of each.
+class Remover {
+public:
+    explicit Remover(const CacheFolder& folder) : folder_(folder) {}
+
+    void drop(const CacheEntry& entry) {
+        try {
+            folder_.drop(entry.directory);
+            count(entry);
+        } catch (const std::exception& error) {
+            removal_.kept.emplace_back(error.what());
+        }
     }
+    void count(const CacheEntry& entry) {
+        ++removal_.removed;
+        removal_.bytes += entry.bytes;
+    }
+    void count_leftovers(int folders) { removal_.removed += folders; }
+    [[nodiscard]] CacheRemoval result() && { return std::move(removal_); }
+
+private:
+    const CacheFolder& folder_;
+    CacheRemoval removal_;
+};
+
+/// The entries beyond the limits, of all.
+std::vector<CacheEntry> beyond(std::vector<CacheEntry> entries, const CacheLimits& limits) {
+    std::ranges::sort(entries, std::greater<>(), &CacheEntry::last_used);
+    const std::int64_t oldest = limits.age ? ::time(nullptr) - limits.age->count() : 0;
+    std::int64_t bytes = 0;
+    std::vector<CacheEntry> excess;
+    for (CacheEntry& entry : entries) {
+        const bool too_old = limits.age && entry.last_used < oldest;
+        bytes += entry.bytes;
+        if (too_old || (limits.bytes && bytes > *limits.bytes)) excess.push_back(std::move(entry));
+    }
+    return excess;
+}
+
+CacheRemoval nothing_removed(const CacheFolder& folder) {
+    const std::string reason = folder.distrusted();
+    return reason.empty() ? CacheRemoval{} : CacheRemoval{.kept = {reason}};
 }
 
 }  // namespace
+
+std::string KernelCache::distrusted() const {
+    return impl_->folder.root().empty() ? std::string() : impl_->folder.distrusted();
+}
 
 std::vector<CacheEntry> KernelCache::entries(bool verify) const {
     std::vector<CacheEntry> list;
@@ -81,32 +135,45 @@ std::int64_t KernelCache::total_bytes() const {
     });
 }
 
-int KernelCache::clear() {
-    int removed = 0;
-    for (const std::string& name : impl_->folder.entries()) removed += drop_or_log(impl_->folder, name) ? 1 : 0;
-    if (!impl_->folder.readable()) return removed;
-    impl_->folder.remove_all_leftovers();
-    impl_->folder.remove_failed_sources();
-    impl_->folder.remove_records();
-    return removed;
+CacheRemoval KernelCache::clear() {
+    const CacheFolder& folder = impl_->folder;
+    if (!folder.readable()) return nothing_removed(folder);
+    Remover remover(folder);
+    for (const CacheEntry& entry : entries(false)) remover.drop(entry);
+    static_cast<void>(folder.remove_all_leftovers());
+    folder.remove_failed_sources();
+    folder.remove_records();
+    return std::move(remover).result();
 }
 
-int KernelCache::drop_damaged() {
-    int removed = 0;
+CacheRemoval KernelCache::drop_damaged() {
+    const CacheFolder& folder = impl_->folder;
+    if (!folder.readable()) return nothing_removed(folder);
+    Remover remover(folder);
     for (const CacheEntry& entry : entries(true)) {
-        if (entry.state != "ok" && drop_or_log(impl_->folder, entry.directory)) ++removed;
+        if (entry.damaged) remover.drop(entry);
     }
-    return impl_->folder.readable() ? removed + impl_->folder.remove_all_leftovers() : removed;
+    remover.count_leftovers(folder.remove_all_leftovers());
+    return std::move(remover).result();
 }
 
-std::vector<std::pair<std::string, std::vector<std::string>>> KernelCache::explain_miss(const CompileRequest& request,
-                                                                                        int nvrtc_version) const {
-    const KeyFields wanted = key_fields(request, nvrtc_version);
+CacheRemoval KernelCache::prune(const CacheLimits& limits, bool dry) {
+    const CacheFolder& folder = impl_->folder;
+    if (!folder.readable()) return nothing_removed(folder);
+    Remover remover(folder);
+    for (const CacheEntry& entry : beyond(entries(false), limits)) dry ? remover.count(entry) : remover.drop(entry);
+    if (!dry) static_cast<void>(folder.remove_all_leftovers());
+    return std::move(remover).result();
+}
+
+std::vector<std::pair<std::string, std::vector<std::string>>> KernelCache::explain_miss(
+    const CompileRequest& request, int nvrtc_version, const std::string& nvrtc_build) const {
+    const KeyFields wanted = key_fields(request, nvrtc_version, nvrtc_build);
     const std::string prefix = entry_prefix(request.name);
     std::vector<std::pair<std::string, std::vector<std::string>>> misses;
     for (const std::string& root : {impl_->folder.readable() ? impl_->folder.root() : std::string{}, impl_->readonly}) {
-        for (const std::string& name : root.empty() ? std::vector<std::string>{} : entries_in(root)) {
-            if (name.starts_with(prefix)) misses.emplace_back(name, fields_missed(root + "/" + name, wanted));
+        for (const std::string& name : root.empty() ? std::vector<std::string>{} : entries_in(root, prefix)) {
+            misses.emplace_back(name, fields_missed(root + "/" + name, wanted));
         }
     }
     return misses;

@@ -35,8 +35,10 @@ T whole_number(const json& fields, const char* name) {
 }
 
 json key_json(const KeyFields& key) {
-    return {{"format", key.format}, {"body_hash", key.body_hash}, {"body_bytes", key.body_bytes},
-            {"arch", key.arch},     {"options", key.options},     {"nvrtc_version", key.nvrtc_version}};
+    return {{"format", key.format},          {"body_hash", key.body_hash},
+            {"body_bytes", key.body_bytes},  {"arch", key.arch},
+            {"options", key.options},        {"nvrtc_version", key.nvrtc_version},
+            {"nvrtc_build", key.nvrtc_build}};
 }
 
 json report_json(const PtxasReport& report) {
@@ -54,7 +56,8 @@ KeyFields parse_key(const json& fields) {
             .body_bytes = whole_number<std::size_t>(fields, "body_bytes"),
             .arch = fields.at("arch"),
             .options = fields.at("options"),
-            .nvrtc_version = whole_number<int>(fields, "nvrtc_version")};
+            .nvrtc_version = whole_number<int>(fields, "nvrtc_version"),
+            .nvrtc_build = fields.value("nvrtc_build", "")};
 }
 
 PtxasReport parse_report(const json& fields) {
@@ -70,11 +73,14 @@ CacheMeta parse_fields(json fields) {
     const std::string stored = fields.at("checksum");
     fields.erase("checksum");
     if (checksum(fields) != stored) throw Error("its checksum does not match");
+    const json source = fields.value("source", json::object());
     return {.name = fields.at("name"),
             .key = parse_key(fields.at("key")),
             .binary_file = fields.at("binary").at("file"),
             .binary_bytes = whole_number<std::size_t>(fields.at("binary"), "bytes"),
             .binary_hash = fields.at("binary").at("hash"),
+            .source_bytes = source.empty() ? 0 : whole_number<std::size_t>(source, "bytes"),
+            .source_hash = source.value("hash", ""),
             .report = parse_report(fields.at("ptxas")),
             .log = fields.at("log"),
             .compile_ms = fields.at("compile_ms"),
@@ -87,6 +93,7 @@ std::string to_json(const CacheMeta& meta) {
     json fields{{"name", meta.name},
                 {"key", key_json(meta.key)},
                 {"binary", {{"file", meta.binary_file}, {"bytes", meta.binary_bytes}, {"hash", meta.binary_hash}}},
+                {"source", {{"bytes", meta.source_bytes}, {"hash", meta.source_hash}}},
                 {"ptxas", report_json(meta.report)},
                 {"log", meta.log},
                 {"compile_ms", meta.compile_ms},

@@ -14,6 +14,8 @@ struct CacheMeta {
     std::string binary_file;  ///< "kernel.cubin" or "kernel.ptx"
     std::size_t binary_bytes = 0;
     std::string binary_hash;
+    std::size_t source_bytes = 0;  ///< of kernel.cu, banner and all
+    std::string source_hash;       ///< empty in entries of format 1
     PtxasReport report;
     std::string log;
     double compile_ms = 0;

@@ -5,6 +5,7 @@
 #include "runtime/compile_message.hpp"
 #include "runtime/log.hpp"
 #include "runtime/nvrtc.hpp"
+#include "runtime/nvrtc_build.hpp"
 #include "runtime/nvrtc_options.hpp"
 #include "runtime/nvrtc_record.hpp"
 
@@ -67,15 +68,18 @@ public:
 
     [[nodiscard]] int nvrtc_version() override {
         const std::scoped_lock lock(mutex_);
-        if (version_ == 0 && missing_.empty()) version_ = record().read();
-        if (version_ == 0 && missing_.empty()) try_load();
-        return version_;
+        return known().version;
+    }
+
+    [[nodiscard]] std::string nvrtc_build() override {
+        const std::scoped_lock lock(mutex_);
+        return known().build;
     }
 
     [[nodiscard]] int newest_major() const override { return newest_major_; }
 
     [[nodiscard]] CompiledKernel compile(const CompileRequest& request) override {
-        const std::shared_ptr<Nvrtc> nvrtc = loaded();
+        const auto [nvrtc, build] = loaded();
         require_arch(*nvrtc, request.arch);
         const std::vector<std::string> options = nvrtc_options(request, nvrtc->version());
         NvrtcOutput output = nvrtc->compile(request.body, kSourceName, options);
@@ -91,30 +95,43 @@ public:
                 .log = output.log,
                 .report = parse_ptxas_log(output.log),
                 .compile_ms = output.milliseconds,
-                .nvrtc_version = nvrtc->version()};
+                .nvrtc_version = nvrtc->version(),
+                .nvrtc_build = build};
     }
 
 private:
+    struct Loaded {
+        std::shared_ptr<Nvrtc> nvrtc;
+        std::string build;
+    };
+
+    /// The mutex must be held.
+    const NvrtcIdentity& known() {
+        if (identity_.version == 0 && missing_.empty()) identity_ = record().read();
+        if (identity_.version == 0 && missing_.empty()) try_load();
+        return identity_;
+    }
+
     [[nodiscard]] NvrtcRecord record() const {
         return {record_directory_, nvrtc_search_list(options_, newest_major_), newest_major_};
     }
 
-    [[nodiscard]] std::shared_ptr<Nvrtc> loaded() {
+    [[nodiscard]] Loaded loaded() {
         const std::scoped_lock lock(mutex_);
         if (nvrtc_ == nullptr && missing_.empty()) try_load();
         if (nvrtc_ == nullptr) throw CompileError(missing_, {});
-        return nvrtc_;
+        return {nvrtc_, identity_.build};
     }
 
     /// A failed search is remembered: it is not repeated for each kernel of a sweep.
     void try_load() {
         try {
             nvrtc_ = Nvrtc::load(options_, newest_major_);
-            version_ = nvrtc_->version();
-            record().write(version_, nvrtc_->path());
+            identity_ = {nvrtc_->version(), build_of_library(nvrtc_->path())};
+            record().write(identity_, nvrtc_->path());
         } catch (const CompileError& error) {
             missing_ = error.what();
-            version_ = 0;
+            identity_ = {};
         }
     }
 
@@ -124,7 +141,7 @@ private:
     std::mutex mutex_;
     std::shared_ptr<Nvrtc> nvrtc_;
     std::string missing_;
-    int version_ = 0;
+    NvrtcIdentity identity_;
 };
 
 }  // namespace

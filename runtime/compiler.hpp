@@ -46,7 +46,8 @@ struct CompiledKernel {
     std::string log;
     PtxasReport report;
     double compile_ms = 0;
-    int nvrtc_version = 0;  ///< 10 · major + minor
+    int nvrtc_version = 0;    ///< 10 · major + minor
+    std::string nvrtc_build;  ///< Compiler::nvrtc_build
 };
 
 /// Turns requests into binaries. One virtual function, so that tests can fake it.
@@ -56,6 +57,9 @@ public:
     /// NVRTC version this compiler will use, 10 · major + minor, without loading NVRTC if it can be known otherwise; 0
     /// when there is none.
     [[nodiscard]] virtual int nvrtc_version() = 0;
+    /// Hexadecimal digits that tell builds of one version apart, such as patch levels; known and not known as the
+    /// version is.
+    [[nodiscard]] virtual std::string nvrtc_build() { return {}; }
     /// Largest CUDA major whose binaries the device takes; 0: any. A cached binary of a newer one is not used.
     [[nodiscard]] virtual int newest_major() const { return 0; }
     /// Throws CompileError with log (source lines quoted), options and the kernel's name; its log() is empty when no

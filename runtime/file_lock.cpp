@@ -13,14 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// The previous holder unlinks the file as it lets go: a lock on an unlinked file excludes nobody.
-bool still_linked(int file, const std::string& path) {
-    struct stat mine {};
-    struct stat theirs {};
-    if (::fstat(file, &mine) != 0 || ::stat(path.c_str(), &theirs) != 0) return false;
-    return mine.st_ino == theirs.st_ino && mine.st_dev == theirs.st_dev;
-}
-
 /// Polls instead of blocking: a holder that was stopped (SIGSTOP, a debugger) must not stop others for ever.
 bool lock_by(int file, steady_clock::time_point deadline) {
     for (milliseconds pause{1};; pause = std::min(2 * pause, milliseconds{8})) {
@@ -33,13 +25,21 @@ bool lock_by(int file, steady_clock::time_point deadline) {
 
 }  // namespace
 
-std::optional<FileLock> FileLock::acquire(const std::string& path, milliseconds patience) {
+bool FileLock::still_linked(int file, const std::string& path) {
+    struct stat mine {};
+    struct stat theirs {};
+    if (::fstat(file, &mine) != 0 || ::stat(path.c_str(), &theirs) != 0) return false;
+    return mine.st_ino == theirs.st_ino && mine.st_dev == theirs.st_dev;
+}
+
+std::optional<FileLock> FileLock::acquire(const std::string& path, milliseconds patience, StillLinked linked) {
     const auto deadline = steady_clock::now() + patience;
-    while (true) {
+    do {
         FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (!file || !lock_by(file.number(), deadline)) return std::nullopt;
-        if (still_linked(file.number(), path)) return FileLock(std::move(file), path);
-    }
+        if (linked(file.number(), path)) return FileLock(std::move(file), path);
+    } while (steady_clock::now() < deadline);
+    return std::nullopt;
 }
 
 FileLock::~FileLock() {

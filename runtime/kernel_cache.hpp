@@ -3,9 +3,12 @@
 #include "runtime/compiler.hpp"
 #include "runtime/file_system.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace jitgemm {
@@ -16,11 +19,27 @@ struct CacheEntry {
     std::string name;
     std::string arch;
     int nvrtc_version = 0;
-    std::int64_t bytes = 0;  ///< all files of the entry
+    std::int64_t bytes = 0;      ///< all files of the entry
+    std::int64_t last_used = 0;  ///< seconds since 1970, to a day
     double compile_ms = 0;
     int registers = 0;
     int spill_bytes = 0;
-    std::string state;  ///< "ok", or what is wrong with it (verify)
+    bool is_ptx = false;   ///< no registers yet: the driver's or the emulator's to choose
+    bool damaged = false;  ///< not to be used, and in the way of a sound one
+    std::string state;     ///< "ok", what is wrong with it (verify), or why it cannot be read just now
+};
+
+/// What a removal did. Files that are not the cache's, or not the user's, stay, and `kept` says which and why.
+struct CacheRemoval {
+    int removed = 0;
+    std::int64_t bytes = 0;  ///< of what was removed
+    std::vector<std::string> kept;
+};
+
+/// Which entries may stay; none of both: all.
+struct CacheLimits {
+    std::optional<std::int64_t> bytes;        ///< of all entries together; those not used for longest go first
+    std::optional<std::chrono::seconds> age;  ///< since the last use
 };
 
 /// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}.
@@ -45,13 +64,17 @@ public:
     [[nodiscard]] const std::string& root() const;
     [[nodiscard]] std::vector<CacheEntry> entries(bool verify) const;
     [[nodiscard]] std::int64_t total_bytes() const;
-    /// Removes every entry (not tuning/); returns how many.
-    int clear();
-    /// Removes damaged entries and left-over temporary folders; returns how many.
-    int drop_damaged();
+    /// Why the folder is not used: it is somebody else's, or others may write to it; empty when it is, or is not there.
+    [[nodiscard]] std::string distrusted() const;
+    /// Removes every entry (not tuning/).
+    CacheRemoval clear();
+    /// Removes damaged entries and left-over temporary folders.
+    CacheRemoval drop_damaged();
+    /// Removes entries beyond the limits, and left-over temporary folders; `dry`: only tells which would go.
+    CacheRemoval prune(const CacheLimits& limits, bool dry = false);
     /// For each stored entry of that kernel name, which key fields differ from the request ("options", "nvrtc_version" ...); `cache why`.
     [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::string>>> explain_miss(
-        const CompileRequest& request, int nvrtc_version) const;
+        const CompileRequest& request, int nvrtc_version, const std::string& nvrtc_build = {}) const;
 
 private:
     struct Impl;
@@ -59,6 +82,7 @@ private:
 };
 
 /// The 32-digit hexadecimal XXH3-128 of all key fields.
-[[nodiscard]] std::string cache_key(const CompileRequest& request, int nvrtc_version);
+[[nodiscard]] std::string cache_key(const CompileRequest& request, int nvrtc_version,
+                                    const std::string& nvrtc_build = {});
 
 }  // namespace jitgemm

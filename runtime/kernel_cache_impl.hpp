@@ -35,10 +35,10 @@ struct KernelCache::Impl {
 
 private:
     [[nodiscard]] Result lead(const CacheLookup& lookup, Compiler& compiler);
-    [[nodiscard]] Result compile_under_lock(const CacheLookup& lookup, Compiler& compiler);
     void clear_the_way(const CacheLookup& lookup);
     [[nodiscard]] CompiledKernel compile(const CacheLookup& lookup, Compiler& compiler, bool writable) const;
     [[nodiscard]] std::string store(const CacheLookup& lookup, const CompiledKernel& kernel);
+    void publish(const std::string& temporary, const std::string& entry, const KeyFields& fields) const;
 
     std::mutex mutex_;
     std::unordered_map<std::string, std::shared_future<Result>> in_flight_;

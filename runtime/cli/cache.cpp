@@ -3,26 +3,36 @@
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/sizes.hpp"
 #include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/tune_options.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/kernel_cache.hpp"
 #include "runtime/nvrtc.hpp"
+#include "runtime/nvrtc_build.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace jitgemm::cli {
 namespace {
 
 Json entry_json(const CacheEntry& entry) {
-    return {{"directory", entry.directory}, {"kernel", entry.name},
-            {"arch", entry.arch},           {"nvrtc_version", entry.nvrtc_version},
-            {"bytes", entry.bytes},         {"compile_ms", entry.compile_ms},
-            {"registers", entry.registers}, {"spill_bytes", entry.spill_bytes},
+    return {{"directory", entry.directory},
+            {"kernel", entry.name},
+            {"arch", entry.arch},
+            {"nvrtc_version", entry.nvrtc_version},
+            {"bytes", entry.bytes},
+            {"compile_ms", entry.compile_ms},
+            {"registers", entry.is_ptx ? Json() : Json(entry.registers)},
+            {"spill_bytes", entry.is_ptx ? Json() : Json(entry.spill_bytes)},
+            {"last_used", entry.last_used},
             {"state", entry.state}};
 }
 
@@ -32,19 +42,30 @@ Json entries_json(const std::vector<CacheEntry>& entries) {
     return json;
 }
 
-bool is_damaged(const CacheEntry& entry) { return entry.state != "ok"; }
+bool is_unsound(const CacheEntry& entry) { return entry.state != "ok"; }
+
+std::string entry_registers(const CacheEntry& entry) {
+    if (entry.is_ptx) return "PTX";  // whoever runs it chooses registers
+    return fmt::format("{:>4} regs {:>6} spilled", entry.registers, size_text(entry.spill_bytes));
+}
 
 std::string entry_line(const CacheEntry& entry) {
-    return fmt::format("{:>10} {:>8.1f} ms {:>4} regs {:>6} spilled  {:<8} NVRTC {:<5} {}{}\n", size_text(entry.bytes),
-                       entry.compile_ms, entry.registers, size_text(entry.spill_bytes), entry.arch,
-                       nvrtc_version_text(entry.nvrtc_version), entry.directory,
-                       is_damaged(entry) ? "  " + entry.state : "");
+    return fmt::format("{:>10} {:>8.1f} ms {:>24}  {:<10} NVRTC {:<5} {}{}\n", size_text(entry.bytes), entry.compile_ms,
+                       entry_registers(entry), entry.arch, nvrtc_version_text(entry.nvrtc_version), entry.directory,
+                       is_unsound(entry) ? "  " + entry.state : "");
+}
+
+/// A folder that is not used holds nothing that could be listed or removed.
+void require_trusted(const KernelCache& cache) {
+    if (const std::string reason = cache.distrusted(); !reason.empty())
+        throw Error(fmt::format("{}: it is not used as the cache", reason));
 }
 
 std::string place(const KernelCache& cache) { return cache.root().empty() ? "no cache folder" : cache.root(); }
 
 int list_entries(Output& output) {
     const KernelCache cache = cache_of(tool_options());
+    require_trusted(cache);
     const std::vector<CacheEntry> entries = cache.entries(false);
     std::string text =
         fmt::format("{}: {} kernels, {}\n", place(cache), entries.size(), size_text(cache.total_bytes()));
@@ -58,6 +79,7 @@ int list_entries(Output& output) {
 int show_info(Output& output) {
     const Options options = tool_options();
     const KernelCache cache = cache_of(options);
+    require_trusted(cache);
     const std::size_t count = cache.entries(false).size();
     output.text(fmt::format("folder     {}\nread-only  {}\nkernels    {}\nsize       {}\n", place(cache),
                             options.readonly_cache_directory.empty() ? "none" : options.readonly_cache_directory, count,
@@ -69,45 +91,97 @@ int show_info(Output& output) {
     return kExitFine;
 }
 
+/// What could not be removed is told line by line, and is a failure.
+int removal_exit_code(const CacheRemoval& removal, Output& output) {
+    for (const std::string& reason : removal.kept) output.note(fmt::format("jitgemm: {}", reason));
+    return removal.kept.empty() ? kExitFine : kExitFailed;
+}
+
 int verify_entries(bool drop, Output& output) {
     KernelCache cache = cache_of(tool_options());
+    require_trusted(cache);
     const std::vector<CacheEntry> entries = cache.entries(true);
-    const auto damaged = std::ranges::count_if(entries, is_damaged);
-    const int dropped = drop ? cache.drop_damaged() : 0;
+    const auto damaged = std::ranges::count_if(entries, &CacheEntry::damaged);
+    const auto unsound = std::ranges::count_if(entries, is_unsound);
+    const CacheRemoval dropped = drop ? cache.drop_damaged() : CacheRemoval();
     std::string text =
-        fmt::format("{}: {} kernels, {} damaged, {} dropped\n", place(cache), entries.size(), damaged, dropped);
+        fmt::format("{}: {} kernels, {} damaged, {} dropped\n", place(cache), entries.size(), damaged, dropped.removed);
     for (const CacheEntry& entry : entries) {
-        if (is_damaged(entry)) text += fmt::format("  {}: {}\n", entry.directory, entry.state);
+        if (is_unsound(entry)) text += fmt::format("  {}: {}\n", entry.directory, entry.state);
     }
     output.text(text);
-    output.document(
-        {{"directory", cache.root()}, {"damaged", damaged}, {"dropped", dropped}, {"entries", entries_json(entries)}});
-    return damaged == 0 || drop ? kExitFine : kExitFailed;
+    output.document({{"directory", cache.root()},
+                     {"damaged", damaged},
+                     {"dropped", dropped.removed},
+                     {"kept", dropped.kept},
+                     {"entries", entries_json(entries)}});
+    const bool sound = unsound == 0 || (drop && unsound == damaged);
+    return sound ? removal_exit_code(dropped, output) : kExitFailed;
+}
+
+Json removal_json(const KernelCache& cache, const CacheRemoval& removal) {
+    return {{"directory", cache.root()},
+            {"removed", removal.removed},
+            {"removed_bytes", removal.bytes},
+            {"kept", removal.kept}};
 }
 
 int clear_entries(Output& output) {
     KernelCache cache = cache_of(tool_options());
-    const int removed = cache.clear();
-    output.text(fmt::format("{}: {} kernels removed\n", place(cache), removed));
-    output.document({{"directory", cache.root()}, {"removed", removed}});
-    return kExitFine;
+    require_trusted(cache);
+    const CacheRemoval removal = cache.clear();
+    output.text(fmt::format("{}: {} kernels removed\n", place(cache), removal.removed));
+    output.document(removal_json(cache, removal));
+    return removal_exit_code(removal, output);
+}
+
+struct PruneOptions {
+    std::string most;
+    std::string age;
+    bool dry = false;
+
+    [[nodiscard]] CacheLimits limits() const {
+        if (most.empty() && age.empty())
+            throw UsageError(
+                "prune to what? --max-size 500M, --older-than 30d, or both; 'cache clear' removes everything");
+        CacheLimits limits;
+        if (!most.empty()) limits.bytes = parse_size("max-size", most);
+        if (!age.empty()) limits.age = std::chrono::seconds(std::llround(parse_duration("older-than", age)));
+        return limits;
+    }
+};
+
+int prune_entries(const PruneOptions& options, Output& output) {
+    const CacheLimits limits = options.limits();
+    KernelCache cache = cache_of(tool_options());
+    require_trusted(cache);
+    const CacheRemoval removal = cache.prune(limits, options.dry);
+    const std::int64_t left = cache.total_bytes() - (options.dry ? removal.bytes : 0);
+    output.text(fmt::format("{}: {} kernels of {} {}, {} left\n", place(cache), removal.removed,
+                            size_text(removal.bytes), options.dry ? "would be removed" : "removed", size_text(left)));
+    Json document = removal_json(cache, removal);
+    document["total_bytes"] = left;
+    document["dry_run"] = options.dry;
+    output.document(document);
+    return removal_exit_code(removal, output);
 }
 
 /// What `run` would ask the cache for.
 struct Lookup {
     CompileRequest request;
-    int nvrtc_version = 0;
+    NvrtcIdentity nvrtc;
 };
 
 Lookup lookup_of(const ProblemOptions& problem, Output& output) {
     const GeneratedKernel kernel = generate_kernel(problem, output);
-    return {compile_request(kernel.source), compiler_of(problem.options(), newest_major_of_machine())->nvrtc_version()};
+    const std::shared_ptr<Compiler> compiler = compiler_of(problem.options(), newest_major_of_machine());
+    return {compile_request(kernel.source), {compiler->nvrtc_version(), compiler->nvrtc_build()}};
 }
 
 int explain(const ProblemOptions& problem, Output& output) {
     const Lookup lookup = lookup_of(problem, output);
     const KernelCache cache = cache_of(problem.options());
-    const auto stored = cache.explain_miss(lookup.request, lookup.nvrtc_version);
+    const auto stored = cache.explain_miss(lookup.request, lookup.nvrtc.version, lookup.nvrtc.build);
     const bool hit = std::ranges::any_of(stored, [](const auto& entry) { return entry.second.empty(); });
     std::string text = fmt::format("{}: {}\n", hit ? "hit" : "miss", lookup.request.name);
     if (stored.empty())
@@ -122,7 +196,7 @@ int explain(const ProblemOptions& problem, Output& output) {
     output.text(text);
     output.document({{"kernel", lookup.request.name},
                      {"arch", lookup.request.arch},
-                     {"nvrtc_version", lookup.nvrtc_version},
+                     {"nvrtc_version", lookup.nvrtc.version},
                      {"hit", hit},
                      {"entries", entries}});
     return kExitFine;
@@ -140,6 +214,16 @@ Action declare_verify(CLI::App& app) {
     return [drop](Output& output) { return verify_entries(*drop, output); };
 }
 
+Action declare_prune(CLI::App& app) {
+    auto options = std::make_shared<PruneOptions>();
+    app.add_option("--max-size", options->most, "Size that may stay, 500M or 2G; kernels not used for longest go first")
+        ->type_name("SIZE");
+    app.add_option("--older-than", options->age, "Remove kernels not used for that long: 12h, 30d, 8w")
+        ->type_name("TIME");
+    app.add_flag("--dry-run", options->dry, "Only tell what would be removed");
+    return [options](Output& output) { return prune_entries(*options, output); };
+}
+
 Action declare_why(CLI::App& app) {
     auto problem = std::make_shared<ProblemOptions>();
     problem->declare_problem(app);
@@ -152,6 +236,7 @@ constexpr std::array kCacheVerbs{
     Verb{"ls", "Every kernel with its size, compile time, registers", declare_ls},
     Verb{"info", "Where the cache lies and how large it is", declare_info},
     Verb{"verify", "Read every kernel and check it; exit 1 when one is damaged", declare_verify},
+    Verb{"prune", "Remove kernels by size of the cache and time since their last use", declare_prune},
     Verb{"clear", "Remove every kernel; tuning results stay", declare_clear},
     Verb{"why", "For a problem: is its kernel there, and if not, which part of the key differs", declare_why},
 };

@@ -1,8 +1,13 @@
 #include "runtime/cli/sizes.hpp"
 
+#include "runtime/cli/exit_codes.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
 
 namespace jitgemm::cli {
 
@@ -15,6 +20,24 @@ std::string size_text(std::int64_t bytes) {
         ++unit;
     }
     return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::int64_t parse_size(std::string_view option, std::string_view text) {
+    constexpr std::string_view kLetters = "KMGT";
+    std::string_view digits = text;
+    if (digits.ends_with('B')) digits.remove_suffix(1);
+    double unit = 1;
+    if (const std::size_t power = kLetters.find(digits.empty() ? '?' : digits.back());
+        power != std::string_view::npos) {
+        unit = std::exp2(10.0 * static_cast<double>(power + 1));
+        digits.remove_suffix(1);
+    }
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool whole = error == std::errc() && end == digits.data() + digits.size();
+    if (!whole || !(value >= 0) || value * unit > std::exp2(62))
+        throw UsageError(fmt::format("--{} is '{}': expected a size as in 500M or 2G", option, text));
+    return static_cast<std::int64_t>(value * unit);
 }
 
 }  // namespace jitgemm::cli

@@ -122,7 +122,8 @@ struct Unit {
     double seconds;
 };
 constexpr std::string_view kMoreThanNone = "more than no time";
-constexpr std::array kUnits{Unit{'h', 3600}, Unit{'m', 60}, Unit{'s', 1}};  // in the order of a sum, each once
+// In the order of a sum, each once.
+constexpr std::array kUnits{Unit{'w', 604'800}, Unit{'d', 86'400}, Unit{'h', 3600}, Unit{'m', 60}, Unit{'s', 1}};
 
 /// The file that a name leads to, so that two names of one are told.
 std::filesystem::path place_of(const std::string& file) {

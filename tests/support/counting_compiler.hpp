@@ -18,6 +18,7 @@ public:
     explicit CountingCompiler(int version = 130) : version_(version) {}
 
     [[nodiscard]] int nvrtc_version() override { return version_; }
+    [[nodiscard]] std::string nvrtc_build() override { return build_; }
     [[nodiscard]] int newest_major() const override { return newest_major_; }
 
     [[nodiscard]] CompiledKernel compile(const CompileRequest& request) override {
@@ -36,7 +37,8 @@ public:
                            .static_shared_bytes = 32,
                            .warnings = {"a warning"}},
                 .compile_ms = 12.5,
-                .nvrtc_version = version_};
+                .nvrtc_version = version_,
+                .nvrtc_build = build_};
     }
 
     static std::string binary_of(const CompileRequest& request) {
@@ -48,6 +50,7 @@ public:
     }
     [[nodiscard]] int compiles() const { return compiles_; }
     void set_version(int version) { version_ = version; }
+    void set_build(const std::string& build) { build_ = build; }
     void set_newest_major(int major) { newest_major_ = major; }
 
     std::string tally_file;  ///< gets one byte a compile
@@ -61,6 +64,7 @@ private:
     }
 
     int version_;
+    std::string build_;
     int newest_major_ = 0;
     std::atomic<int> compiles_ = 0;
 };

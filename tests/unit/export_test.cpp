@@ -302,7 +302,8 @@ TEST_CASE("an export into a folder that is there keeps its mode, and follows lin
 }
 
 TEST_CASE("what cannot be exported to is known before the work, and named") {
-    CHECK_THROWS_WITH(require_export_folder("/proc/deep/out", false), ContainsSubstring("cannot write /proc/deep/out:"));
+    CHECK_THROWS_WITH(require_export_folder("/proc/deep/out", false),
+                      ContainsSubstring("cannot write /proc/deep/out:"));
     const TemporaryFolder folder;
     require_export_folder(folder.path / "deep/out", false);
     CHECK(fs::is_empty(folder.path));

@@ -32,6 +32,15 @@ TEST_CASE("a lock that cannot be made is none", "[threads]") {
     CHECK_FALSE(FileLock::acquire(folder / "none/lock", 0ms));
 }
 
+TEST_CASE("a lock whose file is never the one at its path is none, after the patience", "[threads]") {
+    const TemporaryFolder folder;
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_FALSE(FileLock::acquire(folder / "lock", 30ms, [](int, const std::string&) { return false; }));
+    const auto waited = std::chrono::steady_clock::now() - start;
+    CHECK(waited >= 30ms);
+    CHECK(waited < 10s);
+}
+
 TEST_CASE("never two holders, though each release removes the file", "[threads]") {
     const TemporaryFolder folder;
     std::atomic<int> holders = 0;

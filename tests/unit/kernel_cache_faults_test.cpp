@@ -1,17 +1,21 @@
+#include "runtime/cache_entry.hpp"
 #include "runtime/kernel_cache.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/counting_compiler.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 /// \file Folders the cache cannot use. Root may do anything to any folder, so these tests use obstacles that stop root
 /// as well.
@@ -38,31 +42,18 @@ void works_without(const std::string& root, const std::string& reason) {
     CHECK(log.lines_with("working without the kernel cache") == 1);
     CHECK_THAT(log.text(), Catch::Matchers::ContainsSubstring(reason));
     CHECK(cache.entries(true).empty());
-    CHECK(cache.clear() == 0);
+    CHECK(cache.clear().removed == 0);
+}
+
+ino_t inode_of(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
 unsigned mode_of(const std::string& path) {
     struct stat status {};
     ::stat(path.c_str(), &status);
     return status.st_mode & 07777U;
-}
-
-/// Runs the steps in a child process, where limits may be set; its exit status.
-template <typename Steps>
-int in_child(Steps steps) {
-    std::fflush(nullptr);  // or the child might print the parent's lines again
-    const pid_t child = ::fork();
-    if (child == 0) {
-        int status = 99;
-        try {
-            status = steps();
-        } catch (...) {
-        }
-        ::_exit(status);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace
@@ -118,6 +109,119 @@ TEST_CASE("an entry of someone else's is not used") {
     if (::chown(entry.c_str(), 65534, 65534) != 0) SKIP_TEST("no right to give a folder away");
     CHECK(cache.get_or_compile(request, compiler, request.body).source == CacheSource::compiled);
     CHECK(cache.get_or_compile(request, compiler, request.body).source == CacheSource::disk);
+}
+
+TEST_CASE("an entry of someone else's is not used without NVRTC either") {
+    if (::geteuid() != 0) SKIP_TEST("only root can give an entry away");
+    TemporaryFolder folder;
+    CountingCompiler compiler;
+    const CompileRequest request = request_of("kernel_a");
+    KernelCache cache(folder / "cache", {});
+    const std::string entry = cache.get_or_compile(request, compiler, request.body).directory;
+    compiler.set_version(0);
+    CHECK(cache.get_or_compile(request, compiler, request.body).source == CacheSource::disk);
+    if (::chown(entry.c_str(), 65534, 65534) != 0) SKIP_TEST("no right to give a folder away");
+    CHECK_THROWS_AS(cache.get_or_compile(request, compiler, request.body), CompileError);
+    fs::remove_all(folder / "cache/compilers");
+    CHECK_THROWS_AS(cache.get_or_compile(request, compiler, request.body), CompileError);
+}
+
+TEST_CASE("an error that passes is no damage: the entry stays") {
+    TemporaryFolder folder;
+    const std::string root = folder / "cache";
+    CountingCompiler compiler;
+    const CompileRequest request = request_of("kernel_a");
+    static_cast<void>(KernelCache(root, {}).get_or_compile(request, compiler, request.body));
+    const int status = in_child([&] {
+        const int first_free = ::dup(0);
+        ::close(first_free);
+        const auto descriptors = static_cast<rlim_t>(first_free);
+        const rlimit limit{descriptors, descriptors};  // as a program has that opened as many files as it may
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        KernelCache cache(root, {});
+        if (cache.get_or_compile(request, compiler, request.body).kernel.binary != CountingCompiler::binary_of(request))
+            return 1;
+        return cache.drop_damaged().removed == 0 ? 0 : 2;
+    });
+    CHECK(status == 0);
+    KernelCache cache(root, {});
+    CHECK(cache.get_or_compile(request, compiler, request.body).source == CacheSource::disk);
+    CHECK(cache.entries(true).size() == 1);
+}
+
+TEST_CASE("an entry that cannot be read just now is told apart from a damaged one") {
+    if (::geteuid() != 0) SKIP_TEST("only root can become somebody else");
+    TemporaryFolder folder;
+    ::chmod(folder.path().c_str(), 0777);
+    const std::string root = folder / "cache";
+    const CompileRequest request = request_of("kernel_a");
+    const int status = in_child([&] {
+        if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
+        CapturedLog log;
+        CountingCompiler compiler;
+        KernelCache cache(root, {});
+        const std::string entry = cache.get_or_compile(request, compiler, request.body).directory;
+        ::chmod((entry + "/kernel.cubin").c_str(), 0);
+        const CacheEntry described = cache.entries(true).front();
+        if (described.damaged || described.state.find("cannot open") != 0) return 2;
+        static_cast<void>(cache.get_or_compile(request, compiler, request.body));
+        static_cast<void>(cache.drop_damaged());
+        ::chmod((entry + "/kernel.cubin").c_str(), 0600);
+        return cache.get_or_compile(request, compiler, request.body).source == CacheSource::disk ? 0 : 3;
+    });
+    CHECK(status == 0);
+}
+
+TEST_CASE("without a lock the folder of a living writer stays, and what it published too") {
+    TemporaryFolder folder;
+    const std::string root = folder / "cache";
+    const CompileRequest request = request_of("kernel_a");
+    const std::string key = cache_key(request, 130);
+    fs::create_directories(root + "/locks/" + key);  // a folder in its place: as where locks are not supported
+    const std::string writing = root + "/tmp/" + key + "-0123456789abcdef";
+    fs::create_directories(writing);
+    put_text(writing + "/kernel.cu", "half");
+
+    CapturedLog log;
+    CountingCompiler compiler;
+    ino_t inode = 0;
+    compiler.before_result = [&] {  // the other writer is done first
+        const std::string entry = root + "/" + entry_name(request.name, key_fields(request, 130));
+        write_entry(entry, CountingCompiler().compile(request), key_fields(request, 130), request.body);
+        inode = inode_of(entry);
+    };
+    KernelCache cache(root, {});
+    const std::string entry = cache.get_or_compile(request, compiler, request.body).directory;
+    CHECK(fs::exists(writing));
+    REQUIRE_FALSE(entry.empty());
+    CHECK(inode_of(entry) == inode);
+    CHECK(std::distance(fs::directory_iterator(root + "/tmp"), {}) == 1);
+    CHECK(log.text().empty());
+}
+
+TEST_CASE("without locks every result of many writers is stored", "[threads]") {
+    TemporaryFolder folder;
+    const std::string root = folder / "cache";
+    constexpr int kKeys = 50;
+    std::vector<CompileRequest> requests;
+    for (int i = 0; i < kKeys; ++i) {
+        requests.push_back(request_of("kernel", std::to_string(i)));
+        fs::create_directories(root + "/locks/" + cache_key(requests.back(), 130));
+    }
+    std::atomic<int> stored = 0;
+    std::vector<std::thread> writers;
+    for (int i = 0; i < 4; ++i) {
+        writers.emplace_back([&] {
+            CountingCompiler compiler;
+            KernelCache cache(root, {}, Durability::scratch);
+            for (const CompileRequest& request : requests)
+                stored += cache.get_or_compile(request, compiler, request.body).directory.empty() ? 0 : 1;
+        });
+    }
+    for (std::thread& writer : writers) writer.join();
+    CHECK(stored == 4 * kKeys);
+    CHECK(fs::is_empty(root + "/tmp"));
+    CHECK(KernelCache(root, {}).entries(true).size() == kKeys);
 }
 
 TEST_CASE("a cache folder that others may read or write is made private") {

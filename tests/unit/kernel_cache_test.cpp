@@ -82,6 +82,7 @@ TEST_CASE("PTX is stored as kernel.ptx") {
     Fixture f;
     f.request.arch = "compute_80";
     CHECK(fs::exists(f.get().directory + "/kernel.ptx"));
+    CHECK(KernelCache(f.root, {}).entries(false).front().is_ptx);
     CHECK(f.get().source == CacheSource::disk);
 }
 
@@ -176,9 +177,10 @@ TEST_CASE("verify notices an edited kernel.cu and a renamed entry") {
         put_text(directory + "/kernel.cu", kBanner + f.request.body + " ");
         CHECK_THAT(cache.entries(true).front().state, Catch::Matchers::ContainsSubstring("kernel.cu"));
     }
-    SECTION("another banner is no damage") {
-        put_text(directory + "/kernel.cu", "// other banner\n" + f.request.body);
-        CHECK(cache.entries(true).front().state == "ok");
+    SECTION("one flipped bit of the banner") {
+        flip_byte(directory + "/kernel.cu", 0);
+        CHECK(cache.entries(true).front().damaged);
+        CHECK_THAT(cache.entries(true).front().state, Catch::Matchers::ContainsSubstring("kernel.cu"));
     }
     SECTION("renamed") {
         fs::rename(directory, f.root + "/kernel_a-" + std::string(32, '0'));
@@ -238,6 +240,55 @@ TEST_CASE("without any NVRTC an entry that matches every other key field is used
     CHECK(f.compiler.compiles() <= 3);
 }
 
+TEST_CASE("without any NVRTC entries are found by name, and by a listing where their makers are not known") {
+    Fixture f;
+    f.compiler.set_build("0a");
+    const std::string directory = f.get().directory;
+    CHECK(directory == f.root + "/kernel_a-" + cache_key(f.request, 130, "0a"));
+    f.compiler.set_version(0);
+    CHECK(f.get().source == CacheSource::disk);
+    fs::remove_all(f.root + "/compilers");  // entries that were copied here, say
+    CHECK(f.get().source == CacheSource::disk);
+}
+
+TEST_CASE("without any NVRTC a hit does not read the whole folder") {
+    Fixture f;
+    static_cast<void>(f.get());
+    // A damaged neighbour of the same kernel: whoever lists the folder reads it and says so.
+    fs::create_directory(f.root + "/kernel_a-" + std::string(32, '0'));
+    put_text(f.root + "/kernel_a-" + std::string(32, '0') + "/meta.json", "{}");
+    put_text(f.root + "/kernel_a-" + std::string(32, '0') + "/kernel.cu", "x");
+    f.compiler.set_version(0);
+    CapturedLog log("debug");
+    CHECK(f.get().source == CacheSource::disk);
+    CHECK(log.lines_with(std::string(32, '0')) == 0);
+}
+
+TEST_CASE("a patch level of NVRTC is another compiler") {
+    Fixture f;
+    f.compiler.set_build("0a");
+    const std::string older = f.get().directory;
+    f.compiler.set_build("0b");
+    CHECK(f.get().source == CacheSource::compiled);
+    CHECK(f.get().directory != older);
+    f.compiler.set_build("0a");
+    CHECK(f.get().directory == older);
+    const KernelCache cache(f.root, {});
+    CHECK(cache.explain_miss(f.request, 130, "0c").front().second == std::vector<std::string>{"nvrtc_build"});
+}
+
+TEST_CASE("entries of the first format are left alone and are no damage") {
+    const TemporaryFolder folder;
+    KeyFields fields = key_fields(request_of("kernel_a"), 130);
+    fields.format = 1;
+    CompiledKernel kernel;
+    kernel.name = "kernel_a";
+    kernel.arch = "sm_90a";
+    kernel.binary = "binary";
+    write_entry(folder / entry_name("kernel_a", fields), kernel, fields, request_of("kernel_a").body);
+    CHECK(KernelCache(folder.path(), {}).entries(true).front().state == "ok");
+}
+
 TEST_CASE("a compile by another NVRTC than was announced is stored under the one that did it") {
     Fixture f;
     struct Updated : CountingCompiler {
@@ -264,7 +315,7 @@ TEST_CASE("a refused source is kept with its line numbers") {
     CHECK(nothing_left_over(f.root));
     KernelCache cache(f.root, {});
     CHECK(cache.entries(false).empty());
-    CHECK(cache.clear() == 0);
+    CHECK(cache.clear().removed == 0);
     CHECK_FALSE(fs::exists(f.root + "/failed"));
 }
 
@@ -299,8 +350,8 @@ TEST_CASE("listing, sizes and clearing; tuning/ is not the cache's") {
     CHECK(entries[0].bytes == cache.total_bytes());
     CHECK(cache.total_bytes() > static_cast<std::int64_t>(CountingCompiler::binary_of(f.request).size()));
 
-    fs::create_directory(f.root + "/tmp/" + cache_key(f.request, 130) + "-0123");
-    CHECK(cache.clear() == 1);
+    fs::create_directory(f.root + "/tmp/" + cache_key(f.request, 130) + "-0123456789abcdef");
+    CHECK(cache.clear().removed == 1);
     CHECK_FALSE(fs::exists(directory));
     CHECK(cache.total_bytes() == 0);
     CHECK(text_in(f.root + "/tuning/records") == "precious");
@@ -311,11 +362,11 @@ TEST_CASE("listing, sizes and clearing; tuning/ is not the cache's") {
 TEST_CASE("clearing what is not there does nothing") {
     TemporaryFolder folder;
     KernelCache missing(folder / "none", {});
-    CHECK(missing.clear() == 0);
-    CHECK(missing.drop_damaged() == 0);
+    CHECK(missing.clear().removed == 0);
+    CHECK(missing.drop_damaged().removed == 0);
     CHECK_FALSE(fs::exists(folder / "none"));
     KernelCache none({}, {});
-    CHECK(none.clear() == 0);
+    CHECK(none.clear().removed == 0);
     CHECK(none.entries(true).empty());
 }
 
@@ -325,9 +376,9 @@ TEST_CASE("damaged entries and left-overs are dropped, sound ones stay") {
     f.request.body += " ";
     const std::string damaged = f.get().directory;
     flip_byte(damaged + "/kernel.cubin", 0);
-    fs::create_directory(f.root + "/tmp/" + std::string(32, '1') + "-0123");
+    fs::create_directory(f.root + "/tmp/" + std::string(32, '1') + "-0123456789abcdef");
     KernelCache cache(f.root, {});
-    CHECK(cache.drop_damaged() == 2);
+    CHECK(cache.drop_damaged().removed == 2);
     CHECK(fs::exists(sound));
     CHECK_FALSE(fs::exists(damaged));
     CHECK(nothing_left_over(f.root));
