@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtime/own_spdlog.hpp"
+
 #include <spdlog/logger.h>
 
 #include <string_view>

@@ -1,15 +1,76 @@
-# cmake -P: installs BUILD into a fresh prefix, then builds and runs the project in CONSUMER against it, as a user would.
+# cmake -P: installs BUILD into a fresh prefix, then packs it and unpacks the tarball elsewhere; the project in CONSUMER is
+# built and run against either, as a user would. What is installed must work where it lies, the build folder be left alone.
 
-set(prefix ${BUILD}/consumer/prefix)
-set(consumer_build ${BUILD}/consumer/build)
-file(REMOVE_RECURSE ${BUILD}/consumer)
+set(work ${BUILD}/consumer)
+file(REMOVE_RECURSE ${work})
+file(MAKE_DIRECTORY ${work})
 
 function(run)
     execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${consumer_build} -G ${GENERATOR}
-    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
-run(${CMAKE_COMMAND} --build ${consumer_build})
-run(${consumer_build}/consumer)
+function(output_of variable)
+    execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    set(${variable} "${output}" PARENT_SCOPE)
+endfunction()
+
+function(build_and_run_consumer prefix name)
+    run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${work}/${name} -G ${GENERATOR}
+        -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
+    run(${CMAKE_COMMAND} --build ${work}/${name})
+    run(${work}/${name}/consumer)
+endfunction()
+
+# ---- cmake --install ------------------------------------------------------------------------------------------------
+
+# Other tests may write beside: only what an install could have written counts. The manifest is CMake's own.
+function(expect_untouched_since marker)
+    output_of(touched find ${BUILD} -type f -newer ${marker} -not -name "install_manifest*.txt"
+              -not -path "${work}/*" -not -path "*/Testing/*" -not -path "*/tests/*")
+    if(touched)
+        message(FATAL_ERROR "installing wrote into the build folder:\n${touched}")
+    endif()
+endfunction()
+
+file(TOUCH ${work}/before)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+expect_untouched_since(${work}/before)
+build_and_run_consumer(${work}/prefix installed)
+
+# ---- no foreign names in the libraries ------------------------------------------------------------------------------
+
+# An application may bring another spdlog; what has a version in its namespace cannot be taken for another.
+file(GLOB_RECURSE libraries ${work}/prefix/*.a)
+foreach(library IN LISTS libraries)
+    output_of(symbols nm --demangle --defined-only --extern-only ${library})
+    string(REGEX MATCHALL "[^\n]*[ (<]spdlog::[^\n]*" foreign "${symbols}")
+    if(foreign)
+        list(GET foreign 0 first)
+        message(FATAL_ERROR "${library} defines names of spdlog's own, such as ${first}")
+    endif()
+endforeach()
+
+# ---- the tarball ----------------------------------------------------------------------------------------------------
+
+run(bash ${SCRIPTS}/package.sh --build ${BUILD} --output ${work}/packed)
+file(GLOB tarball ${work}/packed/jitgemm-*-linux-*.tar.gz)
+file(MAKE_DIRECTORY ${work}/elsewhere)
+run(${CMAKE_COMMAND} -E chdir ${work}/elsewhere tar --extract --strip-components=1 --file ${tarball})
+file(REMOVE_RECURSE ${work}/prefix)     # nothing may lead back to it
+
+set(tool ${CMAKE_COMMAND} -E env JITGEMM_CACHE_DIR=${work}/cache JITGEMM_TUNING_DIR=${work}/tuning ${work}/elsewhere/bin/jitgemm)
+output_of(version ${tool} --version)
+if(NOT tarball MATCHES "jitgemm-[0-9.]+-linux" OR NOT version MATCHES "^jitgemm [0-9.]+$")
+    message(FATAL_ERROR "version '${version}' of ${tarball}")
+endif()
+output_of(kernels ${tool} list bf16 tn 1000 777 555 --gpu a100)
+output_of(source ${tool} dump bf16 tn 1000 777 555 --gpu a100)
+if(NOT kernels MATCHES "mma_multistage" OR NOT source MATCHES "__global__")
+    message(FATAL_ERROR "the unpacked tool lists '${kernels}' and dumps '${source}'")
+endif()
+foreach(file include/jitgemm/jitgemm.hpp share/doc/jitgemm/README.md share/doc/jitgemm/docs/cli.md)
+    if(NOT EXISTS ${work}/elsewhere/${file})
+        message(FATAL_ERROR "the tarball has no ${file}")
+    endif()
+endforeach()
+build_and_run_consumer(${work}/elsewhere unpacked)
