@@ -10,10 +10,12 @@ namespace jitgemm::tuning {
 
 /// Versions that a measured time depends on. A record made with others is a hint, no more (is_stale).
 struct Versions {
-    std::string jitgemm;    ///< kVersion
-    std::string templates;  ///< hash of the template set: another text is another kernel
-    int nvrtc = 0;          ///< 10 · major + minor, 130 = 13.0; 0 where none was loaded
-    int driver = 0;         ///< the CUDA version the driver supports, likewise; 0 on the emulator
+    std::string jitgemm;  ///< kVersion
+    /// Hash of the templates and of the C++ that fills them: another text is another kernel. Where NVRTC is known, "-" and
+    /// its build (Compiler::nvrtc_build): a patch level makes other machine code of one text.
+    std::string templates;
+    int nvrtc = 0;   ///< 10 · major + minor, 130 = 13.0; 0 where none was loaded
+    int driver = 0;  ///< the CUDA version the driver supports, likewise; 0 on the emulator
     friend bool operator==(const Versions&, const Versions&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include "generator/nearest_name.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace jitgemm::tuning {
@@ -38,7 +39,10 @@ std::vector<double> Trial::times_us() const {
 
 bool is_stale(const Winner& winner, const Versions& today) {
     Versions comparable = winner.versions;
-    if (today.nvrtc == 0) comparable.nvrtc = 0;
+    if (today.nvrtc == 0) {
+        comparable.nvrtc = 0;
+        comparable.templates.resize(std::min(comparable.templates.size(), comparable.templates.find('-')));
+    }
     if (today.driver == 0) comparable.driver = 0;
     return comparable != today;
 }

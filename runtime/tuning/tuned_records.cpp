@@ -1,5 +1,6 @@
 #include "runtime/tuning/tuned_records.hpp"
 
+#include "generator/generator_hash.hpp"
 #include "generator/renderer.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
@@ -16,10 +17,15 @@
 namespace jitgemm::tuning {
 namespace {
 
+/// What decides a kernel's text: the templates, and the C++ that fills them.
 std::string hash_of(const TemplateSet& templates) {
-    std::string all;
+    std::string all(generator_hash());
     for (const auto& [name, text] : templates.files()) all += name + '\0' + text + '\0';
     return hash_hex(all);
+}
+
+std::string with_build(const std::string& templates, const std::string& nvrtc_build) {
+    return nvrtc_build.empty() ? templates : templates + '-' + nvrtc_build;
 }
 
 Wisdom wisdom_of(const Options& options) {
@@ -58,6 +64,7 @@ Versions own_versions(const TemplateSet& templates) { return {.jitgemm = kVersio
 DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler) {
     const bool emulator = device.kind() == DeviceKind::emulator;
     Versions versions = own_versions(templates);
+    versions.templates = with_build(versions.templates, compiler.nvrtc_build());
     versions.nvrtc = compiler.nvrtc_version();
     versions.driver = emulator ? 0 : driver_version();
     return {.model = device.model(),

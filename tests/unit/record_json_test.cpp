@@ -180,3 +180,18 @@ TEST_CASE("a winner measured with other versions is stale") {
     SECTION("driver") { today.driver = 131; }
     REQUIRE(is_stale(winner, today));
 }
+
+TEST_CASE("a winner of another build of NVRTC is stale, unless no NVRTC is known today") {
+    Winner winner = winner_of({.m = 1, .n = 1, .k = 1});
+    const std::string templates = winner.versions.templates;
+    winner.versions.templates = templates + "-0a";
+    Versions today = winner.versions;
+    REQUIRE_FALSE(is_stale(winner, today));
+    today.templates = templates + "-0b";
+    REQUIRE(is_stale(winner, today));
+    today.templates = templates;
+    today.nvrtc = 0;
+    REQUIRE_FALSE(is_stale(winner, today));
+    today.templates = "other";
+    REQUIRE(is_stale(winner, today));
+}
