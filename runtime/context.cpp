@@ -240,16 +240,21 @@ Context::~Context() = default;
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 
-GemmKernel Context::kernel(const GemmSpec& spec) { return impl_->kernel(spec); }
-
-GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
-    return impl_->kernel(spec, tune, std::move(on_tuned));
+Context::Impl& Context::impl() const {
+    if (impl_ == nullptr) throw Error("this Context was moved from");
+    return *impl_;
 }
 
-void Context::synchronize(Stream stream) { impl_->device->synchronize(stream); }
+GemmKernel Context::kernel(const GemmSpec& spec) { return impl().kernel(spec); }
 
-std::string Context::device_name() const { return impl_->device->name(); }
+GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
+    return impl().kernel(spec, tune, std::move(on_tuned));
+}
 
-std::string Context::arch() const { return std::string(impl_->device->model().arch->name); }
+void Context::synchronize(Stream stream) { impl().device->synchronize(stream); }
+
+std::string Context::device_name() const { return impl().device->name(); }
+
+std::string Context::arch() const { return std::string(impl().device->model().arch->name); }
 
 }  // namespace jitgemm

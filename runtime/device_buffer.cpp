@@ -50,8 +50,8 @@ void DeviceBuffer::copy_to_host(void* destination, std::size_t bytes, std::size_
 }
 
 DeviceBuffer Context::allocate(std::size_t bytes) {
-    auto owner = std::make_shared<DeviceBuffer::Owner>(DeviceBuffer::Owner{impl_->device});
-    return {std::move(owner), impl_->device->allocate(bytes), bytes};
+    auto owner = std::make_shared<DeviceBuffer::Owner>(DeviceBuffer::Owner{impl().device});
+    return {std::move(owner), impl().device->allocate(bytes), bytes};
 }
 
 }  // namespace jitgemm

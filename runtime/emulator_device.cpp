@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <exception>
 #include <utility>
@@ -24,6 +25,11 @@ GpuModel emulated_gpu(const Arch& arch) {
     GpuModel model = typical_gpu(arch);
     model.name = fmt::format("emulator ({})", arch.name);
     return model;
+}
+
+std::uint64_t next_memory_region() {
+    static std::atomic<std::uint64_t> next = 0;
+    return next++;
 }
 
 std::string seconds_text(double seconds) {
@@ -81,7 +87,9 @@ void check_parameters(const emulator::Function& function, const KernelEntry& ent
 }  // namespace
 
 EmulatorDevice::EmulatorDevice(const Arch& arch, double gflop_limit)
-    : model_(emulated_gpu(arch)), gflop_limit_(checked_limit(gflop_limit)), memory_(kEmulatedMemory) {}
+    : model_(emulated_gpu(arch)),
+      gflop_limit_(checked_limit(gflop_limit)),
+      memory_(kEmulatedMemory, next_memory_region()) {}
 
 DevicePointer EmulatorDevice::allocate(std::size_t bytes) { return DevicePointer{memory_.allocate(bytes, "a buffer")}; }
 

@@ -30,8 +30,8 @@ std::string checked_name(const ExportOptions& options, const GemmSpec& spec) {
     const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     const bool starts_well = std::isdigit(static_cast<unsigned char>(options.name.front())) == 0;
     if (starts_well && std::all_of(options.name.begin(), options.name.end(), is_part)) return options.name;
-    throw Error(
-        fmt::format("'{}' is no name for C functions: letters, digits and underscores, no digit first", options.name));
+    throw ConfigError(fmt::format("'{}' is no name for C functions", options.name),
+                      {"letters, digits and underscores, no digit first"});
 }
 
 std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled) {

@@ -52,16 +52,22 @@ void enqueue_with_own_workspace(const GemmKernel::State& state, GemmArguments op
 
 GemmKernel::GemmKernel(std::shared_ptr<const State> state) : slot_(std::make_shared<Slot>(std::move(state))) {}
 
-const GemmKernel::State& GemmKernel::state() const { return *slot_->current.load(std::memory_order_acquire); }
+GemmKernel::Slot& GemmKernel::slot() const {
+    if (slot_ == nullptr) [[unlikely]]
+        throw Error("this GemmKernel is empty: it was made without a kernel or moved from");
+    return *slot_;
+}
+
+const GemmKernel::State& GemmKernel::state() const { return *slot().current.load(std::memory_order_acquire); }
 
 void GemmKernel::replace(std::shared_ptr<const State> state) const {
-    const std::lock_guard lock(slot_->mutex);
+    const std::lock_guard lock(slot().mutex);
     slot_->states.push_back(std::move(state));
     slot_->current.store(slot_->states.back().get(), std::memory_order_release);
 }
 
 std::shared_ptr<const GemmKernel::State> GemmKernel::shared_state() const {
-    const std::lock_guard lock(slot_->mutex);
+    const std::lock_guard lock(slot().mutex);
     return slot_->states.back();
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 202002L
+#error "jitgemm needs C++20: compile with -std=c++20, or link to the target jitgemm::jitgemm, which asks for it"
+#else  // to the end of the file: one message in place of a hundred
+
 /// \file The public interface of jitgemm. Includes no CUDA header; links neither libcuda nor libnvrtc.
 ///
 ///     jitgemm::Context context;                                  // current device, default cache
@@ -44,11 +48,13 @@ struct Options {
     /// JITGEMM_CACHE_DIR, else $XDG_CACHE_HOME/jitgemm, else ~/.cache/jitgemm; empty: no cache
     std::string cache_directory;
     std::string readonly_cache_directory;  ///< JITGEMM_CACHE_READONLY: a second layer that is only read
-    std::string nvrtc_library;             ///< JITGEMM_NVRTC: path of libnvrtc to use before any other
+    std::string nvrtc_library;             ///< JITGEMM_NVRTC: path of the libnvrtc to use, and no other
     std::string cuda_path;                 ///< CUDA_PATH, else CUDA_HOME
     std::string wheel_directory;           ///< JITGEMM_WHEELS: folder with unpacked nvidia-cuda-nvrtc wheels
-    std::string template_directory;     ///< JITGEMM_TEMPLATES: read templates from disk in place of the embedded ones
-    std::string log_level = "warning";  ///< JITGEMM_LOG: trace, debug, info, warning, error, off
+    std::string template_directory;  ///< JITGEMM_TEMPLATES: read templates from disk in place of the embedded ones
+    /// JITGEMM_LOG: trace, debug, info, warning, error, off. The log is the process's, and so is its level, "warning" at
+    /// first: a context made with a level here sets it for all; empty leaves it.
+    std::string log_level;
     /// JITGEMM_TUNING_DIR, else tuning/ in JITGEMM_CACHE_DIR if that is set, else $XDG_DATA_HOME/jitgemm, else
     /// ~/.local/share/jitgemm: what `jitgemm tune` found serves requests. Only read; empty: not looked at
     std::string tuning_directory;
@@ -109,9 +115,13 @@ struct KernelInfo {
 /// A kernel ready to launch for one spec. A small handle: copy freely, launch from many threads at once. All copies of
 /// one handle change together when tuning in the background finds a better kernel: a launch that has begun is not
 /// affected, the next one takes the better one (where the caller brings a workspace that is too small for it, the first
-/// one still). Whatever a handle refers to stays loaded as long as a copy of it lives.
+/// one still). Whatever a handle refers to stays loaded as long as a copy of it lives. A handle that was made without a
+/// kernel or moved from is empty: all it can do is be asked, assigned to and destroyed; anything else throws Error.
 class GemmKernel {
 public:
+    GemmKernel() = default;
+    [[nodiscard]] explicit operator bool() const { return slot_ != nullptr; }
+
     /// Enqueues D = alpha·A·B + beta·C. M or N of zero enqueues nothing. Throws SpecError before anything is enqueued when a
     /// pointer is null or less aligned than the spec says, when beta ≠ 0 without C, when D overlaps an input (D may be exactly
     /// C), CudaError when the driver refuses. Safe while `stream` is being captured into a graph,
@@ -132,6 +142,7 @@ public:
 
 private:
     [[nodiscard]] const State& state_for(const GemmArguments& arguments) const;
+    [[nodiscard]] Slot& slot() const;
     std::shared_ptr<Slot> slot_;
 };
 
@@ -170,17 +181,20 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Kernels for one device. Thread-safe. The calling thread's current CUcontext is as it was after every call.
+/// Kernels for one device. Thread-safe. The calling thread's current CUcontext is as it was after every call. A context
+/// that was moved from can be assigned to and destroyed; anything else throws Error.
 class Context {
 public:
-    /// Throws CudaError / Error saying what was looked for where when there is no driver, no device or no NVRTC for it.
+    /// Throws CudaError or Error saying what was looked for where when there is no driver, no device or no folder of
+    /// templates of that name. NVRTC is looked for when something is to be compiled.
     explicit Context(const Options& options = Options::from_environment());
     ~Context();
     Context(Context&&) noexcept;
     Context& operator=(Context&&) noexcept;
 
     /// The kernel for a spec: from memory, else the disk cache, else compiled now. A repeated request is one hash lookup.
-    /// Throws SpecError, ConfigError, CompileError, CudaError.
+    /// Throws SpecError, ConfigError, CompileError (also when no NVRTC is found; the message says where was looked),
+    /// RenderError (a template of Options::template_directory is at fault), CudaError.
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
 
     /// The same, tuned. Candidates are compiled and measured by processes of their own (Options::tool) on this context's
@@ -198,10 +212,12 @@ public:
     [[nodiscard]] std::string arch() const;
 
     struct Impl;
-    [[nodiscard]] Impl& impl() { return *impl_; }  // for the command-line tool and tests
+    [[nodiscard]] Impl& impl() const;  // for the command-line tool and tests
 
 private:
     std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace jitgemm
+
+#endif  // C++20

@@ -105,7 +105,7 @@ int run_bench(const BenchOptions& options, Output& output) {
     check_selection(options.problem);
     check_device(options.problem);
     if (options.csv != "-") check_output_file("csv", options.csv);
-    Context context = open_context(options.problem.options());
+    Context context = open_context(options.problem.options(), output);
     Peers peers = open_peers(options.measurement.against, context.impl());
     RowWriter writer(output, options.csv, context.device_name(), options.measurement.protocol);
     Bench bench{std::move(context), std::move(peers), options.measurement, writer, output};

@@ -1,12 +1,20 @@
 #include "runtime/cli/device_context.hpp"
 
+#include "runtime/cli/announced_compiler.hpp"
+#include "runtime/context.hpp"
+
 #include <fmt/format.h>
 
 namespace jitgemm::cli {
 
-Context open_context(const Options& options) {
+Context open_context(const Options& options, Output& output) {
     try {
-        return Context(options);
+        output.progress(fmt::format("opening {}", options.device));
+        Context context(options);
+        output.progress("");
+        std::shared_ptr<Compiler>& compiler = context.impl().compiler;
+        compiler = announced(std::move(compiler), output);
+        return context;
     } catch (const CudaError& error) {
         throw CudaError(fmt::format("{}\n'jitgemm doctor' says what is missing; list and dump need no GPU, and run "
                                     "--device emulator none either",

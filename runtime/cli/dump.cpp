@@ -63,7 +63,7 @@ Dump make_dump(const DumpOptions& options, Output& output) {
         return dumped;
     }
     const Options settings = options.problem.options();
-    dumped.compiled = compile_kernel(dumped.kernel, request_for(source, options.emit), settings);
+    dumped.compiled = compile_kernel(dumped.kernel, request_for(source, options.emit), settings, output);
     dumped.bytes = options.emit == "sass" ? disassemble(dumped.compiled->binary, settings) : dumped.compiled->binary;
     return dumped;
 }

@@ -35,7 +35,8 @@ int run_export(const ExportVerbOptions& options, Output& output) {
     if (options.directory.empty()) throw UsageError("-o DIR is missing: the folder to write into");
     require_export_folder(options.directory, options.exporting.force);
     const GeneratedKernel kernel = generate_kernel(options.problem, output);
-    const CompiledKernel compiled = compile_kernel(kernel, compile_request(kernel.source), options.problem.options());
+    const CompiledKernel compiled =
+        compile_kernel(kernel, compile_request(kernel.source), options.problem.options(), output);
     export_kernel(kernel.source, kernel.spec, compiled, options.directory, options.exporting);
 
     const std::vector<std::string> files = files_in(options.directory);

@@ -28,7 +28,7 @@ std::string text_of_stream(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
-    if (!file) throw Error(fmt::format("cannot read {}", path));
+    if (!file) throw UsageError(fmt::format("cannot read {}", path));
     return std::move(text).str();
 }
 
@@ -36,9 +36,15 @@ std::string text_of_stream(const std::string& path) {
 
 std::string file_text(const std::string& path) {
     if (is_pipe_or_device(path)) return text_of_stream(path);
-    std::optional<std::string> text = read_file(path);
-    if (!text) throw UsageError(fmt::format("there is no file {}", path));
-    return *std::move(text);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) throw UsageError(fmt::format("{} is a folder, not a file", path));
+    try {
+        std::optional<std::string> text = read_file(path);
+        if (!text) throw UsageError(fmt::format("there is no file {}", path));
+        return *std::move(text);
+    } catch (const std::system_error& error) {
+        throw UsageError(fmt::format("cannot read {}: {}", path, error.code().message()));
+    }
 }
 
 void check_output_file(std::string_view option, const std::string& file) {

@@ -1,5 +1,7 @@
 #include "runtime/cli/generation.hpp"
 
+#include "runtime/cli/announced_compiler.hpp"
+#include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/target.hpp"
 #include "runtime/cli/toolbox.hpp"
 
@@ -17,10 +19,13 @@ GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output) {
     return kernel;
 }
 
-CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request, const Options& options) {
-    const std::shared_ptr<Compiler> compiler = compiler_of(options, newest_major_of_machine());
+CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request, const Options& options,
+                              Output& output) {
+    const std::shared_ptr<Compiler> compiler = announced(compiler_of(options, newest_major_of_machine()), output);
     KernelCache cache = cache_of(options);
-    return cache.get_or_compile(request, *compiler, dump(kernel.source, kernel.spec)).kernel;
+    CompiledKernel compiled = cache.get_or_compile(request, *compiler, dump(kernel.source, kernel.spec)).kernel;
+    stop_if_interrupted();
+    return compiled;
 }
 
 }  // namespace jitgemm::cli

@@ -20,6 +20,6 @@ struct GeneratedKernel {
 
 /// From the cache, else compiled by an NVRTC whose binaries this machine's driver (if any) takes.
 [[nodiscard]] CompiledKernel compile_kernel(const GeneratedKernel& kernel, const CompileRequest& request,
-                                            const Options& options);
+                                            const Options& options, Output& output);
 
 }  // namespace jitgemm::cli

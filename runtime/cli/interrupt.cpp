@@ -3,6 +3,7 @@
 #include "runtime/cli/exit_codes.hpp"
 
 #include <csignal>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -10,12 +11,36 @@ namespace jitgemm::cli {
 namespace {
 
 constexpr unsigned kGraceSeconds = 2;
-volatile std::sig_atomic_t stop_requested = 0;  // a signal handler can reach nothing but a global
+constexpr std::string_view kClearLine = "\r\x1b[K";
+constexpr std::string_view kMessage = "jitgemm: interrupted\n";
+/// What report_failure() makes of Interrupted; a signal handler can only write what is there already.
+constexpr std::string_view kDocument = R"({
+  "error": {
+    "kind": "interrupted",
+    "message": "interrupted"
+  },
+  "exit_code": 130
+}
+)";
 
-void exit_now(int) { _exit(kExitInterrupted); }
+// A signal handler can reach nothing but globals.
+volatile std::sig_atomic_t stop_requested = 0;
+volatile std::sig_atomic_t document_wanted = 0;
+volatile std::sig_atomic_t on_terminal = 0;
 
-void request_stop(int) {
-    if (stop_requested != 0) _exit(kExitInterrupted);
+void write_to(int file, std::string_view text) {
+    if (::write(file, text.data(), text.size()) < 0) return;  // there is nobody left to tell
+}
+
+void exit_now(int) {
+    if (on_terminal != 0) write_to(STDERR_FILENO, kClearLine);
+    write_to(STDERR_FILENO, kMessage);
+    if (document_wanted != 0) write_to(STDOUT_FILENO, kDocument);
+    _exit(kExitInterrupted);
+}
+
+void request_stop(int number) {
+    if (stop_requested != 0) exit_now(number);
     stop_requested = 1;
     alarm(kGraceSeconds);
 }
@@ -29,10 +54,14 @@ void install(int signal_number, void (*handler)(int)) {
 
 }  // namespace
 
-void handle_interrupts() {
+void handle_interrupts(bool json) {
+    document_wanted = json ? 1 : 0;
+    on_terminal = isatty(STDERR_FILENO);
     install(SIGINT, request_stop);
     install(SIGALRM, exit_now);
 }
+
+void document_begins() noexcept { document_wanted = 0; }
 
 bool interrupted() noexcept { return stop_requested != 0; }
 

@@ -11,8 +11,12 @@ public:
 };
 
 /// From now on Ctrl-C asks the verb to stop at its next step; a second one, or two seconds without a step (a kernel
-/// that never ends), ends the process at once. Either way it exits with 130.
-void handle_interrupts();
+/// that never ends, a long compile), ends the process at once. Either way it says so, with `json` in a document on stdout
+/// as well, and exits with 130.
+void handle_interrupts(bool json);
+
+/// From now on stdout has its document, whole or in part: a process that ends at once writes no second one.
+void document_begins() noexcept;
 
 [[nodiscard]] bool interrupted() noexcept;
 void stop_if_interrupted();

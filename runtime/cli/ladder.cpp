@@ -101,7 +101,7 @@ int run_ladder(LadderOptions& options, Output& output) {
     settings.device = choose_device(options.problem, nullptr, output);
     if (on_emulator(options)) require_emulable(resolved(request.spec), settings.emulator_gflop);
 
-    Context context = open_context(settings);
+    Context context = open_context(settings, output);
     if (EmulatorDevice* const emulator = as_emulator(*context.impl().device)) emulator->set_stop_request(interrupted);
     LadderReport report = empty_report(request, context);
     const auto begun = [&](const LadderReport& so_far) { output.text(ladder_heading(so_far)); };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -19,7 +20,7 @@ namespace {
 struct ListOptions {
     ProblemOptions problem;
     bool why = false;
-    std::size_t limit = 20;  ///< 0: all
+    std::int64_t limit = 20;  ///< 0: all
 };
 
 /// One problem's candidates and all that is said of them.
@@ -36,13 +37,14 @@ struct Listing {
 };
 
 Listing make_listing(const ListOptions& options) {
+    if (options.limit < 0) throw UsageError(fmt::format("--limit is {}: a count, 0 for all", options.limit));
     Listing listing;
     listing.spec = resolved(options.problem.problem().spec);
     listing.target = choose_target(options.problem);
     listing.candidates = list_candidates(listing.spec, listing.target.gpu, options.problem.selection());
     const std::size_t accepted = listing.candidates.accepted.size();
     if (accepted != 0) listing.choice = choose_kernel(options.problem, listing.spec, listing.target);
-    listing.shown = options.limit == 0 ? accepted : std::min(options.limit, accepted);
+    listing.shown = options.limit == 0 ? accepted : std::min(static_cast<std::size_t>(options.limit), accepted);
     return listing;
 }
 

@@ -35,7 +35,7 @@ constexpr std::array kVerbs{
 }  // namespace
 
 int main(int argc, char** argv) {
-    jitgemm::cli::handle_interrupts();
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    jitgemm::cli::handle_interrupts(jitgemm::cli::wants_json(arguments));
     return jitgemm::cli::dispatch(kVerbs, "jitgemm", arguments);
 }

@@ -2,9 +2,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace jitgemm::cli {
 
@@ -12,10 +16,13 @@ namespace jitgemm::cli {
 using Json = nlohmann::ordered_json;
 
 /// Where a verb writes: results to stdout, everything else to stderr. With --json stdout carries one document and
-/// nothing else.
+/// nothing else. Safe to use from several threads.
 class Output {
 public:
     explicit Output(bool json);
+    ~Output();
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
 
     [[nodiscard]] bool json() const { return json_; }
     /// From now on stdout has raw() alone: a table for programs. What text() says goes to stderr.
@@ -28,17 +35,29 @@ public:
     void raw(std::string_view bytes);
     /// A line on stderr.
     void note(std::string_view line);
-    /// Replaces the progress line on stderr; nothing when stderr is not a terminal. An empty line clears it.
+    /// Replaces the progress line on stderr; nothing when stderr is not a terminal. An empty line clears it. A line that
+    /// stays says from the first second on how long it has stood there: " ... 2 s". It is cut to the terminal's width.
     void progress(std::string_view line);
     /// Flushes; false when stdout did not take everything (full disk, closed pipe).
     [[nodiscard]] bool finish();
 
 private:
+    using Clock = std::chrono::steady_clock;
+    // Those that follow want mutex_ held.
+    void show();
+    void clear();
+    void count_seconds(std::unique_lock<std::mutex>& lock);
+
     bool json_;
     bool terminal_;
-    bool raw_only_ = false;
-    bool progress_shown_ = false;
+    bool raw_only_ = false;  // said once, before anything runs
+    std::mutex mutex_;  // guards all that follows
     bool document_written_ = false;
+    std::string progress_;  // empty: none is shown
+    Clock::time_point progress_since_;
+    bool ended_ = false;
+    std::condition_variable end_;
+    std::thread ticker_;  // runs once there was progress to show
 };
 
 /// "1 winner", "2 winners".

@@ -79,7 +79,7 @@ std::vector<std::string_view> type_names() {
 }
 
 std::optional<DataType> read_type(std::string_view option, const std::string& text, Reasons& reasons) {
-    const std::optional<DataType> type = parse_data_type(text);
+    const std::optional<DataType> type = data_type_of_word(text);
     if (!type) reasons.push_back(unknown_word(option, text, type_names()));
     return type;
 }
@@ -118,6 +118,16 @@ public:
         word("d-layout", kKnown, parse_order, field);
     }
 
+    void refuse_without_c() {
+        for (const std::string_view option : {"ldc", "align-c"}) {
+            if (!options_.given(option)) continue;
+            reasons_.push_back(
+                fmt::format("--{} says how C lies, and no C is read: name its type with --c-type, or a "
+                            "--beta that is not 0",
+                            option));
+        }
+    }
+
     [[nodiscard]] const Reasons& reasons() const { return reasons_; }
 
 private:
@@ -126,7 +136,7 @@ private:
               std::optional<Value> (*parse)(std::string_view), Value& field) {
         const auto text = options_.text(option);
         if (!text) return;
-        if (const std::optional<Value> value = parse(*text))
+        if (const std::optional<Value> value = parse(lower_case(*text)))
             field = *value;
         else
             reasons_.push_back(unknown_word(option, *text, known));
@@ -165,7 +175,7 @@ void read_c(SpecReader& reader, const ProblemOptions& options, bool with_c, Prob
     request.beta = named ? 1.0F : 0.0F;
     reader.scalar("alpha", request.alpha);
     reader.scalar("beta", request.beta);
-    if (!named && request.beta == 0.0F) return;
+    if (!named && request.beta == 0.0F) return reader.refuse_without_c();
     DataType type = request.spec.c.value_or(request.spec.d);
     reader.type("c-type", type);
     request.spec.c = type;
@@ -277,7 +287,7 @@ GemmSpec ProblemOptions::base_of_type() const {
     }
     if (given("type") || given("a-type")) {
         // A word that is no type is complained about together with the rest.
-        const std::optional<DataType> type = parse_data_type(text_or_empty(given("type") ? "type" : "a-type"));
+        const std::optional<DataType> type = data_type_of_word(text_or_empty(given("type") ? "type" : "a-type"));
         return type ? gemm_spec_of_type(*type) : GemmSpec();
     }
     return given("kernel") ? spec_of_kernel(parse_kernel_name(text_or_empty("kernel")).signature) : GemmSpec();

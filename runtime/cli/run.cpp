@@ -64,7 +64,7 @@ Job make_job(const RunOptions& options, Output& output) {
 }
 
 GemmKernel make_kernel(Context& context, const Job& job, Output& output) {
-    output.progress(fmt::format("{}: fetching or compiling a kernel", shape_text(job.request.spec)));
+    output.progress(fmt::format("{}: choosing a kernel", shape_text(job.request.spec)));
     return job.dump ? context.impl().build(*job.dump) : context.kernel(job.request.spec);
 }
 
@@ -158,6 +158,12 @@ void check_emulated(const RunOptions& options, const Job& job, const Options& se
     require_emulable(resolved(job.request.spec), settings.emulator_gflop);
 }
 
+/// Verification brings inputs of its own: what it says is said of the kernel, not of anyone's arrays.
+void tell_inputs(const Job& job, Verification& verification) {
+    if (!job.arrays) return;
+    verification.message = "the kernel, on inputs of its own in place of the arrays: " + verification.message;
+}
+
 int verdict(const Verification& verification, Output& output) {
     if (verification.ok) return kExitFine;
     output.note("jitgemm: the result is wrong");
@@ -166,11 +172,12 @@ int verdict(const Verification& verification, Output& output) {
 
 int run_on_emulator(const RunOptions& options, const Job& job, const Options& settings, Output& output) {
     check_emulated(options, job, settings);
-    Context context = open_context(settings);
+    Context context = open_context(settings, output);
     as_emulator(*context.impl().device)->set_stop_request(interrupted);
     const GemmKernel kernel = make_kernel(context, job, output);
     if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
-    const EmulatedRun run = run_emulated(context.impl(), kernel, job.request, output);
+    EmulatedRun run = run_emulated(context.impl(), kernel, job.request, output);
+    tell_inputs(job, run.measurement.verification);
 
     output.text(to_text(context, kernel, run.measurement));
     if (options.profile) output.text(profile_text(run, kernel));
@@ -183,12 +190,13 @@ int run_on_emulator(const RunOptions& options, const Job& job, const Options& se
 int run_on_gpu(const RunOptions& options, const Job& job, const Options& settings, Output& output) {
     if (options.profile) throw UsageError("--profile is the emulator's: add --device emulator; a GPU has ncu");
     const TimingOptions timing = options.measurement.timing(job.request);
-    Context context = open_context(settings);
+    Context context = open_context(settings, output);
     const Peers peers = open_peers(options.measurement.against, context.impl());
 
     const GemmKernel kernel = make_kernel(context, job, output);
     if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
-    const Measurement measurement = measure(context.impl(), kernel, peers, job.request, timing, output);
+    Measurement measurement = measure(context.impl(), kernel, peers, job.request, timing, output);
+    tell_inputs(job, measurement.verification);
 
     output.text(to_text(context, kernel, measurement));
     output.document(document_of(context, kernel, measurement));

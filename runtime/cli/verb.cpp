@@ -4,6 +4,7 @@
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/failure.hpp"
 #include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/parse_complaint.hpp"
 #include "runtime/jitgemm.hpp"
 
 #include <fmt/format.h>
@@ -14,13 +15,6 @@
 
 namespace jitgemm::cli {
 namespace {
-
-/// --json, or what the verbs of `layout` take as the same: --format json.
-bool wants_json(std::span<const std::string> arguments) {
-    const auto has = [&](const char* word) { return std::ranges::find(arguments, word) != arguments.end(); };
-    const std::array<std::string, 2> two_words{"--format", "json"};
-    return has("--json") || has("--format=json") || !std::ranges::search(arguments, two_words).empty();
-}
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
 
@@ -66,7 +60,8 @@ std::string complaint_about(const CLI::App& app, const std::string& word) {
 
 /// Complains about what the parser left over. A mistyped option leaves its value over as well: that is not named again.
 void refuse_leftovers(const CLI::App& app) {
-    const std::vector<std::string> leftovers = app.remaining();
+    std::vector<std::string> leftovers = app.remaining();
+    std::erase(leftovers, "--");  // only says that what follows is no option
     std::vector<std::string> complaints;
     for (const std::string& word : leftovers) {
         if (word.starts_with("-")) complaints.push_back(complaint_about(app, word));
@@ -84,7 +79,8 @@ void parse(CLI::App& app, std::span<const std::string> arguments) {
         throw;
     } catch (const CLI::ParseError& error) {
         refuse_leftovers(app);
-        throw UsageError("wrong usage", {error.what(), fmt::format("'{} --help' lists the options", app.get_name())});
+        throw UsageError("wrong usage",
+                         {parse_complaint(error.what()), fmt::format("'{} --help' lists the options", app.get_name())});
     }
     refuse_leftovers(app);
 }
@@ -131,6 +127,12 @@ int run_first_word(std::span<const Verb> verbs, const std::string& path, std::sp
 }
 
 }  // namespace
+
+bool wants_json(std::span<const std::string> arguments) {
+    const auto has = [&](const char* word) { return std::ranges::find(arguments, word) != arguments.end(); };
+    const std::array<std::string, 2> two_words{"--format", "json"};
+    return has("--json") || has("--format=json") || !std::ranges::search(arguments, two_words).empty();
+}
 
 int dispatch(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments) {
     Output output(wants_json(arguments));

@@ -25,6 +25,9 @@ struct Verb {
     bool hidden = false;  ///< for programs, not for people: in no list of verbs
 };
 
+/// --json, or what the verbs of `layout` take as the same: --format json.
+[[nodiscard]] bool wants_json(std::span<const std::string> arguments);
+
 /// Runs the verb that the first argument names, or prints help or version; `path` is what was typed before ("jitgemm
 /// cache"). Every failure becomes a message on stderr, with --json a document on stdout as well, and an exit code.
 [[nodiscard]] int dispatch(std::span<const Verb> verbs, const std::string& path,

@@ -14,6 +14,9 @@ inline constexpr std::uint64_t kLocalWindow = 1 * kWindowBytes;
 inline constexpr std::uint64_t kSharedWindow = 2 * kWindowBytes;
 inline constexpr std::uint64_t kParamWindow = 3 * kWindowBytes;
 inline constexpr std::uint64_t kFirstGlobalAddress = 16 * kWindowBytes;
+/// Each device's memory has a region of its own, so that a pointer of another one faults.
+inline constexpr std::uint64_t kGlobalRegionBytes = std::uint64_t{1} << 47;
+inline constexpr std::uint64_t kGlobalRegions = std::uint64_t{1} << 15;
 
 // An address within the shared window is (block rank + 1, offset) as mapa makes it, or plain (0, offset) for the block's own
 // memory.

@@ -57,7 +57,8 @@ std::string MemoryMap::describe(DeviceAddress address) const {
     return fmt::format("{:#x}, which is near no buffer", address);
 }
 
-GlobalMemory::GlobalMemory(std::size_t capacity) : capacity_(capacity), next_(kFirstGlobalAddress) {}
+GlobalMemory::GlobalMemory(std::size_t capacity, std::uint64_t region)
+    : capacity_(capacity), next_(kFirstGlobalAddress + region % kGlobalRegions * kGlobalRegionBytes) {}
 
 DeviceAddress GlobalMemory::allocate(std::size_t bytes, std::string name) {
     const std::scoped_lock lock(mutex_);

@@ -59,8 +59,8 @@ class Program;
 /// between buffers, so that what runs over an end or outlives a free is found. Safe to use from several threads.
 class GlobalMemory {
 public:
-    /// Allocations beyond `capacity` bytes in all throw Error.
-    explicit GlobalMemory(std::size_t capacity = std::size_t{1} << 40);
+    /// Allocations beyond `capacity` bytes in all throw Error. `region`: memories of different regions share no address.
+    explicit GlobalMemory(std::size_t capacity = std::size_t{1} << 40, std::uint64_t region = 0);
 
     /// At a multiple of 256 bytes, not initialised by contract (zeros). Zero bytes take an address of their own.
     [[nodiscard]] DeviceAddress allocate(std::size_t bytes, std::string name);

@@ -133,6 +133,34 @@ TEST_CASE("cli emulator: real arrays") {
     CHECK(values == std::vector<float>{5, 8, 14, 14});
 }
 
+TEST_CASE("cli emulator: arrays of f32 are multiplied as f32") {
+    const Tool tool;
+    const auto file = [&](const char* name) { return tool.folder() / name; };
+    const std::vector<float> a{1.0F, 0x1.000002p0F, 1e30F, 0.1F};
+    const std::vector<float> b{1.0F, 0.0F, 0.0F, 1.0F};
+    write_npy(file("a.npy"), DataType::f32, 2, 2, Order::row, a.data());
+    write_npy(file("b.npy"), DataType::f32, 2, 2, Order::row, b.data());
+    const std::string arrays =
+        " --a '" + file("a.npy") + "' --b '" + file("b.npy") + "' --out '" + file("d.npy") + "' --device emulator";
+    const ToolResult result = tool.run("run" + arrays);
+    INFO(result.out << result.err);
+    REQUIRE(result.exit_code == 0);
+    const NpyMatrix d = NpyMatrix::open(file("d.npy"));
+    REQUIRE(d.type() == DataType::f32);
+    std::vector<float> values(4);
+    std::memcpy(values.data(), d.data(), values.size() * sizeof(float));
+    CHECK(values == a);
+    CHECK_THAT(result.out,
+               ContainsSubstring("verified   yes: the kernel, on inputs of its own in place of the arrays"));
+    CHECK_THAT(result.err, !ContainsSubstring("infinite"));
+
+    const ToolResult halved = tool.run("run --type f16" + arrays);
+    INFO(halved.err);
+    CHECK(halved.exit_code == 0);
+    CHECK_THAT(halved.err, ContainsSubstring("1 of 4 elements of " + file("a.npy") + " are beyond what f16 holds"));
+    CHECK_THAT(halved.err, !ContainsSubstring("elements of " + file("b.npy")));
+}
+
 TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {
     const Tool tool;
     CHECK(tool.json("run bf16 tn 33 35 37 --device emulator", 0).at("cache") == "compiled");

@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -287,6 +289,54 @@ TEST_CASE("the tool: Ctrl-C exits with 130, even while nothing moves") {
                                "sleep 0.5; kill -INT $pid; wait $pid; code=$?; kill $guard; test $code = 130";
     // NOLINTNEXTLINE(bugprone-command-processor): a shell is what users type into
     CHECK(std::system(script.c_str()) == 0);
+}
+
+TEST_CASE("the tool: capitals and the words of other libraries mean the same") {
+    const Tool tool;
+    const nlohmann::json plain = tool.json("list bf16 tn 64 64 64 --gpu h200 --limit 1", 0);
+    for (const char* line :
+         {"BF16 TN 64 64 64", "bfloat16 tn 64 64 64", "--type BFloat16 --layout Tn --m 64 --n 64 --k 64"}) {
+        INFO(line);
+        CHECK(tool.json(std::string("list --gpu h200 --limit 1 ") + line, 0) == plain);
+    }
+    CHECK(tool.json("list bf16 tn 64 64 64 --gpu H200 --limit 1", 0) == plain);
+    CHECK(nlohmann::json::parse(tool.run("list --gpu h200 --limit 1 --json -- bf16 tn 64 64 64").out) == plain);
+    CHECK(tool.json("list fp16 nt 64 64 64 --arch SM_80 --limit 1", 0).at("spec").at("type") == "f16");
+    CHECK(tool.json("list bf16 tn 64 64 64 --arch sm_80 --limit 1 --d-type float32", 0).at("spec").at("d_type") ==
+          "f32");
+    check_refused("list BF1 tn 64 64 64 --arch sm_80", {"'BF1'", "did you mean 'bf16'"});
+}
+
+TEST_CASE("the tool: a value that cannot be read is complained about by the option's name") {
+    check_refused("run bf16 tn 64 64 64 --rounds x", {"--rounds is 'x': expected a number"});
+    check_refused("list bf16 tn 64 64 64 --limit -1", {"--limit is -1", "0 for all"});
+    check_refused("list bf16 tn 64 64 64 --arch", {"--arch takes a value, and none is given"});
+    check_refused("list bf16 tn 64 64 64 --arch sm_80 --arch sm_90a", {"--arch takes one value, and 2 are given"});
+    check_refused("list bf16 tn 64 64 64 --arch sm_80 --ldc 7 --align-c 3",
+                  {"--ldc says how C lies, and no C is read", "--align-c says how C lies"});
+}
+
+TEST_CASE("the tool: an input file that cannot be read is wrong usage, and so is a bad name") {
+    const Tool tool;
+    const std::string folder = tool.folder().path();
+    check_refused("bench --shapes '" + folder + "'", {folder, "is a folder"});
+    check_refused("run --source '" + folder + "'", {folder, "is a folder"});
+    const std::string loop = tool.folder() / "loop";
+    std::filesystem::create_symlink("loop", loop);
+    check_refused("run --source '" + loop + "'", {"cannot read " + loop});
+    if (tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1").at("nvrtc").empty()) SKIP_TEST("no NVRTC here");
+    check_refused("export bf16 tn 64 64 64 --arch sm_80 --name 1x -o '" + folder + "/out'",
+                  {"'1x' is no name for C functions"});
+}
+
+TEST_CASE("the tool: where nothing serves, the reason that all candidates share comes first, and few lines in all") {
+    const Tool tool;
+    const ToolResult result = tool.run("dump bf16 tn 4096 4096 4096 --gpu h200 --param stages=99");
+    CHECK(result.exit_code == 2);
+    const std::string first = result.err.substr(result.err.find("\n  - "));
+    INFO(result.err);
+    CHECK_THAT(first.substr(0, first.find('\n', 1)), ContainsSubstring("stages"));
+    CHECK(std::count(result.err.begin(), result.err.end(), '\n') < 12);
 }
 
 #endif

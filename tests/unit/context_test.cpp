@@ -1,6 +1,7 @@
 #include "runtime/context.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/support/captured_log.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
 
@@ -224,4 +225,58 @@ TEST_CASE("a repeated request takes less than a microsecond, a launch little mor
     CHECK(launch_us < 0.5);
     std::cout << "repeated request " << request_us << " us, launch without its driver call " << launch_us << " us\n";
 #endif
+}
+
+TEST_CASE("a context that was moved from throws whatever is asked of it, and takes another") {
+    Options options;
+    options.device = "emulator";
+    Context context(options);
+    Context moved_to = std::move(context);
+    CHECK(moved_to.arch() == "sm_80");
+    // NOLINTBEGIN(bugprone-use-after-move): that is the point
+    CHECK_THROWS_WITH(context.kernel(square(64)), ContainsSubstring("moved from"));
+    CHECK_THROWS_AS(context.kernel(square(64), Tune::now), Error);
+    CHECK_THROWS_AS(context.allocate(16), Error);
+    CHECK_THROWS_AS(context.synchronize(), Error);
+    CHECK_THROWS_AS(context.device_name(), Error);
+    CHECK_THROWS_AS(context.arch(), Error);
+    // NOLINTEND(bugprone-use-after-move)
+    context = std::move(moved_to);
+    CHECK(context.arch() == "sm_80");
+}
+
+TEST_CASE("what is none of an enumeration is refused with its number") {
+    Bench bench;
+    GemmSpec spec = square(64);
+    spec.a = static_cast<DataType>(99);
+    CHECK_THROWS_WITH(bench.context.kernel(spec), ContainsSubstring("a is 99"));
+    spec = square(64);
+    spec.layout = static_cast<GemmLayout>(9);
+    CHECK_THROWS_WITH(bench.context.kernel(spec), ContainsSubstring("the layout is 9"));
+    spec = square(64);
+    spec.d_order = static_cast<Order>(7);
+    CHECK_THROWS_WITH(bench.context.kernel(spec), ContainsSubstring("the order of D is 7"));
+}
+
+TEST_CASE("the memories of two emulators share no address") {
+    Options options;
+    options.device = "emulator";
+    Context first(options);
+    Context second(options);
+    const DeviceBuffer here = first.allocate(4096);
+    const DeviceBuffer there = second.allocate(4096);
+    CHECK(here.data() != there.data());
+    char byte = 0;
+    CHECK_THROWS_AS(second.impl().device->copy_to_host(&byte, here.data(), 1), Error);
+}
+
+TEST_CASE("a context leaves the level of the log unless its options name one") {
+    const jitgemm::testing::CapturedLog captured("error");
+    Options options;
+    options.device = "emulator";
+    static_cast<void>(Context(options));
+    CHECK(log().level() == spdlog::level::err);
+    options.log_level = "info";
+    static_cast<void>(Context(options));
+    CHECK(log().level() == spdlog::level::info);
 }

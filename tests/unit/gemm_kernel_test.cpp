@@ -227,3 +227,24 @@ TEST_CASE("a kernel is replaced while threads launch it", "[threads]") {
     REQUIRE(device->launches.size() == 2001);
     CHECK(device->launches.back().function == "better");
 }
+
+TEST_CASE("an empty handle throws whatever is asked of it, and takes a kernel") {
+    const auto device = std::make_shared<FakeDevice>();
+    GemmKernel kernel(state_of({.m = 8, .n = 8, .k = 8}, device));
+    const GemmKernel moved_to = std::move(kernel);
+    CHECK(moved_to);
+    for (const GemmKernel& empty : {GemmKernel(), kernel}) {  // NOLINT(bugprone-use-after-move): that is the point
+        CHECK(!empty);
+        CHECK_THROWS_WITH(empty.launch({.a = kA, .b = kB, .d = kD}), ContainsSubstring("empty"));
+        CHECK_THROWS_WITH(empty.launch({.a = kA, .b = kB, .d = kD, .workspace = kD}), ContainsSubstring("empty"));
+        CHECK_THROWS_AS(empty.spec(), Error);
+        CHECK_THROWS_AS(empty.source(), Error);
+        CHECK_THROWS_AS(empty.info(), Error);
+        CHECK_THROWS_AS(empty.workspace_bytes(), Error);
+        CHECK_THROWS_AS(empty.shared_state(), Error);
+        CHECK_THROWS_AS(empty.replace(moved_to.shared_state()), Error);
+    }
+    kernel = moved_to;
+    kernel.launch({.a = kA, .b = kB, .d = kD});
+    CHECK(device->launches.size() == 1);
+}

@@ -1,0 +1,48 @@
+#ifdef JITGEMM_TOOL
+
+#include "tests/catch.hpp"
+#include "tests/support/slow_source.hpp"
+#include "tests/support/tool.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <string>
+
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// The tool's process while it compiles, sent SIGINT; `script` says when.
+ToolResult interrupted_tool(const Tool& tool, const std::string& arguments, const std::string& script) {
+    const std::string out = tool.folder() / "out";
+    const std::string err = tool.folder() / "err";
+    const std::string command =
+        "env --default-signal=INT JITGEMM_CACHE_DIR= CUDA_VISIBLE_DEVICES=-1 '" JITGEMM_TOOL "' " + arguments + " >'" +
+        out + "' 2>'" + err + "' & pid=$!; " + script + "; wait $pid; exit $?";
+    const int status = std::system(command.c_str());  // NOLINT(bugprone-command-processor): a shell can send signals
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_in(out), text_in(err)};
+}
+
+void check_interrupted(const ToolResult& result) {
+    INFO(result.out << "\n" << result.err);
+    CHECK(result.exit_code == 130);
+    CHECK_THAT(result.err, ContainsSubstring("jitgemm: interrupted"));
+    REQUIRE(nlohmann::json::accept(result.out));
+    const nlohmann::json document = nlohmann::json::parse(result.out);
+    CHECK(document.at("exit_code") == 130);
+    CHECK(document.at("error").at("kind") == "interrupted");
+}
+
+}  // namespace
+
+TEST_CASE("the tool: Ctrl-C in the midst of a compile exits with 130, a message and one document") {
+    const Tool tool;
+    const std::string run = "run --source '" + slow_dump(tool, 20000) + "' --device emulator --json";
+    // The first may come while the front end runs; the compile takes longer than the two seconds of grace.
+    check_interrupted(interrupted_tool(tool, run, "sleep 0.7; kill -INT $pid"));
+    check_interrupted(interrupted_tool(tool, run, "sleep 0.7; kill -INT $pid; sleep 0.3; kill -INT $pid"));
+}
+
+#endif
