@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kBarLeft = 190;
 constexpr int kBarRight = kChartWidth - 74;  // room for the figure behind the longest bar
-constexpr int kBarTop = 44;
+constexpr int kBarTop = 60;
+constexpr int kDotSide = 9;
 constexpr int kBarHeight = 17;
 constexpr int kBarStep = 23;
 
@@ -22,6 +23,7 @@ constexpr int kBarStep = 23;
 struct Axis {
     std::function<int(double)> pixel;
     std::vector<double> ticks;
+    bool from_zero = true;
 };
 
 std::optional<Axis> axis_of(const std::vector<Bar>& bars, const std::optional<Bar>& mark, BarScale kind) {
@@ -33,10 +35,10 @@ std::optional<Axis> axis_of(const std::vector<Bar>& bars, const std::optional<Ba
     const auto [least, most] = std::ranges::minmax(values);
     if (kind == BarScale::linear) {
         const LinearScale scale(0, most, kBarLeft, kBarRight);
-        return Axis{[scale](double value) { return scale.pixel(value); }, scale.ticks()};
+        return Axis{[scale](double value) { return scale.pixel(value); }, scale.ticks(), true};
     }
-    const LogScale scale(least / 1.5, most, kBarLeft, kBarRight);  // the shortest bar is a bar, too
-    return Axis{[scale](double value) { return scale.pixel(value); }, scale.powers()};
+    const LogScale scale(least, most, kBarLeft, kBarRight);
+    return Axis{[scale](double value) { return scale.pixel(value); }, scale.powers(), false};
 }
 
 void draw_bar(Svg& svg, const Bar& bar, const Axis& axis, int y) {
@@ -44,9 +46,12 @@ void draw_bar(Svg& svg, const Bar& bar, const Axis& axis, int y) {
     int end = kBarLeft;
     if (bar.value) {
         end = std::max(kBarLeft + 1, axis.pixel(*bar.value));
-        svg.box({kBarLeft, y, end - kBarLeft, kBarHeight}, color_class(bar.color), {bar.hint, bar.name});
+        const Box mark = axis.from_zero ? Box{kBarLeft, y, end - kBarLeft, kBarHeight}
+                                        : Box{end - kDotSide / 2, y + (kBarHeight - kDotSide) / 2, kDotSide, kDotSide};
+        if (!axis.from_zero) svg.path(segment(kBarLeft, y + kBarHeight / 2, end, y + kBarHeight / 2), "g");
+        svg.box(mark, color_class(bar.color) + (axis.from_zero ? "" : " d"), {bar.hint, bar.name});
     }
-    svg.text(end + 6, y + 13, bar.text, bar.value ? "" : "q");
+    svg.text(end + 9, y + 13, bar.text, bar.value ? "" : "q");
 }
 
 void draw_ticks(Svg& svg, const Axis& axis, int bottom) {
@@ -59,13 +64,14 @@ void draw_ticks(Svg& svg, const Axis& axis, int bottom) {
 
 }  // namespace
 
-std::string bar_chart(std::string_view title, const std::vector<Bar>& bars, const std::optional<Bar>& mark,
-                      BarScale scale) {
+std::string bar_chart(std::string_view title, std::string_view axis_name, const std::vector<Bar>& bars,
+                      const std::optional<Bar>& mark, BarScale scale) {
     const int bottom = kBarTop + static_cast<int>(bars.size()) * kBarStep;
     Svg svg(kChartWidth, bottom + 18);
     svg.text(0, 14, title, "h");
     const std::optional<Axis> axis = axis_of(bars, mark, scale);
     if (!axis) return {};
+    svg.text(kBarLeft, 32, fmt::format("{}{}", axis_name, axis->from_zero ? "" : ", log scale"), "q");
     draw_ticks(svg, *axis, bottom);
     for (std::size_t i = 0; i < bars.size(); ++i)
         draw_bar(svg, bars[i], *axis, kBarTop + static_cast<int>(i) * kBarStep);

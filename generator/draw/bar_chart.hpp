@@ -17,11 +17,12 @@ struct Bar {
     int color = 0;                ///< of the palette
 };
 
-/// Powers of ten, or from zero on.
+/// From zero on, as bars; or powers of ten, where lengths would mean nothing, as dots.
 enum class BarScale : std::uint8_t { logarithmic, linear };
 
-/// Bars below each other as an SVG figure; `mark`, where there is one, is a line across them all.
-[[nodiscard]] std::string bar_chart(std::string_view title, const std::vector<Bar>& bars,
+/// Bars below each other as an SVG figure; `axis` names the quantity and its unit, a logarithmic one says so by itself;
+/// `mark`, where there is one, is a line across them all. Empty where no bar has a value.
+[[nodiscard]] std::string bar_chart(std::string_view title, std::string_view axis, const std::vector<Bar>& bars,
                                     const std::optional<Bar>& mark, BarScale scale = BarScale::logarithmic);
 
 }  // namespace jitgemm

@@ -22,7 +22,12 @@ h2{font-size:20px;line-height:1.25;margin:48px 0 4px}
 h3{font-size:15px;margin:0 0 6px}
 p{margin:4px 0 12px;max-width:46em}
 .muted,figcaption{color:var(--muted);font-size:14px}
-figure{margin:0 0 16px;overflow-x:auto;padding-bottom:4px;min-width:min(300px,100%);max-width:100%}
+figure{margin:0 0 16px;overflow-x:auto;padding-bottom:4px;min-width:min(300px,100%);max-width:100%;
+background:linear-gradient(90deg,var(--paper) 40%,#0000) 0 0/40px 100%,linear-gradient(270deg,var(--paper) 40%,#0000) 100% 0/40px 100%,
+linear-gradient(90deg,var(--line),#0000) 0 0/14px 100%,linear-gradient(270deg,var(--line),#0000) 100% 0/14px 100%;
+background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.legend{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:14px;color:var(--muted);max-width:none}
+.legend span{display:inline-flex;align-items:center;gap:6px}
 svg{display:block;height:auto}
 svg.fit{max-width:100%}
 svg [data-h]{cursor:crosshair}

@@ -1,8 +1,7 @@
 #include "generator/draw/kernel_page.hpp"
 
+#include "generator/draw/anatomy_views.hpp"
 #include "generator/error.hpp"
-#include "generator/families/mma_multistage_constraints.hpp"
-#include "generator/families/mma_multistage_cost.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
 
 #include <fmt/format.h>
@@ -12,16 +11,26 @@
 namespace jitgemm {
 namespace {
 
-const MmaMultistageConfig& drawable_config(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
-    const auto* family = std::get_if<MmaMultistageConfig>(&config.family);
-    if (family == nullptr)
-        throw ConfigError(
-            fmt::format("there is no page of {}", family_name(config)),
-            {"pages are drawn of mma_multistage alone: fragments, swizzle and pipeline are what they show"});
-    std::vector<std::string> reasons = mma_multistage_unsupported(spec, arch);
-    if (reasons.empty()) reasons = mma_multistage_violations(spec, config, arch);
+void require_sound(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
+    const Family& family = family_of(config);
+    std::vector<std::string> reasons = family.unsupported(spec, arch);
+    if (reasons.empty()) reasons = family.violations(spec, config, arch);
     if (!reasons.empty()) throw ConfigError("this kernel does not fit the problem", reasons);
-    return *family;
+}
+
+/// What the family's anatomy doesn't tell: fragments, swizzle, pipeline.
+void draw_fragments(KernelPage& page, const MmaMultistageConfig& c) {
+    const GemmSignature problem = signature(page.spec);
+    const MmaMultistageGeometry g = geometry(problem, c);
+    page.draws_fragments = true;
+    page.tiling = kernel_tiling(page.spec, c, g);
+    page.shared_a = kernel_shared_tile(Operand::a, problem, c, g);
+    page.shared_b = kernel_shared_tile(Operand::b, problem, c, g);
+    page.accumulators = kernel_accumulators(page.spec, c, g);
+    page.pipeline = kernel_pipeline(c, page.spec.k);
+    page.rasterization = kernel_rasterization(page.spec, c, page.gpu, page.cost.blocks_per_sm);
+    page.shared_map = kernel_shared_map(c, g, *page.gpu.arch);
+    page.accesses = mma_multistage_shared_accesses(problem, c);
 }
 
 std::string grid_title(const KernelTiling& tiling) {
@@ -56,26 +65,28 @@ KernelPage kernel_page(const GemmSpec& asked, const KernelConfig& config, const 
     page.exchanged = spec.d_order == Order::column;
     page.spec = with_row_major_d(spec);
     page.gpu = gpu;
-    const MmaMultistageConfig& c = drawable_config(page.spec, config, *gpu.arch);
-    const GemmSignature problem = signature(page.spec);
-    const MmaMultistageGeometry g = geometry(problem, c);
-    page.kernel = kernel_name({problem, config});
-    page.cost = mma_multistage_cost(page.spec, config, gpu);
-    page.threads = g.threads;
-    page.registers = g.registers();
-    page.tiling = kernel_tiling(page.spec, c, g);
-    page.shared_a = kernel_shared_tile(Operand::a, problem, c, g);
-    page.shared_b = kernel_shared_tile(Operand::b, problem, c, g);
-    page.accumulators = kernel_accumulators(page.spec, c, g);
-    page.pipeline = kernel_pipeline(c, page.spec.k);
-    page.rasterization = kernel_rasterization(page.spec, c, gpu, page.cost.blocks_per_sm);
-    page.shared_map = kernel_shared_map(c, g, *gpu.arch);
-    page.accesses = mma_multistage_shared_accesses(problem, c);
+    require_sound(page.spec, config, *gpu.arch);
+    const Family& family = family_of(config);
+    page.kernel = kernel_name({signature(page.spec), config});
+    page.cost = family.cost(page.spec, config, gpu);
+    page.anatomy = family.anatomy(page.spec, config);
+    page.threads = page.anatomy.threads;
+    page.registers = page.anatomy.registers;
+    if (const auto* mma = std::get_if<MmaMultistageConfig>(&config.family)) {
+        draw_fragments(page, *mma);
+        return page;
+    }
+    page.tiling = anatomy_tiling(page.spec, config, page.anatomy);
+    page.rasterization = anatomy_rasterization(page.spec, config, page.anatomy, page.cost, gpu);
+    page.shared_map = anatomy_shared_map(page.anatomy, *gpu.arch, page.cost.blocks_per_sm);
+    page.accesses = page.anatomy.accesses;
     return page;
 }
 
 Picture tiling_picture(const KernelPage& page) {
-    return {page.kernel, {warp_grid(page.tiling), accumulator_grid(page.accumulators)}, {}};
+    Picture picture{page.kernel, {warp_grid(page.tiling)}, {}};
+    if (page.draws_fragments) picture.grids.push_back(accumulator_grid(page.accumulators));
+    return picture;
 }
 
 }  // namespace jitgemm

@@ -22,9 +22,12 @@ struct KernelPage {
     bool exchanged = false;  ///< A and B traded places because D was asked for in column-major order
     GpuModel gpu;
     CostEstimate cost;
+    KernelAnatomy anatomy;
     int threads = 0;
-    int registers = 0;  ///< a thread's, estimated
+    int registers = 0;  ///< per thread, estimated
     KernelTiling tiling;
+    /// Whether shared_a, shared_b, accumulators and pipeline are filled: where ldmatrix feeds mma.sync (mma_multistage).
+    bool draws_fragments = false;
     KernelSharedTile shared_a;
     KernelSharedTile shared_b;
     KernelAccumulators accumulators;
@@ -35,7 +38,8 @@ struct KernelPage {
 };
 
 /// The page of a config for a problem (any D order, resolved or not) on a GPU. Throws SpecError for an unsound spec,
-/// ConfigError with all reasons when the config breaks a rule, or is of a family that has no page.
+/// ConfigError with all reasons when the config breaks a rule. Every family has a page; fragments, swizzle and pipeline are drawn of
+/// mma_multistage.
 [[nodiscard]] KernelPage kernel_page(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu);
 
 /// What of the page fits a picture: the block tile of D by warps, one cell an atom, and one atom by lanes and values.

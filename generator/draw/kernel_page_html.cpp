@@ -25,10 +25,10 @@ std::string facts(const KernelPage& page) {
     return "<dl>\n" + fact("GPU", fmt::format("{}, {} SMs", page.gpu.name, page.gpu.sm_count)) +
            fact("block tile", fmt::format("{}×{}×{}", t.block.m, t.block.n, t.block.k)) +
            fact("warps", fmt::format("{}×{} of {}×{}", t.warps_m, t.warps_n, t.warp.m, t.warp.n)) +
-           fact("threads a block", std::to_string(page.threads)) +
-           fact("registers a thread", fmt::format("≈ {}", page.registers)) +
+           fact("threads per block", std::to_string(page.threads)) +
+           fact("registers per thread", fmt::format("≈ {}", page.registers)) +
            fact("shared memory", fmt::format("{} bytes", page.shared_map.total_bytes)) +
-           fact("blocks an SM", std::to_string(page.cost.blocks_per_sm)) +
+           fact("blocks per SM", std::to_string(page.cost.blocks_per_sm)) +
            fact("blocks", fmt::format("{}, {:.2f} waves", page.rasterization.blocks, page.cost.waves)) + "</dl>\n";
 }
 
@@ -61,6 +61,30 @@ std::string conflicts_html(const std::vector<SharedAccess>& accesses) {
         "<th>wavefronts</th><th>at least</th><th>conflicts</th></tr>\n";
     for (const SharedAccess& access : accesses) html += access_row(access);
     return html + "</table></figure>\n";
+}
+
+/// How A and B travel, where no drawing shows it.
+std::string operands_section(const KernelPage& page) {
+    std::string html =
+        "<figure><table>\n<tr><th>operand</th><th>lies with K</th><th>copy</th><th>in shared memory, or "
+        "read</th></tr>\n";
+    for (const OperandPath& path : page.anatomy.operands)
+        html += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"why\">{}</td><td class=\"why\">{}</td></tr>\n",
+                            to_string(path.operand), path.k_major ? "contiguous" : "strided", escape_markup(path.copy),
+                            escape_markup(path.place));
+    return section("Operands", fmt::format("From global memory to {}.", page.anatomy.instruction),
+                   html + "</table></figure>\n");
+}
+
+std::string warp_tiling_section(const KernelPage& page) {
+    const KernelTiling& t = page.tiling;
+    return section(
+        "Tiling",
+        fmt::format(
+            "Colours are the {} warps of a block; the strips of A and B at the sides are what a row or column of "
+            "warps reads of {} steps of K.",
+            t.warps_m * t.warps_n, t.block.k),
+        tiling_html(t));
 }
 
 std::string tiling_section(const KernelPage& page) {
@@ -114,16 +138,17 @@ std::string rasterization_section(const KernelPage& page) {
     const KernelRasterization& r = page.rasterization;
     const std::string splits =
         r.splits > 1 ? fmt::format(" Drawn is the first of the {} splits of K; the others repeat it.", r.splits) : "";
-    return section(
-        "Rasterization",
-        fmt::format("{}×{} tiles of D; the {} blocks of the first wave are marked, the line is their order. The more "
-                    "square their patch, the less of A and B they need at once; L2 has {}.{}",
-                    r.tiles.m, r.tiles.n, r.first_wave, megabytes(r.l2_bytes), splits),
-        rasterization_html(r));
+    return section("Rasterization",
+                   fmt::format("{}×{} tiles of D, {} blocks in the first wave. The squarer the patch they cover, in "
+                               "elements, the less of A "
+                               "and B they need at once; L2 has {}.{}",
+                               r.tiles.m, r.tiles.n, r.first_wave, megabytes(r.l2_bytes), splits),
+                   rasterization_html(r));
 }
 
 std::string map_section(const KernelPage& page) {
     const KernelSharedMap& m = page.shared_map;
+    if (m.total_bytes == 0) return {};
     return section(
         "Shared-memory map",
         fmt::format("A block asks for {} bytes, of {} it may have; the epilogue uses the pipeline's bytes over again. "
@@ -133,6 +158,7 @@ std::string map_section(const KernelPage& page) {
 }
 
 std::string conflicts_section(const KernelPage& page) {
+    if (page.accesses.empty()) return section("Bank conflicts", "None: the kernel uses no shared memory.", "");
     return section(
         "Bank conflicts",
         "A wavefront is one cycle of all 32 banks. Where the count exceeds the least possible, rows meet in a bank "
@@ -143,9 +169,11 @@ std::string conflicts_section(const KernelPage& page) {
 }  // namespace
 
 std::string kernel_page_html(const KernelPage& page) {
-    return html_page(page.kernel, heading(page) + tiling_section(page) + shared_section(page) +
-                                      accumulators_section(page) + pipeline_section(page) +
-                                      rasterization_section(page) + map_section(page) + conflicts_section(page));
+    const std::string core = page.draws_fragments ? tiling_section(page) + shared_section(page) +
+                                                        accumulators_section(page) + pipeline_section(page)
+                                                  : warp_tiling_section(page) + operands_section(page);
+    return html_page(page.kernel,
+                     heading(page) + core + rasterization_section(page) + map_section(page) + conflicts_section(page));
 }
 
 }  // namespace jitgemm

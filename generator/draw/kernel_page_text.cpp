@@ -22,6 +22,21 @@ std::string rasterization_lines(const KernelRasterization& r) {
         megabytes(r.row_major.footprint.total()), megabytes(r.l2_bytes));
 }
 
+std::string fragment_lines(const KernelPage& page) {
+    return shared_tile_line(page.shared_a) + shared_tile_line(page.shared_b) +
+           fmt::format("accumulators   {} registers a thread, of about {}\n", page.accumulators.registers,
+                       page.registers) +
+           fmt::format("pipeline       {} stages, {} k-blocks\n", page.pipeline.stages, page.pipeline.k_blocks);
+}
+
+std::string operand_lines(const KernelPage& page) {
+    std::string text;
+    for (const OperandPath& path : page.anatomy.operands)
+        text += fmt::format("operand {}      {}; {}\n", to_string(path.operand), path.copy, path.place);
+    return text + fmt::format("registers      about {} per thread, {} of them sums\n", page.registers,
+                              page.anatomy.accumulator_registers);
+}
+
 }  // namespace
 
 std::string kernel_page_text(const KernelPage& page) {
@@ -30,10 +45,7 @@ std::string kernel_page_text(const KernelPage& page) {
     text += fmt::format("tiling         block {}×{}×{}, {}×{} warps of {}×{}, {}×{} mma of {}×{}×{} each a k-step\n",
                         t.block.m, t.block.n, t.block.k, t.warps_m, t.warps_n, t.warp.m, t.warp.n, t.atoms_m, t.atoms_n,
                         t.mma.m, t.mma.n, t.mma.k);
-    text += shared_tile_line(page.shared_a) + shared_tile_line(page.shared_b);
-    text +=
-        fmt::format("accumulators   {} registers a thread, of about {}\n", page.accumulators.registers, page.registers);
-    text += fmt::format("pipeline       {} stages, {} k-blocks\n", page.pipeline.stages, page.pipeline.k_blocks);
+    text += page.draws_fragments ? fragment_lines(page) : operand_lines(page);
     text += rasterization_lines(page.rasterization);
     text += fmt::format("shared memory  {} bytes of {}; blocks an SM: {}\n", page.shared_map.total_bytes,
                         page.shared_map.block_limit, page.shared_map.blocks_per_sm);

@@ -1,6 +1,7 @@
 #include "generator/draw/kernel_rasterization.hpp"
 
 #include "generator/data_type.hpp"
+#include "generator/draw/legend.hpp"
 #include "generator/draw/palette.hpp"
 #include "generator/draw/svg.hpp"
 
@@ -19,7 +20,10 @@ constexpr int kLongestGridSide = 520;    // of the drawing, in pixels
 constexpr int kLargestTile = 36;
 constexpr int kTileWithText = 24;
 constexpr int kGridTop = 20;
-constexpr int kGridLeft = 24;
+constexpr int kGridLeft = 30;
+constexpr int kFirstWaveColor = 16;
+constexpr int kOddWaveColor = 5;
+constexpr int kEvenWaveColor = 4;
 
 /// Extent of the tile at this index that lies inside the matrix.
 std::int64_t cut_extent(std::int64_t tile, int extent, std::int64_t whole) {
@@ -63,7 +67,7 @@ int tile_size(TileIndex drawn) {
 }
 
 std::string classes_of(std::int64_t wave) {
-    return wave == 0 ? "p c16" : "p " + color_class(static_cast<int>(wave % 2 == 0 ? 4 : 5));
+    return "p " + color_class(wave == 0 ? kFirstWaveColor : wave % 2 == 0 ? kEvenWaveColor : kOddWaveColor);
 }
 
 Box tile_box(TileIndex tile, int size) {
@@ -95,7 +99,7 @@ std::string order_figure(const KernelRasterization& r, const TileOrder& order, c
     const Box last = tile_box({r.drawn.m - 1, r.drawn.n - 1}, tile_size(r.drawn));
     Svg svg(last.x + last.width + 2, last.y + last.height + 2);
     svg.text(kGridLeft, 12, "n, tiles →", "q");
-    svg.text(0, kGridTop + 12, "m", "q");
+    svg.text(0, kGridTop + 12, "m ↓", "q");
     for (std::size_t tile = 0; tile < order.block_of.size(); ++tile) {
         const auto index = static_cast<std::int64_t>(tile);
         draw_tile(svg, r, order.block_of[tile], {index / r.drawn.n, index % r.drawn.n});
@@ -104,11 +108,32 @@ std::string order_figure(const KernelRasterization& r, const TileOrder& order, c
     return svg.figure(caption, true);
 }
 
+double percent_less(std::int64_t small, std::int64_t large) {
+    return 100 - 100 * static_cast<double>(small) / static_cast<double>(large);
+}
+
 std::string caption_of(const KernelRasterization& r, const std::string& order, const WaveFootprint& footprint) {
     const bool cut = r.drawn != r.tiles;
     const std::string part = cut ? fmt::format("; the upper left {}×{} tiles", r.drawn.m, r.drawn.n) : "";
     return fmt::format("{}: {} in the first wave (A {}, B {}){}", order, megabytes(footprint.total()),
                        megabytes(footprint.a_bytes), megabytes(footprint.b_bytes), part);
+}
+
+/// What the two footprints say, whichever is smaller.
+std::string verdict(const KernelRasterization& r) {
+    const std::int64_t own = r.own.footprint.total();
+    const std::int64_t plain = r.row_major.footprint.total();
+    const std::string compared = fmt::format("The first wave reads {} in this kernel's order and {} row by row",
+                                             megabytes(own), megabytes(plain));
+    if (r.blocks <= r.first_wave) return compared + ": all blocks are in one wave, so the order decides nothing.";
+    if (own == plain) return compared + ": here the order decides nothing.";
+    const bool both_fit = std::max(own, plain) <= r.l2_bytes;
+    const std::string size = both_fit ? fmt::format(", and L2 ({}) holds either", megabytes(r.l2_bytes)) : "";
+    if (own < plain)
+        return fmt::format("{}: its patch is squarer and needs {:.0f} % less{}.", compared, percent_less(own, plain),
+                           size);
+    return fmt::format("{}: here a row of tiles is short enough that whole rows make the squarer patch, by {:.0f} %{}.",
+                       compared, percent_less(plain, own), size);
 }
 
 }  // namespace
@@ -155,7 +180,11 @@ KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultista
 
 std::string rasterization_html(const KernelRasterization& r) {
     if (r.first_wave == 0) return "<p>No block: there is nothing to compute.</p>\n";
-    return "<div class=\"side\">" + order_figure(r, r.own, caption_of(r, "This kernel, " + r.order, r.own.footprint)) +
+    std::vector<LegendEntry> waves{{kFirstWaveColor, "first wave; the line is the order of its blocks"}};
+    if (r.blocks > r.first_wave) waves.push_back({kOddWaveColor, "waves 1, 3, 5 …"});
+    if (r.blocks > 2 * r.first_wave) waves.push_back({kEvenWaveColor, "waves 2, 4, 6 …"});
+    return fmt::format("<p>{}</p>\n", verdict(r)) + legend(waves) + "<div class=\"side\">" +
+           order_figure(r, r.own, caption_of(r, "This kernel, " + r.order, r.own.footprint)) +
            order_figure(r, r.row_major, caption_of(r, "Row by row", r.row_major.footprint)) + "</div>\n";
 }
 

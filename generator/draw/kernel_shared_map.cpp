@@ -1,6 +1,8 @@
 #include "generator/draw/kernel_shared_map.hpp"
 
+#include "generator/draw/legend.hpp"
 #include "generator/draw/palette.hpp"
+#include "generator/draw/scales.hpp"
 #include "generator/draw/svg.hpp"
 
 #include <fmt/format.h>
@@ -16,12 +18,14 @@ constexpr int kMapBarHeight = 34;
 constexpr int kMapLineHeight = 50;
 constexpr int kMapTop = 8;
 constexpr int kCharacter = 7;
+constexpr std::int64_t kKib = 1024;
 
 class Bars {
 public:
     Bars(std::int64_t scale_bytes, int lines)
         : scale_bytes_(std::max<std::int64_t>(scale_bytes, 1)),
-          svg_(kMapLeft + kWidth + 2, kMapTop + lines * kMapLineHeight + 22) {}
+          lines_(lines),
+          svg_(kMapLeft + kWidth + 24, kMapTop + lines * kMapLineHeight + 56) {}
 
     void label(int line, std::string_view text) { svg_.text(kMapLeft - 8, top(line) + 21, text, "q e"); }
 
@@ -30,13 +34,24 @@ public:
                                     region.offset + region.bytes - 1, region.bytes),
                         region.name};
         const int width = x(region.offset + region.bytes) - x(region.offset);
-        const bool fits = static_cast<int>(region.name.size()) * kCharacter < width - 4;
-        svg_.box({x(region.offset), top(line), width, kMapBarHeight}, classes, hint, fits ? region.name : "");
+        svg_.box({x(region.offset), top(line), width, kMapBarHeight}, classes, hint, label_within(region.name, width));
     }
 
-    void limit(std::int64_t bytes, std::string_view text, int lines) {
-        svg_.box({x(bytes) - 1, 0, 1, kMapTop + lines * kMapLineHeight}, "z");
-        svg_.text(x(bytes) - 4, kMapTop + lines * kMapLineHeight + 14, text, "q e");
+    /// Bytes below the bars, at round numbers of KiB.
+    void axis(std::int64_t bytes) {
+        const int y = kMapTop + lines_ * kMapLineHeight;
+        const std::int64_t step = bytes > 128 * kKib ? 32 * kKib : bytes > 32 * kKib ? 16 * kKib : 4 * kKib;
+        for (std::int64_t at = 0; at <= bytes; at += step) {
+            svg_.path(segment(x(at), y - 8, x(at), y - 2), "g");
+            svg_.text(x(at), y + 10, std::to_string(at / kKib), "q m");
+        }
+        svg_.text(0, y + 10, "KiB", "q");
+    }
+
+    void limit(std::int64_t bytes, std::string_view text) {
+        const int bottom = kMapTop + lines_ * kMapLineHeight;
+        svg_.box({x(bytes) - 1, 0, 1, bottom + 16}, "z");
+        svg_.text(x(bytes) - 4, bottom + 30, text, "q e");
     }
 
     [[nodiscard]] std::string figure() const { return svg_.figure("", true); }
@@ -44,8 +59,19 @@ public:
 private:
     [[nodiscard]] int x(std::int64_t bytes) const { return kMapLeft + static_cast<int>(bytes * kWidth / scale_bytes_); }
     static int top(int line) { return kMapTop + line * kMapLineHeight; }
+    static bool fits(std::string_view text, int width) {
+        return static_cast<int>(text.size()) * kCharacter < width - 2;
+    }
+    /// "A, stage 2", "A2", "2" or nothing, as there is room.
+    static std::string label_within(const std::string& name, int width) {
+        if (fits(name, width)) return name;
+        const std::string number = name.substr(name.find_last_of(' ') + 1);
+        const std::string first = name.substr(0, 1) + number;
+        return fits(first, width) ? first : fits(number, width) ? number : std::string();
+    }
 
     std::int64_t scale_bytes_;
+    int lines_;
     Svg svg_;
 };
 
@@ -90,8 +116,16 @@ std::string shared_map_html(const KernelSharedMap& map) {
     for (int block = 0; block < map.blocks_per_sm; ++block)
         bars.region(lines - 1, {fmt::format("block {}", block), block * share, share},
                     block % 2 == 0 ? "p c0" : "p c8");
-    bars.limit(map.block_limit, fmt::format("most of a block: {} bytes", map.block_limit), lines);
-    return bars.figure();
+    bars.axis(map.sm_bytes);
+    bars.limit(map.block_limit, fmt::format("most that a block may have: {} bytes", map.block_limit));
+    std::vector<LegendEntry> parts;
+    const bool apart =
+        std::ranges::any_of(map.mainloop, [](const SharedRegion& region) { return region.name.front() == 'B'; });
+    if (!map.mainloop.empty()) parts.push_back({1, apart ? "stages of A" : "stages of A and B"});
+    if (apart) parts.push_back({2, "stages of B"});
+    if (!map.epilogue.empty()) parts.push_back({4, "staged tile of D"});
+    parts.push_back({0, "blocks resident on an SM"});
+    return legend(parts) + bars.figure();
 }
 
 }  // namespace jitgemm

@@ -61,7 +61,7 @@ private:
 
 /// The points of a straight line, for Svg::path.
 [[nodiscard]] std::string segment(int x1, int y1, int x2, int y2);
-/// "0.1", "1000", "1e+06".
+/// "0.1", "1000", "10⁶", "2.5·10⁶".
 [[nodiscard]] std::string power_text(double power);
 
 }  // namespace jitgemm

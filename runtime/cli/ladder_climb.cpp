@@ -49,6 +49,7 @@ RungKernel facts_of(const GemmKernel& kernel) {
     facts.shared_bytes = state.info.shared_bytes;
     facts.threads = state.info.threads;
     facts.blocks = state.info.blocks;
+    facts.tile = family_of(state.id.config).anatomy(state.row_major, state.id.config).block;
     return facts;
 }
 

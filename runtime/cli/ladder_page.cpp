@@ -3,6 +3,7 @@
 #include "generator/draw/html_page.hpp"
 #include "generator/draw/markup.hpp"
 #include "generator/line_diff.hpp"
+#include "generator/round_up.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/ladder_charts.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t kContext = 3;  // lines around a change
 constexpr std::string_view kNone = "–";
+constexpr double kNoteworthyPadding = 1.05;
 
 constexpr std::string_view kLadderCss = R"css(
 pre{margin:8px 0;padding:10px 12px;overflow-x:auto;background:var(--panel);border-radius:8px;line-height:1.4;font-size:13px}
@@ -68,7 +70,7 @@ std::vector<Figure> figures_of(const LadderReport& report, const RungReport& run
     else
         add_times(figures, report, rung);
     const RungKernel kernel = rung.kernel.value_or(RungKernel{});
-    figures.push_back({"flop a byte", number(kernel_intensity(report, rung), 2)});
+    figures.push_back({"flop per byte", number(kernel_intensity(report, rung), 2)});
     figures.push_back({"global MB", rung.kernel ? number(kernel.global_bytes / 1e6, 1) : std::string(kNone)});
     figures.push_back({"bank conflicts", kernel.conflicts ? number(kernel.conflicts, 2) + "×" : std::string(kNone)});
     figures.push_back({"shared bytes", count(static_cast<std::uint64_t>(kernel.shared_bytes))});
@@ -153,6 +155,25 @@ std::string facts(const std::vector<Figure>& figures) {
     return html + "</dl>\n";
 }
 
+/// Elements that the tiles cover, per element of D.
+double covered(const GemmSpec& spec, TileShape block) {
+    const auto whole = [](std::int64_t extent, int tile) {
+        return static_cast<double>(ceil_div(extent, std::int64_t{tile}) * tile) / static_cast<double>(extent);
+    };
+    return spec.m > 0 && spec.n > 0 && block.m > 0 && block.n > 0 ? whole(spec.m, block.m) * whole(spec.n, block.n) : 1;
+}
+
+/// Why a rung may count more than one below it: what its tiles compute beyond the matrices' edges is work, too.
+std::string padding_text(const LadderReport& report, const RungKernel& kernel) {
+    const double ratio = covered(with_row_major_d(report.spec), kernel.tile);
+    if (ratio < kNoteworthyPadding) return {};
+    return fmt::format(
+        "<p>Its tiles of {}×{} cover {:.2f} times the elements of D: at this size it does work that is thrown away, "
+        "which smaller "
+        "tiles would not.</p>\n",
+        kernel.tile.m, kernel.tile.n, ratio);
+}
+
 std::string remarks(const LadderReport& report, const RungReport& rung) {
     std::string html;
     if (rung.same_as)
@@ -161,6 +182,7 @@ std::string remarks(const LadderReport& report, const RungReport& rung) {
     if (!rung.reason.empty())
         html += fmt::format("<p><b>{}</b> {}</p>\n", rung.status == RungStatus::ok ? "" : to_string(rung.status),
                             escape_markup(rung.reason));
+    if (rung.kernel) html += padding_text(report, *rung.kernel);
     if (rung.kernel) html += fmt::format("<p class=\"name\"><code>{}</code></p>\n", escape_markup(rung.kernel->name));
     if (!rung.command.empty())
         html += fmt::format("<p class=\"name muted\"><code>{}</code></p>\n", escape_markup(rung.command));
@@ -188,7 +210,7 @@ std::string heading(const LadderReport& report) {
     return fmt::format(
         "<h1>The ladder: {}×{}×{}, {} {}</h1>\n<p class=\"muted\">{}. {:.3f} GFLOP; A, B and D are {:.1f} MB, so "
         "{:.1f} "
-        "flop a byte at best. {}</p>\n",
+        "flop per byte at best. {}</p>\n",
         report.spec.m, report.spec.n, report.spec.k, type_name(report.spec), to_string(report.spec.layout),
         escape_markup(device_text(report)), line.flops / 1e9, line.bytes / 1e6, line.intensity,
         escape_markup(peer_text(report)));
@@ -196,7 +218,8 @@ std::string heading(const LadderReport& report) {
 
 std::string legend(const LadderReport& report) {
     return fmt::format(
-        "<p class=\"muted\">“global MB” is what the warps of a launch ask of global memory, {}; “flop a byte” goes by "
+        "<p class=\"muted\">“global MB” is what the warps of a launch ask of global memory, {}; “flop per byte” goes "
+        "by "
         "it. "
         "Bank conflicts are wavefronts of shared memory over the least possible.</p>\n",
         report.emulated ? "counted in sectors of 32 bytes" : "computed from the tiles");
@@ -206,7 +229,7 @@ std::string legend(const LadderReport& report) {
 
 std::string ladder_page(const LadderReport& report) {
     std::string body = heading(report) + "<div class=\"side\">\n" + ladder_bars(report) + ladder_roofline(report) +
-                       "</div>\n" + table(report) + legend(report);
+                       "</div>\n" + ladder_legend(report) + table(report) + legend(report);
     for (std::size_t i = 0; i < report.rungs.size(); ++i) body += section(report, i);
     return html_page(fmt::format("The ladder: {}", shape_text(report.spec)), body, kLadderCss);
 }

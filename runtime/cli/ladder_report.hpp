@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/roofline.hpp"
+#include "generator/tile_shape.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/ladder.hpp"
 
@@ -47,6 +48,7 @@ struct RungKernel {
     int shared_bytes = 0;
     int threads = 0;
     std::int64_t blocks = 0;
+    TileShape tile;  ///< block tile; zeros where it is not known
 };
 
 struct RungReport {

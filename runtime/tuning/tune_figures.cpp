@@ -5,8 +5,12 @@
 #include "runtime/tuning/search.hpp"
 #include "runtime/tuning/services.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -15,6 +19,8 @@ namespace jitgemm::tuning {
 namespace {
 
 constexpr std::size_t kLongestReason = 160;
+constexpr std::array kBinEnds{
+    0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, std::numeric_limits<double>::infinity()};
 
 std::optional<double> quotient(double numerator, double denominator) {
     return numerator > 0 && denominator > 0 ? std::optional(numerator / denominator) : std::nullopt;
@@ -105,6 +111,19 @@ std::string first_line(const std::string& message) {
     return line.substr(0, end) + "…";
 }
 
+/// Of a problem without a time: what most of its candidates failed of.
+std::string why_untimed(const ProblemRecord& problem) {
+    if (problem.trials.empty()) return "no candidate was tried: none serves it, or the budget ended before its turn";
+    std::map<std::string, std::size_t> reasons;
+    for (const Trial& trial : problem.trials)
+        if (has_failed(trial))
+            ++reasons[fmt::format("{}: {}", to_string(trial.verdict()), first_line(trial.message()))];
+    if (reasons.empty()) return "the sweep ended before a candidate was timed";
+    const auto most = std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.second; });
+    return fmt::format("{} of {} candidates failed, {} alike: {}", std::ranges::count_if(problem.trials, has_failed),
+                       problem.trials.size(), most->second, most->first);
+}
+
 auto as_tuple(const DeviceReading& reading) {
     return std::tie(reading.sm_clock_mhz, reading.memory_clock_mhz, reading.power_watts, reading.temperature_c,
                     reading.throttle);
@@ -136,7 +155,33 @@ ProblemFigures figures_of(const ProblemRecord& problem) {
         figures.complete = problem.winner->complete;
     }
     for (TimedCandidate& candidate : figures.timed) candidate.relative = candidate.us / figures.timed.front().us;
+    if (figures.best_us == 0) figures.untimed_reason = why_untimed(problem);
     return figures;
+}
+
+std::vector<SpeedupBin> speedup_bins(const std::vector<ProblemFigures>& problems, Speedup speedup) {
+    std::vector<SpeedupBin> bins;
+    double least = 0;
+    for (const double most : kBinEnds) {
+        bins.push_back({least, most, 0});
+        least = most;
+    }
+    for (const ProblemFigures& problem : problems)
+        if (const auto value = (problem.*speedup)())
+            ++std::ranges::find_if(bins, [&](const SpeedupBin& bin) { return *value < bin.most; })->problems;
+    const auto is_empty = [](const SpeedupBin& bin) { return bin.problems == 0; };
+    while (!bins.empty() && is_empty(bins.back())) bins.pop_back();
+    bins.erase(bins.begin(), std::ranges::find_if_not(bins, is_empty));
+    return bins;
+}
+
+std::vector<ProblemFigures> worst(const std::vector<ProblemFigures>& problems, Speedup speedup, std::size_t count) {
+    std::vector<ProblemFigures> slowest;
+    for (const ProblemFigures& problem : problems)
+        if ((problem.*speedup)()) slowest.push_back(problem);
+    std::ranges::stable_sort(slowest, {}, [&](const ProblemFigures& problem) { return *(problem.*speedup)(); });
+    if (slowest.size() > count) slowest.resize(count);
+    return slowest;
 }
 
 double ParameterEffect::importance() const {

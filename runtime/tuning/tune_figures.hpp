@@ -29,12 +29,27 @@ struct ProblemFigures {
     std::size_t tried = 0;
     std::size_t failed = 0;
     std::vector<TimedCandidate> timed;  ///< fastest first
+    std::string untimed_reason;         ///< why there is no time; empty where there is one
 
     /// Times the winner's speed over it; unset where one of the two is unknown.
     [[nodiscard]] std::optional<double> over_heuristic() const;
     [[nodiscard]] std::optional<double> over_cublaslt() const;
 };
 [[nodiscard]] ProblemFigures figures_of(const ProblemRecord& problem);
+
+/// The range that holds a speed-up, and how many problems lie in it.
+struct SpeedupBin {
+    double least = 0;
+    double most = 0;  ///< infinite for the last one
+    std::size_t problems = 0;
+};
+using Speedup = std::optional<double> (ProblemFigures::*)() const;
+/// How the speed-ups are spread, in steps that are fine around 1; from the first bin that holds one to the last.
+[[nodiscard]] std::vector<SpeedupBin> speedup_bins(const std::vector<ProblemFigures>& problems, Speedup speedup);
+
+/// Those with the lowest speed-up, the worst first, at most `count`.
+[[nodiscard]] std::vector<ProblemFigures> worst(const std::vector<ProblemFigures>& problems, Speedup speedup,
+                                                std::size_t count);
 
 /// What one value of a parameter costs, relative to the best of each problem, as geometric means over the problems where
 /// it was timed: of the best kernel with it, and of the median one.

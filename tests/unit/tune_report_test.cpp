@@ -142,6 +142,45 @@ TEST_CASE("tune page: what the emulator estimates is not called measured") {
     REQUIRE_THAT(html, ContainsSubstring(" us estimated, ") && !ContainsSubstring(" us measured, "));
 }
 
+TEST_CASE("tune figures: speed-ups by range, the worst first, and why a problem has no time") {
+    std::vector<ProblemFigures> problems;
+    for (const double speed : {0.93, 1.02, 1.04, 1.3, 0.94}) {
+        problems.emplace_back().best_us = 1;
+        problems.back().heuristic_us = speed;
+    }
+    problems.emplace_back();  // without a time
+    const std::vector<SpeedupBin> bins = speedup_bins(problems, &ProblemFigures::over_heuristic);
+    REQUIRE(bins.size() == 6);  // 0.9, 0.95, 1, 1.05, 1.1, 1.2 to 1.5
+    REQUIRE((bins.front().least == 0.9 && bins.front().problems == 2));
+    REQUIRE((bins[2].least == 1.0 && bins[2].problems == 2));
+    REQUIRE((bins.back().most == 1.5 && bins.back().problems == 1));
+    const auto slowest = worst(problems, &ProblemFigures::over_heuristic, 2);
+    REQUIRE(slowest.size() == 2);
+    REQUIRE(slowest[0].heuristic_us == 0.93);
+    REQUIRE(slowest[1].heuristic_us == 0.94);
+
+    const TuneReport report = made_up_sweep();
+    REQUIRE(figures_of(report.problems[0]).untimed_reason.empty());
+    REQUIRE_THAT(figures_of(report.problems[3]).untimed_reason, ContainsSubstring("no candidate was tried"));
+    ProblemRecord failed = report.problems[0];
+    failed.winner.reset();
+    std::erase_if(failed.trials, [](const Trial& trial) { return !trial.samples.empty() || !trial.same_as.empty(); });
+    REQUIRE(figures_of(failed).untimed_reason == "3 of 3 candidates failed, 2 alike: wrong: D(0, 1) is 3, not 4");
+}
+
+TEST_CASE("tune page: of many problems a summary, the worst ten and a table, not a bar each") {
+    TuneReport report = made_up_sweep();
+    const std::string few = tune_page(report);
+    REQUIRE_THAT(few, ContainsSubstring("<h2>Summary</h2>") && ContainsSubstring("<h2>Each problem</h2>"));
+    while (report.problems.size() < 150) report.problems.push_back(report.problems[report.problems.size() % 3]);
+    const std::string many = tune_page(report);
+    REQUIRE(markup_fault(many, true).empty());
+    REQUIRE_THAT(many, ContainsSubstring("<h2>Summary</h2>") && ContainsSubstring("The 10 lowest over cuBLASLt") &&
+                           ContainsSubstring("TFLOP/s, log scale") && !ContainsSubstring("<h2>Each problem</h2>"));
+    REQUIRE(many.find("<h2>Summary</h2>") < many.find("<table>"));
+    REQUIRE_THAT(many, ContainsSubstring("candidates failed</dt><dd>"));
+}
+
 TEST_CASE("tune page: a sweep without a problem, without a time and without NVML is a page all the same") {
     TuneReport report = made_up_sweep();
     for (ProblemRecord& problem : report.problems)
