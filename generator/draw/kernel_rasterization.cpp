@@ -180,7 +180,7 @@ KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultista
 
 std::string rasterization_html(const KernelRasterization& r) {
     if (r.first_wave == 0) return "<p>No block: there is nothing to compute.</p>\n";
-    std::vector<LegendEntry> waves{{kFirstWaveColor, "first wave; the line is the order of its blocks"}};
+    std::vector<ColorMeaning> waves{{kFirstWaveColor, "first wave; the line is the order of its blocks"}};
     if (r.blocks > r.first_wave) waves.push_back({kOddWaveColor, "waves 1, 3, 5 …"});
     if (r.blocks > 2 * r.first_wave) waves.push_back({kEvenWaveColor, "waves 2, 4, 6 …"});
     return fmt::format("<p>{}</p>\n", verdict(r)) + legend(waves) + "<div class=\"side\">" +

@@ -118,7 +118,7 @@ std::string shared_map_html(const KernelSharedMap& map) {
                     block % 2 == 0 ? "p c0" : "p c8");
     bars.axis(map.sm_bytes);
     bars.limit(map.block_limit, fmt::format("most that a block may have: {} bytes", map.block_limit));
-    std::vector<LegendEntry> parts;
+    std::vector<ColorMeaning> parts;
     const bool apart =
         std::ranges::any_of(map.mainloop, [](const SharedRegion& region) { return region.name.front() == 'B'; });
     if (!map.mainloop.empty()) parts.push_back({1, apart ? "stages of A" : "stages of A and B"});

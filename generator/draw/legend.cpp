@@ -7,9 +7,9 @@
 
 namespace jitgemm {
 
-std::string legend(const std::vector<LegendEntry>& entries) {
+std::string legend(const std::vector<ColorMeaning>& entries) {
     std::string html = "<p class=\"legend\">";
-    for (const LegendEntry& entry : entries)
+    for (const ColorMeaning& entry : entries)
         html += fmt::format(
             "<span><svg width=\"12\" height=\"12\" viewBox=\"0 0 12 12\"><g class=\"{}\"><path d=\"M0 "
             "0h12v12h-12z\"/></g>"

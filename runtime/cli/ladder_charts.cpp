@@ -98,10 +98,10 @@ std::string ladder_bars(const LadderReport& report) {
 }
 
 std::string ladder_legend(const LadderReport& report) {
-    std::vector<LegendEntry> entries;
+    std::vector<ColorMeaning> entries;
     const auto add = [&](const RungReport& rung, std::string_view text) {
         const int color = color_of(rung);
-        if (std::ranges::find(entries, color, &LegendEntry::color) == entries.end())
+        if (std::ranges::find(entries, color, &ColorMeaning::color) == entries.end())
             entries.push_back({color, std::string(text)});
     };
     for (const RungReport& rung : report.rungs)

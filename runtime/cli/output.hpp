@@ -51,7 +51,7 @@ private:
     bool json_;
     bool terminal_;
     bool raw_only_ = false;  // said once, before anything runs
-    std::mutex mutex_;  // guards all that follows
+    std::mutex mutex_;       // guards all that follows
     bool document_written_ = false;
     std::string progress_;  // empty: none is shown
     Clock::time_point progress_since_;

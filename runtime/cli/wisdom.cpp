@@ -158,9 +158,9 @@ struct ForgetOptions {
 };
 
 bool names_problem(const ProblemOptions& problem) {
-    static constexpr std::array kSizes{"m", "n", "k"};
+    static constexpr std::array kExtents{"m", "n", "k"};
     return problem.has_shape_line() ||
-           std::ranges::any_of(kSizes, [&](const char* size) { return problem.given(size); });
+           std::ranges::any_of(kExtents, [&](const char* size) { return problem.given(size); });
 }
 
 std::optional<GemmSpec> forgotten_problem(const ForgetOptions& options) {

@@ -105,7 +105,8 @@ JITGEMM_INLINE void take_rows(Factors& factors, const FloatTile& tile, const Lay
         std::memcpy(&factors.a_significand[at], &part.significand, sizeof(Lanes));
         std::memcpy(&factors.a_exponent[at], &part.exponent, sizeof(Lanes));
         if (!any(part.special)) continue;
-        for (int row = i / tile.k; row <= (i + kSimdLanes - 1) / tile.k; ++row)  // of k = 4 there are two in eight elements
+        for (int row = i / tile.k; row <= (i + kSimdLanes - 1) / tile.k;
+             ++row)  // of k = 4 there are two in eight elements
             factors.row_special[static_cast<std::size_t>(row)] = true;
     }
 }

@@ -195,7 +195,7 @@ std::string prediction_chart(const std::vector<ProblemFigures>& problems, std::s
                              candidate->predicted_us, candidate->kernel),
                  shape});
     }
-    std::vector<LegendEntry> key;
+    std::vector<ColorMeaning> key;
     for (std::size_t i = 0; told_apart && i < problems.size(); ++i)
         if (!problems[i].timed.empty()) key.push_back({static_cast<int>(i), shape_line(problems[i].spec)});
     return "<div>" + svg.figure("A mark per candidate; above the line the model was too hopeful.", true) + legend(key) +

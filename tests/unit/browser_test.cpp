@@ -132,7 +132,8 @@ TEST_CASE("a ladder's page in a browser: no fault, nothing loaded, hints of its 
     if (browser().empty()) SKIP_TEST("no chromium here");
     const TemporaryFolder folder;
     const std::string html = cli::ladder_page(made_up_ladder());
-    for (const int width : {1200, 500}) check_page(folder, html, "1 naive\n5.00 TFLOP/s at 1.00 flop per byte", 1, width);
+    for (const int width : {1200, 500})
+        check_page(folder, html, "1 naive\n5.00 TFLOP/s at 1.00 flop per byte", 1, width);
     put_text(folder / "ladder.html", html);
     for (const bool dark : {false, true}) check_screenshot(folder, "ladder.html", dark);
 }

@@ -107,9 +107,9 @@ TEST_CASE("simt_long_k: tiles that begin where others end are copied in vectors 
 TEST_CASE("simt_long_k: a parameter out of range is refused, not computed with") {
     const GemmSpec spec = long_k_spec(GemmLayout::tn, 8, 8, 100000);
     for (const char* fixed : {"resident=0", "warps=0", "split_k=0", "thread=0x0", "lanes=65536x65536x0", "block_k=0"})
-        CHECK_THROWS_AS(
-            choose_config(spec, find_gpu("h200"), {.family = "simt_long_k", .parameters = parse_parameters(fixed)}),
-            ConfigError);
+        CHECK_THROWS_AS(choose_config(spec, find_gpu("h200"),
+                                      {.kernel = {}, .family = "simt_long_k", .parameters = parse_parameters(fixed)}),
+                        ConfigError);
 }
 
 TEST_CASE("simt_long_k: lanes cover a warp's places once, and every element of D has one owner") {
