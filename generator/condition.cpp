@@ -111,6 +111,8 @@ private:
     }
 
     std::int64_t apply(Operation operation, std::int64_t left, std::int64_t right, bool needed) const {
+        std::int64_t result = 0;
+        bool overflow = false;
         switch (operation) {
             case Operation::logical_or: return left != 0 || right != 0 ? 1 : 0;
             case Operation::logical_and: return left != 0 && right != 0 ? 1 : 0;
@@ -120,13 +122,13 @@ private:
             case Operation::greater_equal: return left >= right ? 1 : 0;
             case Operation::less: return left < right ? 1 : 0;
             case Operation::greater: return left > right ? 1 : 0;
-            case Operation::add: return whole(__builtin_add_overflow(left, right, &left), left);
-            case Operation::subtract: return whole(__builtin_sub_overflow(left, right, &left), left);
-            case Operation::multiply: return whole(__builtin_mul_overflow(left, right, &left), left);
+            case Operation::add: overflow = __builtin_add_overflow(left, right, &result); break;
+            case Operation::subtract: overflow = __builtin_sub_overflow(left, right, &result); break;
+            case Operation::multiply: overflow = __builtin_mul_overflow(left, right, &result); break;
             case Operation::divide: return right != 0 ? left / right : by_zero(needed);
             case Operation::remainder: return right != 0 ? left % right : by_zero(needed);
         }
-        return 0;
+        return whole(overflow, result);
     }
 
     /// The least of all counts as an overflow too: it has no negative, and no quotient by -1.

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] virtual int nvrtc_version() = 0;
     /// Hexadecimal digits that tell builds of one version apart, such as patch levels; known and not known as the
     /// version is.
-    [[nodiscard]] virtual std::string nvrtc_build() { return {}; }
+    [[nodiscard]] virtual std::string nvrtc_build() = 0;
     /// Largest CUDA major whose binaries the device takes; 0: any. A cached binary of a newer one is not used.
     [[nodiscard]] virtual int newest_major() const { return 0; }
     /// Throws CompileError with log (source lines quoted), options and the kernel's name; its log() is empty when no

@@ -119,10 +119,24 @@ std::optional<Expectation> expectation_of(std::span<const SharedAccess> accesses
     return sum.what.empty() ? std::nullopt : std::optional(sum);
 }
 
+/// Accesses twice or four times as wide as one that is named are neighbours of it that the compiler merged: each may take as many
+/// wavefronts as those it stands for.
+std::optional<Expectation> expectation_of_merged(std::span<const SharedAccess> accesses, const AccessClass& wanted) {
+    for (const int merged : {2, 4}) {
+        if (wanted.kind == "ldmatrix" || wanted.width % merged != 0) continue;
+        std::optional<Expectation> one = expectation_of(accesses, {wanted.kind, wanted.width / merged});
+        if (!one) continue;
+        one->worst *= merged;
+        return one;
+    }
+    return std::nullopt;
+}
+
 std::string line_excess(const LineTally& line, std::span<const SharedAccess> expected) {
     const auto accesses = class_of(line);
     if (!accesses || line.tally.warps == 0) return {};
-    const std::optional<Expectation> expectation = expectation_of(expected, *accesses);
+    std::optional<Expectation> expectation = expectation_of(expected, *accesses);
+    if (!expectation) expectation = expectation_of_merged(expected, *accesses);
     if (!expectation) return {};
     const double mean = static_cast<double>(line.tally.wavefronts) / static_cast<double>(line.tally.warps);
     if (mean <= expectation->worst + kRoundingSlack) return {};

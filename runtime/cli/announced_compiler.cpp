@@ -13,6 +13,7 @@ public:
         : compiler_(std::move(compiler)), output_(output) {}
 
     [[nodiscard]] int nvrtc_version() override { return compiler_->nvrtc_version(); }
+    [[nodiscard]] std::string nvrtc_build() override { return compiler_->nvrtc_build(); }
     [[nodiscard]] int newest_major() const override { return compiler_->newest_major(); }
     [[nodiscard]] CompiledKernel compile(const CompileRequest& request) override {
         output_.progress(fmt::format("compiling with NVRTC: {}", request.name));

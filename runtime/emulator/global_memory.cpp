@@ -184,7 +184,10 @@ MemoryMap GlobalMemory::map() const {
     const std::scoped_lock lock(mutex_);
     std::vector<Buffer> buffers;
     buffers.reserve(storages_.size());
-    for (const auto& [address, storage] : storages_) buffers.push_back(storage.buffer);
+    for (const auto& [address, storage] : storages_) {
+        buffers.push_back(storage.buffer);
+        if (storage.buffer.stored_once) buffers.back().stored = std::make_shared<WrittenBytes>(storage.buffer.bytes);
+    }
     return {std::move(buffers), guards_};
 }
 

@@ -23,7 +23,9 @@ struct Buffer {
     std::string name;           ///< what faults call it
     bool read_only = false;
     WrittenBytes* written = nullptr;  ///< null: all bytes are
-    bool stored_once = false;         ///< a second store to a byte must bring what is there
+    bool stored_once = false;         ///< a launch's second store to a byte must bring what is there
+    /// Of such a buffer, the bytes that the launch has stored: entries of one kernel may each store D.
+    std::shared_ptr<WrittenBytes> stored{};
 
     [[nodiscard]] bool contains(DeviceAddress first, std::size_t size) const {
         return first >= address && size <= bytes && first - address <= bytes - size;
@@ -78,7 +80,7 @@ public:
     void guard(DeviceAddress address, std::size_t bytes, std::string name);
 
     /// From now on nothing is known of what the range holds: to read a byte before it is written is a kernel's fault. So it
-    /// is for a new buffer. With `stored_once` a second store of something else, anywhere in the buffer, is one too.
+    /// is for a new buffer. With `stored_once` a launch's second store of something else, anywhere in the buffer, is one too.
     void undefine(DeviceAddress address, std::size_t bytes, bool stored_once = false);
     /// Of the range, the bytes nobody has written.
     [[nodiscard]] std::size_t unwritten(DeviceAddress address, std::size_t bytes) const;

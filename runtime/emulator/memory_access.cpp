@@ -69,7 +69,7 @@ GlobalPlace global_place(Warp& warp, std::uint64_t address, std::uint32_t bytes,
     GlobalPlace place{.host = buffer->host + first};
     if (buffer->written == nullptr) return place;
     if (reads(access)) require_global_written(warp, *buffer, address, bytes);
-    place.once = buffer->stored_once && is_plain_store(access);
+    place.once = buffer->stored != nullptr && is_plain_store(access);
     if (writes(access) && !place.once) buffer->written->mark(first, bytes);
     return place;
 }
@@ -249,7 +249,7 @@ void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* plac
     const Buffer& buffer = *memory.find(address, access.bytes);
     const std::size_t first = address - buffer.address;
     for (std::size_t i = 0; i < access.bytes && warp.launch().config.checks.global_written; ++i) {
-        if (place[i] == value[i] || !buffer.written->all(first + i, 1)) continue;
+        if (place[i] == value[i] || !buffer.stored->all(first + i, 1)) continue;
         throw AccessFault{FaultKind::second_store,
                           fmt::format("stores {} bytes of global memory for the second time, and not the same, at {}",
                                       access.bytes, memory.describe(address + i)),
@@ -257,6 +257,7 @@ void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* plac
     }
     std::memcpy(place, value, access.bytes);
     buffer.written->mark(first, access.bytes);
+    buffer.stored->mark(first, access.bytes);
 }
 
 LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask) {

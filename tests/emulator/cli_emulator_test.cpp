@@ -164,6 +164,7 @@ TEST_CASE("cli emulator: arrays of f32 are multiplied as f32") {
 TEST_CASE("cli emulator: a second run compiles nothing and needs no NVRTC") {
     const Tool tool;
     CHECK(tool.json("run bf16 tn 33 35 37 --device emulator", 0).at("cache") == "compiled");
+    CHECK(tool.json("run bf16 tn 33 35 37 --device emulator", 0).at("cache") == "disk");
     const auto row = tool.json("run bf16 tn 33 35 37 --device emulator", 0, "JITGEMM_NVRTC=/nowhere/libnvrtc.so");
     CHECK(row.at("cache") == "disk");
     CHECK(row.at("verified") == true);

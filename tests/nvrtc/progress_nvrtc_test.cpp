@@ -23,7 +23,7 @@ TEST_CASE("the tool: a terminal shows what a run waits for and for how many seco
     const Tool tool;
     constexpr unsigned short kColumns = 60;
     const TerminalRun run =
-        run_on_terminal(command("run --source '" + slow_dump(tool, 12000) + "' --device emulator"), kColumns);
+        run_on_terminal(command("run --source '" + slow_dump(tool, 40000) + "' --device emulator"), kColumns);
     INFO(run.err);
     CHECK(run.exit_code == 0);
     CHECK_THAT(run.err, ContainsSubstring("compiling with NVRTC: mma_multistage_tn_a-bf16"));

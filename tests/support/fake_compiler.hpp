@@ -11,6 +11,7 @@ namespace jitgemm::testing {
 class FakeCompiler : public Compiler {
 public:
     [[nodiscard]] int nvrtc_version() override { return 130; }
+    [[nodiscard]] std::string nvrtc_build() override { return {}; }
     [[nodiscard]] CompiledKernel compile(const CompileRequest& request) override {
         ++compiles;
         if (on_compile) on_compile(request);

@@ -156,7 +156,7 @@ TEST_CASE("the tool: dump writes the same file to stdout, to -o and into JSON") 
     CHECK(document.at("text") == printed.out);
     CHECK(document.at("spec").at("m") == 1000);
     CHECK(!document.at("entries").empty());
-    CHECK(tool.run(problem + " -o '" + (tool.folder() / "no/such/kernel.cu") + "'").exit_code == 1);
+    CHECK(tool.run(problem + " -o '" + (tool.folder() / "no/such/kernel.cu") + "'").exit_code == 2);
 }
 
 TEST_CASE("the tool: a kernel's name names its types and layout, so nothing else need be said") {
