@@ -1,3 +1,4 @@
+#include "generator/families/bounded.hpp"
 #include "generator/families/constraint_checks.hpp"
 #include "generator/families/simt_constraints.hpp"
 #include "generator/families/simt_long_k_family.hpp"
@@ -34,7 +35,7 @@ void check_lanes(Reasons& reasons, const SimtLongKConfig& c) {
 void check_thread_tile(Reasons& reasons, const SimtLongKConfig& c) {
     check_range(reasons, "thread_tile.m", c.thread.m, 1, kLongKMaxThreadTile);
     check_range(reasons, "thread_tile.n", c.thread.n, 1, kLongKMaxThreadTile);
-    check_range(reasons, "sums of a thread", c.thread.m * c.thread.n, 1, kLongKMaxSums);
+    check_range(reasons, "sums of a thread", bounded_product(c.thread.m, c.thread.n), 1, kLongKMaxSums);
 }
 
 void check_share_of_k(Reasons& reasons, const SimtLongKConfig& c) {
@@ -44,7 +45,7 @@ void check_share_of_k(Reasons& reasons, const SimtLongKConfig& c) {
     check_range(reasons, "resident", c.resident, 1, kLongKMaxResident);
     check_range(reasons, "split_k", c.split_k, 1, kLongKMaxSplits);
     check_divides(reasons, "block_k", c.block_k, "the four k of every lane and warp along K",
-                  kLongKQuad * c.warps * c.lanes.k);
+                  bounded_product(kLongKQuad, c.warps, c.lanes.k));
 }
 
 void check_copies(Reasons& reasons, std::string_view name, const SimtLongKOperand& operand) {

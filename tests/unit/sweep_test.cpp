@@ -214,7 +214,8 @@ TEST_CASE("a want of memory is no kernel's verdict: nothing of it is stored, and
     const SweepResult first = bench.run({asked}, options);
     CHECK_FALSE(first.problems.at(0).record.winner->complete);
     CHECK(first.problems[0].wanted_memory);
-    for (const Trial& trial : bench.store.read_sweep(1).at(0).trials) CHECK(trial.verdict() == Verdict::fine);
+    const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
+    for (const Trial& trial : stored.at(0).trials) CHECK(trial.verdict() == Verdict::fine);
 
     bench.compiling.outcomes.clear();
     bench.scripts[0]->faults.clear();

@@ -123,7 +123,7 @@ TEST_CASE("a neighbour is of the same types, layout, order of D, C and alignment
     REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::heuristic);
 }
 
-TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken") {
+TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken", "[heavy]") {
     // Tiles of 16 rows hold m = 16 in one; m = 40 takes three, and as many times B is read.
     const GemmSpec tuned_spec = spec_of(16, 4096, 4096);
     const GemmSpec asked = spec_of(40, 4096, 4096);
