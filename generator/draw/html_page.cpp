@@ -49,6 +49,9 @@ polyline.g{fill:none;stroke:var(--line);stroke-width:1;pointer-events:none}
 details{margin:8px 0}
 summary{cursor:pointer}
 td.why{white-space:normal;text-align:left}
+th.why{text-align:left}
+.side>div{max-width:100%}
+.side>.legend{flex-basis:100%;margin:0}
 #hint{position:fixed;z-index:9;pointer-events:none;display:none;max-width:min(28em,92vw);padding:5px 9px;border-radius:6px;
 background:var(--ink);color:var(--paper);font-size:13px;white-space:pre-line;box-shadow:0 2px 10px #0005}
 )css";

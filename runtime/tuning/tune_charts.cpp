@@ -134,7 +134,9 @@ std::string winners_roofline(const std::vector<ProblemFigures>& problems, const 
     }
     const double terabytes = gpu.dram_bytes_per_second / 1e12;
     if (terabytes > 0) chart.memory.push_back({terabytes, fmt::format("DRAM {:.1f} TB/s", terabytes)});
-    return roofline_chart(chart);
+    const std::string figure = roofline_chart(chart);
+    if (figure.empty()) return {};
+    return "<div>" + figure + legend({{kOurs, "on tensor cores"}, {kMedian, "f32, on FP32 cores"}}) + "</div>\n";
 }
 
 std::string distribution_chart(const std::vector<ProblemFigures>& problems) {

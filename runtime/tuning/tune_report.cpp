@@ -79,10 +79,10 @@ std::string winner_row(const ProblemFigures& problem) {
 
 std::string winners(std::span<const ProblemFigures> problems, std::string_view title) {
     if (problems.empty()) return {};
-    std::string html =
-        fmt::format("<h2>{}</h2>\n", title) +
-        "<figure><table>\n<tr><th>problem</th><th>µs</th><th>TFLOP/s</th><th>over heuristic</th>"
-        "<th>over cuBLASLt</th><th>timed</th><th>complete</th><th>kernel, or why there is none</th></tr>\n";
+    std::string html = fmt::format("<h2>{}</h2>\n", title) +
+                       "<figure><table>\n<tr><th>problem</th><th>µs</th><th>TFLOP/s</th><th>over heuristic</th>"
+                       "<th>over cuBLASLt</th><th>timed</th><th>complete</th><th class=\"why\">kernel, or why there is "
+                       "none</th></tr>\n";
     for (const ProblemFigures& problem : problems) html += winner_row(problem);
     return html + "</table></figure>\n";
 }
@@ -139,7 +139,8 @@ std::string failures(const std::vector<ProblemRecord>& problems) {
     const std::vector<FailureGroup> groups = failure_groups(problems);
     if (groups.empty()) return "<h2>Failures</h2>\n<p>None.</p>\n";
     std::string html =
-        "<h2>Failures</h2>\n<figure><table>\n<tr><th>verdict</th><th>reason</th><th>kernel, for example</th>"
+        "<h2>Failures</h2>\n<figure><table>\n<tr><th>verdict</th><th class=\"why\">reason</th><th "
+        "class=\"why\">kernel, for example</th>"
         "<th>candidates</th></tr>\n";
     for (const FailureGroup& group : groups)
         html += fmt::format(
