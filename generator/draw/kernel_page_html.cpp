@@ -66,8 +66,8 @@ std::string conflicts_html(const std::vector<SharedAccess>& accesses) {
 /// How A and B travel, where no drawing shows it.
 std::string operands_section(const KernelPage& page) {
     std::string html =
-        "<figure><table>\n<tr><th>operand</th><th>lies with K</th><th>copy</th><th>in shared memory, or "
-        "read</th></tr>\n";
+        "<figure><table>\n<tr><th>operand</th><th>lies with K</th><th class=\"why\">copy</th>"
+        "<th class=\"why\">in shared memory, or read</th></tr>\n";
     for (const OperandPath& path : page.anatomy.operands)
         html += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"why\">{}</td><td class=\"why\">{}</td></tr>\n",
                             to_string(path.operand), path.k_major ? "contiguous" : "strided", escape_markup(path.copy),

@@ -142,7 +142,8 @@ TEST_CASE("a sweep's page in a browser: no fault, nothing loaded, hints of its b
     if (browser().empty()) SKIP_TEST("no chromium here");
     const TemporaryFolder folder;
     const std::string html = tuning::tune_page(made_up_sweep());
-    for (const int width : {1200, 500}) check_page(folder, html, "1.25 times the heuristic's speed", 1, width);
+    for (const int width : {1200, 500})
+        check_page(folder, html, "2 problems at 1.2 to 1.5 times the heuristic's kernel", 1, width);
     put_text(folder / "tuned.html", html);
     for (const bool dark : {false, true}) check_screenshot(folder, "tuned.html", dark);
 }
