@@ -85,9 +85,8 @@ std::string compiler_name(int nvrtc_version, std::string_view build) {
 
 NamedCompiler parse_compiler_name(std::string_view text) {
     NamedCompiler named;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, named.nvrtc_version);
-    const std::string_view build(rest, static_cast<std::size_t>(end - rest));
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), named.nvrtc_version);
+    const std::string_view build = text.substr(static_cast<std::size_t>(rest - text.data()));
     const bool well_formed = error == std::errc() && named.nvrtc_version > 0 && build.starts_with('-') &&
                              std::all_of(build.begin() + 1, build.end(), is_hex_digit);
     if (!well_formed) return {};

@@ -76,7 +76,7 @@ TileOrder order_by(const GemmSpec& spec, const TileShape& block, const KernelRas
                 first.emplace_back(number, TileIndex{m, n});
                 footprint.add({m, n});
             }
-    std::ranges::stable_sort(first, {}, &std::pair<std::int64_t, TileIndex>::first);
+    std::ranges::sort(first, {}, &std::pair<std::int64_t, TileIndex>::first);  // no two have the same number
     for (const auto& [number, tile] : first) order.first_wave.push_back(tile);
     order.footprint = footprint.bytes_of(spec, block);
     return order;

@@ -136,7 +136,9 @@ std::int64_t parse_extents(TokenReader& reader, Variable& variable) {
         }
         const std::int64_t extent = reader.expect_integer();
         if (extent < 0) reader.fail(fmt::format("variable {} has a negative extent", variable.name));
-        if (extent > kMostDeclaredBytes || (count *= extent) > kMostDeclaredBytes)
+        const bool countable = extent <= kMostDeclaredBytes;
+        if (countable) count *= extent;
+        if (!countable || count > kMostDeclaredBytes)
             reader.fail(fmt::format("variable {} is too large: a module declares up to {} bytes", variable.name,
                                     kMostDeclaredBytes));
         reader.expect(']');

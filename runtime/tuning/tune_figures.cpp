@@ -179,7 +179,9 @@ std::vector<ProblemFigures> worst(const std::vector<ProblemFigures>& problems, S
     std::vector<ProblemFigures> slowest;
     for (const ProblemFigures& problem : problems)
         if ((problem.*speedup)()) slowest.push_back(problem);
-    std::ranges::stable_sort(slowest, {}, [&](const ProblemFigures& problem) { return *(problem.*speedup)(); });
+    std::ranges::sort(slowest, {}, [&](const ProblemFigures& problem) {
+        return std::pair(*(problem.*speedup)(), to_string(problem.spec));
+    });
     if (slowest.size() > count) slowest.resize(count);
     return slowest;
 }

@@ -123,7 +123,7 @@ std::string speedups(const std::vector<ProblemFigures>& problems) {
 
 /// Rows of marks, folded away where they would fill screens.
 std::string distribution(const std::vector<ProblemFigures>& problems) {
-    const std::string chart = distribution_chart(problems);
+    std::string chart = distribution_chart(problems);
     if (problems.size() <= kFewProblems || chart.empty()) return chart;
     return fmt::format("<details><summary>Times of all candidates of {} problems</summary>\n{}</details>\n",
                        problems.size(), chart);
