@@ -48,7 +48,8 @@ int stages_for(SimtLongKConfig config, const GemmSignature& problem, const Arch&
 std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, const GpuModel& gpu) {
     const std::int64_t tiles = block_count({.tile_m = config.block().m, .tile_n = config.block().n}, spec);
     const std::int64_t k_blocks = (spec.k + config.block_k - 1) / config.block_k;
-    const std::int64_t most = std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.resident / tiles, 1, k_blocks);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.resident / tiles, 1, k_blocks);
     const std::int64_t rounds = (k_blocks + most - 1) / most;
     return {static_cast<int>(most), static_cast<int>((k_blocks + rounds - 1) / rounds)};
 }

@@ -79,11 +79,13 @@ TEST_CASE("random problems: no right kernel is refused", "[random-problems]") {
                          "refused: {}\n  {}\n  JITGEMM_TEST_SEED={} JITGEMM_TEST_FIRST={} JITGEMM_TEST_PROBLEMS=1 "
                          "jitgemm_emulator_tests \"[random-problems]\"",
                          describe(problem), text, seed, first + done)
-                  << std::endl;
+                  << '\n'
+                  << std::flush;
     }
     std::cout << fmt::format("{} random problems of seed {} in {} s, {} refused", done, seed,
                              std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count(), refused)
-              << std::endl;
+              << '\n'
+              << std::flush;
     CHECK(done > 0);
     CHECK(refused == 0);
 }

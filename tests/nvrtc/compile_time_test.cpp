@@ -67,7 +67,7 @@ void check_against(const CompileCost& aligned, const GemmSpec& spec) {
 /// Sizes of all magnitudes up to 5000, most of them odd; what the operands are aligned to is often less than the pitch allows.
 GemmSpec random_problem(std::mt19937& random) {
     using enum DataType;
-    const auto size = [&] { return std::int64_t{1} + random() % (std::int64_t{5} << random() % 11); };
+    const auto size = [&] { return 1 + static_cast<std::int64_t>(random() % (std::uint64_t{5} << random() % 11)); };
     GemmSpec spec = testing::spec_of(pick(random, {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}),
                                      size(), size(), size(), pick(random, {bf16, f16, f32}));
     if (random() % 2 == 0) spec.c = pick(random, {bf16, f16, f32});

@@ -56,7 +56,7 @@ TEST_CASE("tune: problems are printed in the order asked, however they end") {
     Output output(false);
     const std::string text = stdout_of([&] {
         TuneWatcher watcher(output, std::vector<GemmSpec>(6), true);
-        for (const std::size_t index : {2, 0, 1, 5, 4}) watcher.problem(ended(index));
+        for (const std::size_t index : {2U, 0U, 1U, 5U, 4U}) watcher.problem(ended(index));
         watcher.problem(ended(0, "another class"));
     });
     CHECK(order_of(text) ==

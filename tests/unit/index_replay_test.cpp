@@ -29,7 +29,7 @@ Selection selection(std::string_view family, std::string_view parameters = "") {
 /// Nothing wrong, or no means of telling.
 void check_replay(const IndexReplay& replay) {
     const std::optional<std::string> wrong = replay.run();
-    if (wrong) CHECK(*wrong == "");
+    if (wrong) CHECK_THAT(*wrong, Catch::Matchers::Equals(""));
 }
 
 /// simt_long_k's partial sums lie in an order of their own, which the replay's expectations don't know.
@@ -55,7 +55,7 @@ std::int64_t edge(std::mt19937& random) {
         case 0: return k2To27 + around;
         case 1: return kMost - static_cast<std::int64_t>(random() % 10);
         case 2: return (std::int64_t{1} << (24 + random() % 7)) + around;
-        default: return (std::int64_t{1} << 31) / (1 + random() % 255) + around;
+        default: return (std::int64_t{1} << 31) / (1 + static_cast<std::int64_t>(random() % 255)) + around;
     }
 }
 
