@@ -1,6 +1,7 @@
 #include "generator/families/simt_long_k_geometry.hpp"
 
 #include "generator/layout/bank_conflicts.hpp"
+#include "generator/round_up.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -12,8 +13,6 @@ constexpr int kLongKFloatBytes = 4;
 constexpr int kAddressRegisters = 36;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
 constexpr int kLanesOfAPhase = 8;      // of a 16-byte access to shared memory
 
-int parts_of(int whole, int part) { return part > 0 ? (whole + part - 1) / part : 0; }
-
 /// Rows of K: the lanes of a phase, neighbouring k first, then neighbouring rows, shall meet every bank once.
 int k_major_pitch(const SimtLongKConfig& config) {
     if (config.lanes.k >= kLanesOfAPhase) return config.block_k;
@@ -24,7 +23,7 @@ int k_major_pitch(const SimtLongKConfig& config) {
 /// Rows of one k: vectors and pieces are aligned, and lanes that have neighbouring k are an odd number of them apart.
 int mn_major_pitch(const SimtLongKConfig& config, const SimtLongKOperand& operand) {
     const int unit = std::max(operand.vector, operand.piece);
-    const int units = parts_of(operand.columns, unit);
+    const int units = ceil_div(operand.columns, unit);
     return unit * (config.lanes.k > 1 ? units | 1 : units);
 }
 
@@ -47,11 +46,11 @@ SimtLongKOperand operand_geometry(bool k_major, int thread, int lanes, int align
     operand.vector = widest_vector(alignment, operand.columns);
     operand.pitch = k_major ? k_major_pitch(config) : mn_major_pitch(config, operand);
     operand.stage_floats = operand.rows * operand.pitch;
-    operand.vectors_per_row = parts_of(operand.columns, operand.vector);
+    operand.vectors_per_row = ceil_div(operand.columns, operand.vector);
     const int threads = config.warps * kWarpLanes;
-    const int parts = parts_of(operand.vectors_per_row, threads);
+    const int parts = ceil_div(operand.vectors_per_row, threads);
     operand.rows_per_pass = operand.vectors_per_row == 0 ? 0 : parts > 1 ? 1 : threads / operand.vectors_per_row;
-    operand.passes_per_step = parts_of(parts_of(operand.rows, operand.rows_per_pass), steps);
+    operand.passes_per_step = ceil_div(ceil_div(operand.rows, operand.rows_per_pass), steps);
     operand.copies = operand.passes_per_step * parts;
     return operand;
 }
