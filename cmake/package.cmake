@@ -1,4 +1,5 @@
-# cmake --install: static libraries, the public header with the three it includes, a package for find_package(jitgemm), docs.
+# cmake --install: static libraries, the public header with the three it includes, a package for find_package(jitgemm) and one for
+# pkg-config, docs.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -28,6 +29,12 @@ configure_package_config_file(cmake/jitgemmConfig.cmake.in jitgemmConfig.cmake I
 write_basic_package_version_file(jitgemmConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/jitgemmConfig.cmake ${PROJECT_BINARY_DIR}/jitgemmConfigVersion.cmake
         DESTINATION ${package_directory})
+
+# For builds without CMake: pkg-config --cflags --libs jitgemm
+set(pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_prefix /${pc_directory} /)
+configure_file(cmake/jitgemm.pc.in jitgemm.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/jitgemm.pc DESTINATION ${pc_directory})
 
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})    # as README.md links to it

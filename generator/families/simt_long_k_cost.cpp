@@ -110,6 +110,7 @@ constexpr double kSpillLoss = 0.01;         // a register that a thread wants an
 constexpr double kLoneBlock = 0.02;         // lost where no other block runs while one waits at its barrier
 constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
 constexpr double kBothEntriesUs = 6.45;     // launches, first k-block, drain
+constexpr double kL2BytesPerCycle = 64;     // into an SM, at most: shown, never the slowest unit here
 constexpr double kUsPerSum = 0.86e-3;       // of D and resident block: added up in the block, stored, read
 
 /// What one warp takes for a k-block: issue slots, of them those of fmas, and wavefronts of the load-store unit.
@@ -204,6 +205,8 @@ CostEstimate simt_long_k_cost(const GemmSpec& spec, const KernelConfig& config, 
     cost.tail_us = cost.math_us * std::max(0.0, 1 - static_cast<double>(spec.k) / (c.split_k * rounds * c.block_k));
     cost.tensor_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
     cost.shared_us = rounds * warps_of_an_sm * demand.wavefronts * us_per_cycle;
+    const double fill_bytes = 4.0 * (c.block().m + c.block().n) * c.block_k;
+    cost.l2_us = rounds * on_an_sm * fill_bytes / kL2BytesPerCycle * us_per_cycle;
     const double traffic = compulsory_bytes(spec) + 2.0 * 4 * c.split_k * sums;
     cost.dram_us = traffic / (kDramShareOfLongK * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = kBothEntriesUs + kUsPerSum * sums * on_an_sm;

@@ -21,6 +21,30 @@ function(build_and_run_consumer prefix name)
     run(${work}/${name}/consumer)
 endfunction()
 
+# As a build without CMake does. A Requires of the file needs SQLite's own.
+find_program(PKG_CONFIG pkg-config)
+function(build_and_run_with_pkg_config prefix name)
+    if(NOT PKG_CONFIG)
+        message(STATUS "pkg-config is not installed: jitgemm.pc is not tried")
+        return()
+    endif()
+    file(GLOB_RECURSE description ${prefix}/*/jitgemm.pc)
+    get_filename_component(folder "${description}" DIRECTORY)
+    output_of(flags ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} ${PKG_CONFIG} --cflags --libs jitgemm)
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run(${COMPILER} -std=c++20 ${CONSUMER}/consumer.cpp ${flags} -o ${work}/${name})
+    run(${work}/${name})
+endfunction()
+
+# One message, not a hundred about what C++17 lacks.
+function(expect_refusal_of_cpp17 prefix)
+    execute_process(COMMAND ${COMPILER} -std=c++17 -fsyntax-only -I${prefix}/include ${CONSUMER}/consumer.cpp
+                    RESULT_VARIABLE status ERROR_VARIABLE said)
+    if(status EQUAL 0 OR NOT said MATCHES "jitgemm needs C\\+\\+20" OR said MATCHES "span")
+        message(FATAL_ERROR "a program in C++17 is told:\n${said}")
+    endif()
+endfunction()
+
 # ---- cmake --install ------------------------------------------------------------------------------------------------
 
 # Other tests may write beside: only what an install could have written counts. The manifest is CMake's own.
@@ -36,6 +60,8 @@ file(TOUCH ${work}/before)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
 expect_untouched_since(${work}/before)
 build_and_run_consumer(${work}/prefix installed)
+build_and_run_with_pkg_config(${work}/prefix installed_pc)
+expect_refusal_of_cpp17(${work}/prefix)
 
 # ---- no foreign names in the libraries ------------------------------------------------------------------------------
 
@@ -81,3 +107,4 @@ foreach(file include/jitgemm/jitgemm.hpp share/doc/jitgemm/README.md share/doc/j
     endif()
 endforeach()
 build_and_run_consumer(${work}/elsewhere unpacked)
+build_and_run_with_pkg_config(${work}/elsewhere unpacked_pc)

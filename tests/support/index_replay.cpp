@@ -136,8 +136,12 @@ struct Problem {
     [[nodiscard]] bool leaves_partials() const { return has_entry(entries, "gemm_reduce"); }
     [[nodiscard]] bool cuts_tiles() const { return has_entry(entries, "gemm_add_rests"); }
     [[nodiscard]] TileIndex tiles() const { return tiles_of(anatomy.block, spec.m, spec.n); }
+    /// A split has every split_k-th k-block, not one stretch of K; its partial sums lie as D does, without padding.
+    [[nodiscard]] bool interleaves_splits() const { return std::holds_alternative<SimtLongKConfig>(config.family); }
     /// From one row of partial sums to the next.
-    [[nodiscard]] std::int64_t partial_pitch() const { return (spec.n + 3) / 4 * 4; }
+    [[nodiscard]] std::int64_t partial_pitch() const {
+        return interleaves_splits() ? spec.n : (spec.n + 3) / 4 * 4;
+    }
 };
 
 View view_of(const Problem& p, Operand operand) {
@@ -223,11 +227,28 @@ Range clipped(std::int64_t tile, std::int64_t size, std::int64_t extent) {
     return {tile * size, std::min((tile + 1) * size, extent)};
 }
 
+/// From the first to the last k of a split.
 Range k_of_split(const Problem& p, int split) {
     const std::int64_t block_k = std::max(1, p.anatomy.block.k);
     const std::int64_t together = block_k * p.anatomy.split_k;
-    const std::int64_t share = (p.spec.k + together - 1) / together * block_k;
-    return {std::min(split * share, p.spec.k), std::min((split + 1) * share, p.spec.k)};
+    const std::int64_t rounds = (p.spec.k + together - 1) / together;
+    if (p.interleaves_splits()) {
+        const std::int64_t first = split * block_k;
+        const std::int64_t blocks = (p.spec.k - first + block_k - 1) / block_k;     // from there on
+        const std::int64_t last = first + (blocks - 1) / p.anatomy.split_k * together;
+        return {std::min(first, p.spec.k), std::min(last + block_k, p.spec.k)};
+    }
+    return {std::min(split * rounds * block_k, p.spec.k), std::min((split + 1) * rounds * block_k, p.spec.k)};
+}
+
+/// The stretches of K that a split reads, and no others.
+std::vector<Range> stretches(const Problem& p, Range of_split) {
+    if (!p.interleaves_splits()) return {of_split};
+    std::vector<Range> list;
+    const std::int64_t step = std::int64_t{p.anatomy.block.k} * p.anatomy.split_k;
+    for (std::int64_t k = of_split.first; k < of_split.end; k += step)
+        list.push_back({k, std::min(k + p.anatomy.block.k, p.spec.k)});
+    return list;
 }
 
 std::string expect_operand(const Problem& p, Operand operand, Range mn, Range k, const char* kind) {
@@ -248,7 +269,9 @@ std::string tile_text(const Problem& p, const KernelEntry& gemm, TileIndex tile,
     const char* const input = is_long ? "span" : "cover";
     const char* const output = is_long ? "within" : "cover";
 
-    std::string text = expect_operand(p, Operand::a, rows, k, input) + expect_operand(p, Operand::b, columns, k, input);
+    std::string text;
+    for (const Range& part : is_long ? std::vector{k} : stretches(p, k))
+        text += expect_operand(p, Operand::a, rows, part, input) + expect_operand(p, Operand::b, columns, part, input);
     std::int64_t block = family.owner(p.spec, p.config, rows.first, columns.first).block;
     std::vector<std::int64_t> blocks{block};
     if (p.leaves_partials()) {
@@ -367,10 +390,30 @@ std::string add_rests_text(const Problem& p, const KernelEntry& entry) {
     });
 }
 
+/// A block adds up the sums of 32 columns of a row.
+std::string reduce_interleaved_text(const Problem& p, const KernelEntry& entry) {
+    constexpr std::int64_t kColumns = 32;
+    const std::int64_t blocks_of_row = (p.spec.n + kColumns - 1) / kColumns;
+    std::string text;
+    for (const std::int64_t block : telling(p.spec.m * blocks_of_row)) {
+        const std::int64_t row = block / blocks_of_row;
+        const Range columns = clipped(block % blocks_of_row, kColumns, p.spec.n);
+        text += expect("D", "write", {row, row + 1}, columns, "cover");
+        if (p.spec.c) text += expect("C", "read", {row, row + 1}, columns, "cover");
+        for (int split = 0; split < p.anatomy.split_k; ++split) {
+            const std::int64_t line = split * p.spec.m + row;
+            text += expect("sums", "read", {line, line + 1}, columns, "cover");
+        }
+        text += fmt::format("run {} 0 1 {}\ncheck\n", block, entry.threads);
+    }
+    return text;
+}
+
 std::string entry_text(const Problem& p, const KernelEntry& entry) {
     if (entry.function == "gemm_pack_a") return pack_text(p, entry, Operand::a);
     if (entry.function == "gemm_pack_b") return pack_text(p, entry, Operand::b);
-    if (entry.function == "gemm_reduce") return reduce_text(p, entry);
+    if (entry.function == "gemm_reduce")
+        return p.interleaves_splits() ? reduce_interleaved_text(p, entry) : reduce_text(p, entry);
     if (entry.function == "gemm_add_rests") return add_rests_text(p, entry);
     return gemm_text(p, entry);
 }

@@ -15,6 +15,7 @@
 #define __align__(bytes) alignas(bytes)
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
+#define __shared__ static       // of a known size; threads take turns
 
 struct Index {
     unsigned x = 0, y = 0, z = 0;
@@ -38,10 +39,12 @@ inline int min(int a, int b) { return a < b ? a : b; }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 inline long long min(long long a, long long b) { return a < b ? a : b; }
 inline int max(int a, int b) { return a > b ? a : b; }
+inline long long max(long long a, long long b) { return a > b ? a : b; }
 using std::fmaf;
 
 inline void __syncthreads() {}
 inline void __syncwarp() {}
+inline float __shfl_xor_sync(unsigned, float value, int) { return value; }
 inline float __uint_as_float(unsigned bits) { return static_cast<float>(bits); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
