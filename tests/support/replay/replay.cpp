@@ -262,9 +262,10 @@ void perform(const AsyncCopy& copy, std::initializer_list<std::uint64_t> operand
     const std::uint64_t* const value = operands.begin();
     if ((copy.skippable && value[3] != 0) || (copy.ignorable && value[2] == 0)) return;
     const std::uint64_t size = copy.size_operand >= 0 ? value[copy.size_operand] : std::uint64_t(copy.size);
-    if (value[1] % size != 0)
-        report("cp.async of %llu bytes that are not aligned so", static_cast<unsigned long long>(size));
     const std::uint64_t bytes = copy.read_operand >= 0 ? value[copy.read_operand] : size;
+    // A source that is not read may point anywhere: beyond a lone line, whose pitch promises nothing, GPUs take it.
+    if (bytes > 0 && value[1] % size != 0)
+        report("cp.async of %llu bytes that are not aligned so", static_cast<unsigned long long>(size));
     if (bytes > size)
         report("cp.async reads %lld bytes of %llu", static_cast<long long>(bytes),
                static_cast<unsigned long long>(size));
