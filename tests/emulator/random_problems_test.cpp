@@ -10,6 +10,7 @@
 #include "tests/emulator/emulator.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -70,8 +71,10 @@ TEST_CASE("random problems: no right kernel is refused", "[random-problems]") {
     Emulators emulators;
     std::uint64_t done = 0;
     std::uint64_t refused = 0;
+    std::map<std::string, int, std::less<>> families;
     for (; done < problems && Clock::now() - begin < most; ++done) {
         const RandomProblem problem = random_problem(seed, first + done);
+        ++families[std::string(family_name(problem.config))];
         const std::string text = complaint(emulators, problem);
         if (text.empty()) continue;
         ++refused;
@@ -82,8 +85,9 @@ TEST_CASE("random problems: no right kernel is refused", "[random-problems]") {
                   << '\n'
                   << std::flush;
     }
-    std::cout << fmt::format("{} random problems of seed {} in {} s, {} refused", done, seed,
-                             std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count(), refused)
+    std::cout << fmt::format("{} random problems of seed {} in {} s, {} refused; {}", done, seed,
+                             std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count(), refused,
+                             families)
               << '\n'
               << std::flush;
     CHECK(done > 0);
