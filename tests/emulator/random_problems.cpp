@@ -48,7 +48,7 @@ GemmSpec random_types(RandomBits& random) {
     constexpr std::array kOutputs{DataType::bf16, DataType::f16, DataType::f32};
     GemmSpec spec;
     spec.a = pick(random, kInputs);
-    spec.b = spec.a;    // only e4m3 and e5m2 mix
+    spec.b = spec.a;  // only e4m3 and e5m2 mix
     spec.d = chance(random, 2) ? spec.a : pick(random, kOutputs);
     if (chance(random, 3)) spec.c = chance(random, 2) ? spec.d : pick(random, kOutputs);
     spec.accumulator = spec.a == DataType::f16 && chance(random, 3) ? DataType::f16 : DataType::f32;

@@ -139,9 +139,7 @@ struct Problem {
     /// A split has every split_k-th k-block, not one stretch of K; its partial sums lie as D does, without padding.
     [[nodiscard]] bool interleaves_splits() const { return std::holds_alternative<SimtLongKConfig>(config.family); }
     /// From one row of partial sums to the next.
-    [[nodiscard]] std::int64_t partial_pitch() const {
-        return interleaves_splits() ? spec.n : (spec.n + 3) / 4 * 4;
-    }
+    [[nodiscard]] std::int64_t partial_pitch() const { return interleaves_splits() ? spec.n : (spec.n + 3) / 4 * 4; }
 };
 
 View view_of(const Problem& p, Operand operand) {
@@ -234,7 +232,7 @@ Range k_of_split(const Problem& p, int split) {
     const std::int64_t rounds = (p.spec.k + together - 1) / together;
     if (p.interleaves_splits()) {
         const std::int64_t first = split * block_k;
-        const std::int64_t blocks = (p.spec.k - first + block_k - 1) / block_k;     // from there on
+        const std::int64_t blocks = (p.spec.k - first + block_k - 1) / block_k;  // from there on
         const std::int64_t last = first + (blocks - 1) / p.anatomy.split_k * together;
         return {std::min(first, p.spec.k), std::min(last + block_k, p.spec.k)};
     }

@@ -15,7 +15,7 @@
 #define __align__(bytes) alignas(bytes)
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-#define __shared__ static       // of a known size; threads take turns
+#define __shared__ static  // of a known size; threads take turns
 
 struct Index {
     unsigned x = 0, y = 0, z = 0;
