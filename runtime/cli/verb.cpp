@@ -131,7 +131,8 @@ int run_first_word(std::span<const Verb> verbs, const std::string& path, std::sp
 bool wants_json(std::span<const std::string> arguments) {
     const auto has = [&](const char* word) { return std::ranges::find(arguments, word) != arguments.end(); };
     const std::array<std::string, 2> two_words{"--format", "json"};
-    return has("--json") || has("--format=json") || !std::ranges::search(arguments, two_words).empty();
+    const auto found = std::search(arguments.begin(), arguments.end(), two_words.begin(), two_words.end());
+    return has("--json") || has("--format=json") || found != arguments.end();
 }
 
 int dispatch(std::span<const Verb> verbs, const std::string& path, std::span<const std::string> arguments) {
