@@ -1,7 +1,7 @@
 #include "generator/condition.hpp"
 
-#include "generator/error.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

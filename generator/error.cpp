@@ -1,4 +1,4 @@
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 namespace jitgemm {
 namespace {

@@ -1,6 +1,6 @@
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

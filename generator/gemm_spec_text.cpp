@@ -1,6 +1,6 @@
-#include "generator/error.hpp"
-#include "generator/gemm_spec.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <fmt/format.h>
 

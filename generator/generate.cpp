@@ -1,6 +1,6 @@
 #include "generator/generate.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

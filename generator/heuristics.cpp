@@ -1,7 +1,7 @@
 #include "generator/heuristics.hpp"
 
-#include "generator/error.hpp"
 #include "generator/rejection_rules.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "generator/kernel_config.hpp"
 
-#include "generator/error.hpp"
 #include "generator/families/family.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "generator/families/simt_tile2d.hpp"
 #include "generator/families/simt_tile2d_shared.hpp"
 #include "generator/families/wmma_multistage.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <map>
 #include <string>

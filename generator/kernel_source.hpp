@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/arch.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "generator/nearest_name.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "generator/condition.hpp"
 #include "generator/embedded_templates.hpp"
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

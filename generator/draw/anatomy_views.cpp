@@ -1,6 +1,6 @@
 #include "generator/draw/anatomy_views.hpp"
 
-#include "generator/data_type.hpp"
+#include "jitgemm/data_type.hpp"
 
 #include <fmt/format.h>
 

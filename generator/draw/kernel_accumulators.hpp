@@ -2,7 +2,7 @@
 
 #include "generator/draw/picture.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "generator/draw/kernel_page.hpp"
 
 #include "generator/draw/anatomy_views.hpp"
-#include "generator/error.hpp"
 #include "generator/families/mma_multistage_shared_accesses.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "generator/draw/kernel_rasterization.hpp"
 
-#include "generator/data_type.hpp"
 #include "generator/draw/legend.hpp"
 #include "generator/draw/palette.hpp"
 #include "generator/draw/svg.hpp"
+#include "jitgemm/data_type.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "generator/arch.hpp"
 #include "generator/families/mma_multistage_rasterization.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/families/mma_multistage_geometry.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "generator/families/family.hpp"
 
-#include "generator/error.hpp"
 #include "generator/families/mma_multistage_anatomy.hpp"
 #include "generator/families/mma_multistage_constraints.hpp"
 #include "generator/families/mma_multistage_cost.hpp"
@@ -21,6 +20,7 @@
 #include "generator/families/wmma_multistage_names.hpp"
 #include "generator/families/wmma_multistage_render.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "generator/families/mma_multistage_names.hpp"
 
-#include "generator/error.hpp"
 #include "generator/families/mma_multistage_geometry.hpp"
 #include "generator/families/parameter_table.hpp"
 #include "generator/layout/swizzle.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "generator/error.hpp"
 #include "generator/kernel_config.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

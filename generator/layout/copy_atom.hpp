@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/gemm_spec.hpp"
 #include "generator/layout/mma_atom.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/data_type.hpp"
+#include "jitgemm/data_type.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "runtime/cli/output.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 
 #include <memory>
 

@@ -1,5 +1,7 @@
 #include "runtime/cli/arrays.hpp"
 
+#include "jitgemm/device_buffer.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
 

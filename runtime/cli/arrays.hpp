@@ -1,9 +1,10 @@
 #pragma once
 
+#include "jitgemm/context.hpp"
+#include "jitgemm/gemm_kernel.hpp"
+#include "runtime/cli/npy.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/jitgemm.hpp"
-#include "runtime/npy.hpp"
 
 #include <CLI/CLI.hpp>
 

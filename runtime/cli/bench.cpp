@@ -1,4 +1,7 @@
 #include "generator/families/family.hpp"
+#include "jitgemm/context.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_kernel.hpp"
 #include "runtime/cli/device_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
@@ -10,7 +13,7 @@
 #include "runtime/cli/row_writer.hpp"
 #include "runtime/cli/shapes.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/device_name.hpp"
+#include "runtime/device/device_name.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -54,7 +57,7 @@ struct Bench {
 void measure_row(Bench& bench, const ProblemRequest& request) {
     const GemmKernel kernel = bench.context.kernel(request.spec);
     const Measurement measurement =
-        measure(bench.context.impl(), kernel, bench.peers, request, bench.options.timing(request), bench.output);
+        measure(state_of(bench.context), kernel, bench.peers, request, bench.options.timing(request), bench.output);
     if (measurement.peers.empty()) bench.writer.write(report_row(kernel, measurement, nullptr));
     for (const PeerMeasurement& peer : measurement.peers) bench.writer.write(report_row(kernel, measurement, &peer));
 }
@@ -106,7 +109,7 @@ int run_bench(const BenchOptions& options, Output& output) {
     check_device(options.problem);
     if (options.csv != "-") check_output_file("csv", options.csv);
     Context context = open_context(options.problem.options(), output);
-    Peers peers = open_peers(options.measurement.against, context.impl());
+    Peers peers = open_peers(options.measurement.against, state_of(context));
     RowWriter writer(output, options.csv, context.device_name(), options.measurement.protocol);
     Bench bench{std::move(context), std::move(peers), options.measurement, writer, output};
     try {

@@ -1,13 +1,15 @@
+#include "jitgemm/error.hpp"
+#include "jitgemm/options.hpp"
+#include "runtime/cache/kernel_cache.hpp"
+#include "runtime/cli/duration.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/generation.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/sizes.hpp"
 #include "runtime/cli/toolbox.hpp"
-#include "runtime/cli/tune_options.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/kernel_cache.hpp"
-#include "runtime/nvrtc.hpp"
-#include "runtime/nvrtc_build.hpp"
+#include "runtime/compiler/nvrtc.hpp"
+#include "runtime/compiler/nvrtc_build.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

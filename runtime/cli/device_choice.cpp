@@ -3,7 +3,7 @@
 #include "generator/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/target.hpp"
-#include "runtime/device_name.hpp"
+#include "runtime/device/device_name.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,8 @@
 #include "runtime/cli/device_context.hpp"
 
+#include "jitgemm/error.hpp"
 #include "runtime/cli/announced_compiler.hpp"
-#include "runtime/context.hpp"
+#include "runtime/context/context_state.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@ Context open_context(const Options& options, Output& output) {
         output.progress(fmt::format("opening {}", options.device));
         Context context(options);
         output.progress("");
-        std::shared_ptr<Compiler>& compiler = context.impl().compiler;
+        std::shared_ptr<Compiler>& compiler = state_of(context).compiler;
         compiler = announced(std::move(compiler), output);
         return context;
     } catch (const CudaError& error) {

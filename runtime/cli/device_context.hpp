@@ -1,7 +1,8 @@
 #pragma once
 
+#include "jitgemm/context.hpp"
+#include "jitgemm/options.hpp"
 #include "runtime/cli/output.hpp"
-#include "runtime/jitgemm.hpp"
 
 namespace jitgemm::cli {
 

@@ -1,9 +1,9 @@
 #include "runtime/cli/disassembler.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/cli/subprocess.hpp"
-#include "runtime/file_system.hpp"
-#include "runtime/temporary_directory.hpp"
+#include "runtime/support/file_system.hpp"
+#include "runtime/support/temporary_directory.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/jitgemm.hpp"
+#include "jitgemm/options.hpp"
 
 #include <string>
 #include <vector>

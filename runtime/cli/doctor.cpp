@@ -1,10 +1,12 @@
+#include "jitgemm/options.hpp"
+#include "jitgemm/version.hpp"
 #include "runtime/cli/doctor_probes.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/sizes.hpp"
 #include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,17 +2,19 @@
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/context.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/cli/disassembler.hpp"
 #include "runtime/cli/subprocess.hpp"
 #include "runtime/cli/toolbox.hpp"
-#include "runtime/cuda_gpu_model.hpp"
-#include "runtime/driver.hpp"
-#include "runtime/dynamic_library.hpp"
-#include "runtime/emulator_verify.hpp"
-#include "runtime/file_system.hpp"
-#include "runtime/nvrtc.hpp"
-#include "runtime/tuning/store.hpp"
-#include "runtime/verify.hpp"
+#include "runtime/compiler/nvrtc.hpp"
+#include "runtime/cuda/cuda_gpu_model.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/support/dynamic_library.hpp"
+#include "runtime/support/file_system.hpp"
+#include "runtime/tuning/store/store.hpp"
+#include "runtime/verify/emulator_verify.hpp"
+#include "runtime/verify/verify.hpp"
 
 #include <fmt/format.h>
 
@@ -214,7 +216,7 @@ Trial try_to_compile(const Options& options, const GpuModel& gpu, int newest_maj
 Trial try_to_run(const Options& options) {
     return attempt([&] {
         Context context(uncached(options));
-        return trial_of(verify(context.impl(), context.kernel(kTrialSpec)), context);
+        return trial_of(verify(state_of(context), context.kernel(kTrialSpec)), context);
     });
 }
 
@@ -223,7 +225,7 @@ Trial try_to_emulate(const Options& options, const Arch& arch) {
         Options emulated = uncached(options);
         emulated.device = fmt::format("emulator:{}", arch.name);
         Context context(emulated);
-        return trial_of(verify_emulated(context.impl(), context.kernel(kTrialSpec)).verification, context);
+        return trial_of(verify_emulated(state_of(context), context.kernel(kTrialSpec)).verification, context);
     });
 }
 

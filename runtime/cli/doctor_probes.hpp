@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/arch.hpp"
-#include "runtime/jitgemm.hpp"
+#include "jitgemm/options.hpp"
 
 #include <cstdint>
 #include <optional>

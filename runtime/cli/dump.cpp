@@ -1,5 +1,6 @@
 #include "generator/generate.hpp"
 #include "generator/nearest_name.hpp"
+#include "jitgemm/options.hpp"
 #include "runtime/cli/disassembler.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
@@ -7,7 +8,7 @@
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/output_file.hpp"
+#include "runtime/support/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -23,7 +23,7 @@ std::string line_of(const std::string& text, int wanted) {
 
 }  // namespace
 
-EmulatedRun run_emulated(Context::Impl& context, const GemmKernel& kernel, const ProblemRequest& request,
+EmulatedRun run_emulated(ContextState& context, const GemmKernel& kernel, const ProblemRequest& request,
                          Output& output) {
     stop_if_interrupted();
     output.progress(fmt::format("{}: verifying on the {}", shape_text(kernel.spec()), context.device->name()));
@@ -41,7 +41,7 @@ EmulatedRun run_emulated(Context::Impl& context, const GemmKernel& kernel, const
 }
 
 int banner_lines(const GemmKernel& kernel) {
-    const std::string text = banner(*kernel.state().source, kernel.spec());
+    const std::string text = banner(*state_of(kernel).source, kernel.spec());
     return static_cast<int>(std::ranges::count(text, '\n'));
 }
 

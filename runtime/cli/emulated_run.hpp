@@ -1,8 +1,9 @@
 #pragma once
 
+#include "jitgemm/gemm_kernel.hpp"
 #include "runtime/cli/measurement.hpp"
-#include "runtime/emulator_cost.hpp"
-#include "runtime/emulator_verify.hpp"
+#include "runtime/verify/emulated_time.hpp"
+#include "runtime/verify/emulator_verify.hpp"
 
 #include <string>
 
@@ -16,7 +17,7 @@ struct EmulatedRun {
 };
 
 /// Verifies the kernel in all of emulated_trials() and estimates its time. Ctrl-C ends it with EmulatorStopped.
-[[nodiscard]] EmulatedRun run_emulated(Context::Impl& context, const GemmKernel& kernel, const ProblemRequest& request,
+[[nodiscard]] EmulatedRun run_emulated(ContextState& context, const GemmKernel& kernel, const ProblemRequest& request,
                                        Output& output);
 
 /// Lines of the generated body that a message names ("kernel.cu:12") as lines of the whole file, banner included, and the

@@ -1,16 +1,18 @@
 #include "generator/explain.hpp"
+#include "jitgemm/kernel_info.hpp"
+#include "jitgemm/options.hpp"
 
-#include "generator/error.hpp"
 #include "generator/generate.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/cache/kernel_cache.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/explain_report.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/target.hpp"
 #include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/kernel_cache.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/compiler/compiler.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

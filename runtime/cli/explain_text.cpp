@@ -1,3 +1,4 @@
+#include "jitgemm/kernel_info.hpp"
 #include "runtime/cli/explain_report.hpp"
 #include "runtime/cli/json_fields.hpp"
 

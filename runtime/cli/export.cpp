@@ -1,4 +1,4 @@
-#include "runtime/export.hpp"
+#include "runtime/export/export.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/generation.hpp"

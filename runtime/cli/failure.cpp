@@ -1,6 +1,7 @@
 #include "runtime/cli/failure.hpp"
 
 #include "generator/layout/int_tuple.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/emulator/fault.hpp"

@@ -1,8 +1,8 @@
 #include "runtime/cli/files.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/file_system.hpp"
-#include "runtime/output_file.hpp"
+#include "runtime/support/file_system.hpp"
+#include "runtime/support/output_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,10 @@
 #pragma once
 
 #include "generator/generate.hpp"
+#include "jitgemm/options.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 
 #include <string>
 

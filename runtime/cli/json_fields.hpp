@@ -2,10 +2,10 @@
 
 #include "generator/arch.hpp"
 #include "generator/families/family.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 #include "runtime/cli/output.hpp"
-#include "runtime/entry_json.hpp"
-#include "runtime/tuning/lookup.hpp"
+#include "runtime/device/entry_json.hpp"
+#include "runtime/tuning/store/lookup.hpp"
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/jitgemm.hpp"
 
 #include <array>
 #include <string>

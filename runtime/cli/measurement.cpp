@@ -1,6 +1,8 @@
 #include "runtime/cli/measurement.hpp"
 
 #include "generator/nearest_name.hpp"
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/gemm_arguments.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/json_fields.hpp"
@@ -26,7 +28,7 @@ struct Team {
 
 /// One problem being measured: what every step needs.
 struct Trial {
-    Context::Impl& context;
+    ContextState& context;
     const GemmSpec& spec;  ///< resolved
     const ProblemRequest& request;
     const TimingOptions& timing;
@@ -139,13 +141,13 @@ TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
     return timing;
 }
 
-Peers open_peers(const std::vector<std::string>& names, Context::Impl& context) {
+Peers open_peers(const std::vector<std::string>& names, ContextState& context) {
     Peers peers;
     for (const std::string& name : names) peers.push_back(open_peer(name, context));
     return peers;
 }
 
-Measurement measure(Context::Impl& context, const GemmKernel& kernel, const Peers& peers, const ProblemRequest& request,
+Measurement measure(ContextState& context, const GemmKernel& kernel, const Peers& peers, const ProblemRequest& request,
                     const TimingOptions& timing, Output& output) {
     const Trial trial{context, kernel.spec(), request, timing, output};
     Measurement result;

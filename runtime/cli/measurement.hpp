@@ -1,11 +1,12 @@
 #pragma once
 
-#include "runtime/benchmark.hpp"
+#include "jitgemm/gemm_kernel.hpp"
+#include "runtime/bench/benchmark.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/context.hpp"
-#include "runtime/tuning/device_reading.hpp"
-#include "runtime/verify.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/device/device_reading.hpp"
+#include "runtime/verify/verify.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -46,11 +47,11 @@ struct Measurement {
 };
 
 using Peers = std::vector<std::unique_ptr<Peer>>;
-[[nodiscard]] Peers open_peers(const std::vector<std::string>& names, Context::Impl& context);
+[[nodiscard]] Peers open_peers(const std::vector<std::string>& names, ContextState& context);
 
 /// Verifies the kernel, then times it and all peers in alternating rounds, then verifies what the peers' figures stand
 /// for.
-[[nodiscard]] Measurement measure(Context::Impl& context, const GemmKernel& kernel, const Peers& peers,
+[[nodiscard]] Measurement measure(ContextState& context, const GemmKernel& kernel, const Peers& peers,
                                   const ProblemRequest& request, const TimingOptions& timing, Output& output);
 
 }  // namespace jitgemm::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "generator/gemm_spec.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/jitgemm.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "jitgemm/options.hpp"
 
 #include <CLI/CLI.hpp>
 

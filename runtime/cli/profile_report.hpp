@@ -1,5 +1,6 @@
 #pragma once
 
+#include "jitgemm/gemm_kernel.hpp"
 #include "runtime/cli/emulated_run.hpp"
 #include "runtime/cli/output.hpp"
 

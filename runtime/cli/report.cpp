@@ -1,5 +1,6 @@
 #include "runtime/cli/report.hpp"
 
+#include "jitgemm/kernel_info.hpp"
 #include "runtime/cli/json_fields.hpp"
 
 #include <fmt/format.h>

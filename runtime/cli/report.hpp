@@ -1,8 +1,9 @@
 #pragma once
 
+#include "jitgemm/gemm_kernel.hpp"
+#include "jitgemm/gemm_spec.hpp"
 #include "runtime/cli/measurement.hpp"
 #include "runtime/cli/output.hpp"
-#include "runtime/jitgemm.hpp"
 
 #include <string>
 

@@ -1,7 +1,8 @@
 #include "runtime/cli/row_writer.hpp"
 
+#include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/output_file.hpp"
+#include "runtime/support/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,8 @@
 #include "generator/generate.hpp"
+#include "jitgemm/context.hpp"
+#include "jitgemm/gemm_kernel.hpp"
+#include "jitgemm/kernel_info.hpp"
+#include "jitgemm/options.hpp"
 #include "runtime/cli/arrays.hpp"
 #include "runtime/cli/device_choice.hpp"
 #include "runtime/cli/device_context.hpp"
@@ -12,8 +16,8 @@
 #include "runtime/cli/profile_report.hpp"
 #include "runtime/cli/report.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/device_name.hpp"
-#include "runtime/emulator_device.hpp"
+#include "runtime/device/device_name.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,11 +69,11 @@ Job make_job(const RunOptions& options, Output& output) {
 
 GemmKernel make_kernel(Context& context, const Job& job, Output& output) {
     output.progress(fmt::format("{}: choosing a kernel", shape_text(job.request.spec)));
-    return job.dump ? context.impl().build(*job.dump) : context.kernel(job.request.spec);
+    return job.dump ? state_of(context).build(*job.dump) : context.kernel(job.request.spec);
 }
 
 std::string source_file(const GemmKernel& kernel) {
-    const std::string& folder = kernel.state().cache_directory;
+    const std::string& folder = state_of(kernel).cache_directory;
     return folder.empty() ? std::string() : folder + "/kernel.cu";
 }
 
@@ -173,10 +177,10 @@ int verdict(const Verification& verification, Output& output) {
 int run_on_emulator(const RunOptions& options, const Job& job, const Options& settings, Output& output) {
     check_emulated(options, job, settings);
     Context context = open_context(settings, output);
-    as_emulator(*context.impl().device)->set_stop_request(interrupted);
+    as_emulator(*state_of(context).device)->set_stop_request(interrupted);
     const GemmKernel kernel = make_kernel(context, job, output);
     if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
-    EmulatedRun run = run_emulated(context.impl(), kernel, job.request, output);
+    EmulatedRun run = run_emulated(state_of(context), kernel, job.request, output);
     tell_inputs(job, run.measurement.verification);
 
     output.text(to_text(context, kernel, run.measurement));
@@ -191,11 +195,11 @@ int run_on_gpu(const RunOptions& options, const Job& job, const Options& setting
     if (options.profile) throw UsageError("--profile is the emulator's: add --device emulator; a GPU has ncu");
     const TimingOptions timing = options.measurement.timing(job.request);
     Context context = open_context(settings, output);
-    const Peers peers = open_peers(options.measurement.against, context.impl());
+    const Peers peers = open_peers(options.measurement.against, state_of(context));
 
     const GemmKernel kernel = make_kernel(context, job, output);
     if (job.arrays) multiply_arrays(context, kernel, *job.arrays, options.arrays.out, output);
-    Measurement measurement = measure(context.impl(), kernel, peers, job.request, timing, output);
+    Measurement measurement = measure(state_of(context), kernel, peers, job.request, timing, output);
     tell_inputs(job, measurement.verification);
 
     output.text(to_text(context, kernel, measurement));

@@ -1,6 +1,6 @@
 #include "runtime/cli/shape_ranges.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 #include "runtime/cli/shapes.hpp"
 
+#include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/shape_ranges.hpp"
 

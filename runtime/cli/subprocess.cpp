@@ -1,6 +1,6 @@
 #include "runtime/cli/subprocess.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <array>
 #include <cerrno>

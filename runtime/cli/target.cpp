@@ -1,10 +1,11 @@
 #include "runtime/cli/target.hpp"
 
+#include "jitgemm/options.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/toolbox.hpp"
-#include "runtime/cuda_gpu_model.hpp"
-#include "runtime/driver.hpp"
-#include "runtime/tuning/tuned_records.hpp"
+#include "runtime/cuda/cuda_gpu_model.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/tuning/store/tuned_records.hpp"
 
 #include <fmt/format.h>
 

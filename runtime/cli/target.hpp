@@ -2,7 +2,7 @@
 
 #include "generator/arch.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/tuning/lookup.hpp"
+#include "runtime/tuning/store/lookup.hpp"
 
 #include <optional>
 #include <string>

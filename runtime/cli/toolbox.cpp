@@ -1,7 +1,7 @@
 #include "runtime/cli/toolbox.hpp"
 
-#include "runtime/driver.hpp"
-#include "runtime/log.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/support/log.hpp"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "generator/renderer.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/jitgemm.hpp"
-#include "runtime/kernel_cache.hpp"
+#include "jitgemm/options.hpp"
+#include "runtime/cache/kernel_cache.hpp"
+#include "runtime/compiler/compiler.hpp"
 
 #include <memory>
 

@@ -1,11 +1,11 @@
 #include "runtime/cli/verb.hpp"
 
 #include "generator/nearest_name.hpp"
+#include "jitgemm/version.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/failure.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/parse_complaint.hpp"
-#include "runtime/jitgemm.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,7 @@
 #include "runtime/emulator/cluster.hpp"
 
+#include "jitgemm/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "runtime/emulator/cluster_shape.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/emulator/launch.hpp"
 
 #include <fmt/format.h>

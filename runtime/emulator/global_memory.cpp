@@ -1,6 +1,6 @@
 #include "runtime/emulator/global_memory.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/emulator/address_space.hpp"
 #include "runtime/emulator/program.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/emulator/launch.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/launch_context.hpp"
 

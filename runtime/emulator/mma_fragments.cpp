@@ -1,6 +1,7 @@
 #include "runtime/emulator/mma_fragments.hpp"
 
 #include "generator/layout/wmma_atom.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/emulator/mask.hpp"
 
 #include <fmt/format.h>

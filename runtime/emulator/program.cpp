@@ -1,6 +1,6 @@
 #include "runtime/emulator/program.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/emulator/decoder.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <array>
 #include <cstddef>

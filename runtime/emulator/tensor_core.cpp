@@ -1,6 +1,6 @@
 #include "runtime/emulator/tensor_core.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/emulator/float_arithmetic.hpp"
 #include "runtime/emulator/fused_sum.hpp"
 #include "runtime/emulator/mask.hpp"

@@ -2,7 +2,7 @@
 
 /// `jitgemm run` on the emulator, as a shell sees it.
 
-#include "runtime/npy.hpp"
+#include "runtime/cli/npy.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 

@@ -1,9 +1,9 @@
 /// CUDA kernels with clusters, compiled by NVRTC and launched on the emulator as a Device: blocks add up partial sums in
 /// each other's shared memory.
 
-#include "runtime/compiler.hpp"
-#include "runtime/emulator_device.hpp"
-#include "runtime/launch.hpp"
+#include "runtime/compiler/compiler.hpp"
+#include "runtime/device/launch.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
 #include "tests/catch.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 /// What is counted of a generated kernel, by hand; and how fast the emulator runs one.
 
-#include "runtime/emulator_device.hpp"
-#include "runtime/emulator_verify.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
+#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -18,14 +18,14 @@ using namespace jitgemm::testing;
 using emulator::InstructionKind;
 
 GemmKernel kernel_of(const GemmSpec& spec, const std::string& parameters) {
-    return on_emulator().impl().build(resolved(spec),
-                                      with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)));
+    return state_of(on_emulator())
+        .build(resolved(spec), with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)));
 }
 
 /// Of one launch on one core, with all checks or none.
 void print_speed(const GemmKernel& kernel, bool checked) {
-    EmulatorDevice& device = *as_emulator(*on_emulator().impl().device);
-    Problem problem(on_emulator().impl(), kernel.spec(), InputKind::integers, 1, 1.0F, 0.0F);
+    EmulatorDevice& device = *as_emulator(*state_of(on_emulator()).device);
+    Problem problem(state_of(on_emulator()), kernel.spec(), InputKind::integers, 1, 1.0F, 0.0F);
     EmulatorMode mode;
     mode.threads = 1;
     mode.count = true;
@@ -46,7 +46,7 @@ void print_speed(const GemmKernel& kernel, bool checked) {
 
 TEST_CASE("emulated device: counters agree with the problem and the layout") {
     const GemmKernel kernel = kernel_of(spec_of(GemmLayout::tn, 128, 128, 64), "block=64x64x32,warp=32x32,stages=3");
-    const EmulatedVerification verified = verify_emulated(on_emulator().impl(), kernel);
+    const EmulatedVerification verified = verify_emulated(state_of(on_emulator()), kernel);
     REQUIRE(verified.verification.ok);
     const emulator::Counters& counters = verified.counters;
     CHECK(counters.of(InstructionKind::tensor).operations == 2 * 128 * 128 * 64);

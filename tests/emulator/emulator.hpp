@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/jitgemm.hpp"
+#include "jitgemm/jitgemm.hpp"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 /// The emulator as a Device: what a kernel that does wrong is told, what is refused, what stops it.
 
-#include "runtime/emulator_device.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
 
 #include "generator/generate.hpp"
-#include "runtime/emulator_verify.hpp"
+#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/counting_compiler.hpp"
@@ -33,10 +33,10 @@ GemmKernel edited(const GemmSpec& spec, const std::string& parameters, const std
     REQUIRE(found != std::string::npos);
     for (; found != std::string::npos; found = dump.body.find(from, found + to.size()))
         dump.body.replace(found, from.size(), to);
-    return on_emulator().impl().build(dump);
+    return state_of(on_emulator()).build(dump);
 }
 
-EmulatedVerification verdict_of(const GemmKernel& kernel) { return verify_emulated(on_emulator().impl(), kernel); }
+EmulatedVerification verdict_of(const GemmKernel& kernel) { return verify_emulated(state_of(on_emulator()), kernel); }
 
 }  // namespace
 
@@ -101,11 +101,11 @@ TEST_CASE("emulated device: the cache keeps PTX, apart from the cubin, and a hit
         Context context(options);
         const GemmKernel kernel = context.kernel(spec);
         CHECK(kernel.info().cache == CacheSource::compiled);
-        CHECK(std::filesystem::exists(kernel.state().cache_directory + "/kernel.ptx"));
+        CHECK(std::filesystem::exists(state_of(kernel).cache_directory + "/kernel.ptx"));
     }
     options.nvrtc_library = folder / "no-such-libnvrtc.so";
     Context context(options);
     const GemmKernel kernel = context.kernel(spec);
     CHECK(kernel.info().cache == CacheSource::disk);
-    CHECK(verify(context.impl(), kernel).ok);
+    CHECK(verify(state_of(context), kernel).ok);
 }

@@ -3,9 +3,9 @@
 #include "generator/global_traffic.hpp"
 
 #include "generator/heuristics.hpp"
-#include "runtime/emulator_device.hpp"
-#include "runtime/ladder.hpp"
-#include "runtime/verify.hpp"
+#include "runtime/cli/ladder/rungs.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
+#include "runtime/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/specs.hpp"
@@ -21,7 +21,7 @@ constexpr double kSectorBytes = 32;
 
 /// Sectors of a launch on operands that begin at multiples of 256 bytes.
 double counted_bytes(const GemmKernel& kernel, float beta) {
-    Context::Impl& context = on_emulator().impl();
+    ContextState& context = state_of(on_emulator());
     EmulatorDevice& device = *as_emulator(*context.device);
     const Problem problem(context, kernel.spec(), InputKind::integers, 1, 1.0F, beta, Placement::generous);
     EmulatorMode mode;
@@ -37,7 +37,7 @@ double counted_bytes(const GemmKernel& kernel, float beta) {
 /// Computed over counted.
 double ratio(const GemmSpec& asked, const Selection& selection) {
     const GemmSpec spec = resolved(asked);
-    Context::Impl& context = on_emulator().impl();
+    ContextState& context = state_of(on_emulator());
     const KernelConfig config = choose_config(spec, context.device->model(), selection);
     const GemmKernel kernel = context.build(spec, config);
     UNSCOPED_INFO(kernel.info().name);

@@ -2,7 +2,7 @@
 
 /// `jitgemm ladder` on the emulator, as a shell sees it.
 
-#include "runtime/ladder.hpp"
+#include "runtime/cli/ladder/rungs.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 

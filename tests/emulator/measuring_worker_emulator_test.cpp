@@ -1,8 +1,8 @@
 // The tool's own measuring worker, on the emulator: nothing of it is scripted.
 
 #include "generator/heuristics.hpp"
-#include "runtime/tuning/compile_pool.hpp"
-#include "runtime/tuning/measuring_process.hpp"
+#include "runtime/tuning/sweep/compile_pool.hpp"
+#include "runtime/tuning/workers/measuring_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tool.hpp"

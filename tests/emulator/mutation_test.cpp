@@ -2,8 +2,8 @@
 /// build folder, of which docs/emulator-mutations.md is a copy.
 
 #include "generator/generate.hpp"
-#include "runtime/emulator_device.hpp"
-#include "runtime/emulator_verify.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
+#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/mutants.hpp"
@@ -41,9 +41,9 @@ std::string what_was_found(const Verification& verdict) {
 /// What a verification with default checks says of a body; empty: it is right.
 std::string complaint(const Dump& dump, ParsedDump parsed, const std::string& body) {
     parsed.body = body;
-    const GemmKernel kernel = impatient_emulator().impl().build(parsed);
+    const GemmKernel kernel = state_of(impatient_emulator()).build(parsed);
     try {
-        const EmulatedVerification verdict = verify_emulated(impatient_emulator().impl(), kernel, dump.options);
+        const EmulatedVerification verdict = verify_emulated(state_of(impatient_emulator()), kernel, dump.options);
         if (verdict.verification.ok) return {};
         if (verdict.fault) return std::string(to_string(*verdict.fault));
         return what_was_found(verdict.verification);

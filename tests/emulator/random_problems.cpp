@@ -2,7 +2,7 @@
 
 #include "generator/families/family.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/emulator_device.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
 #include "tests/support/random_bits.hpp"
 #include "tests/support/specs.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "generator/arch.hpp"
-#include "generator/gemm_spec.hpp"
 #include "generator/kernel_config.hpp"
-#include "runtime/verify.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/verify/verify.hpp"
 
 #include <cstdint>
 #include <string>

@@ -35,11 +35,11 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 /// One context an architecture; its kernels are forgotten when another kernel comes, so that long runs stay small.
 class Emulators {
 public:
-    Context::Impl& of(const RandomProblem& problem) {
+    ContextState& of(const RandomProblem& problem) {
         const std::string kernel = kernel_name({signature(problem.spec), problem.config});
-        Context::Impl& context =
-            contexts_.try_emplace(problem.gpu->arch, emulator_options(std::string(problem.gpu->arch->name)))
-                .first->second.impl();
+        const auto [found, is_new] =
+            contexts_.try_emplace(problem.gpu->arch, emulator_options(std::string(problem.gpu->arch->name)));
+        ContextState& context = state_of(found->second);
         if (std::exchange(last_kernel_, kernel) != kernel) context.loaded.clear();
         return context;
     }
@@ -52,7 +52,7 @@ private:
 /// What verification says; empty: right.
 std::string complaint(Emulators& emulators, const RandomProblem& problem) {
     try {
-        Context::Impl& context = emulators.of(problem);
+        ContextState& context = emulators.of(problem);
         const Verification verdict = verify(context, context.build(problem.spec, problem.config), problem.options);
         return verdict.ok ? std::string() : verdict.message;
     } catch (const std::exception& error) {

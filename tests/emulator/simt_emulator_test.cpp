@@ -2,7 +2,7 @@
 /// more wavefronts than their anatomy says.
 
 #include "generator/generate.hpp"
-#include "runtime/emulator_verify.hpp"
+#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -24,7 +24,7 @@ EmulatedVerification verdict_of_edited(const SimtVariant& variant, const std::st
     const std::size_t found = dump.body.find(from);
     REQUIRE(found != std::string::npos);
     dump.body.replace(found, from.size(), to);
-    return verify_emulated(on_emulator().impl(), on_emulator().impl().build(dump));
+    return verify_emulated(state_of(on_emulator()), state_of(on_emulator()).build(dump));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST_CASE("emulated wmma: other fragments of f16 in every layout") {
 }
 
 TEST_CASE("emulated wmma: odd shapes with whatever the family chooses, and the well-known tiles") {
-    const GpuModel& gpu = on_emulator().impl().device->model();
+    const GpuModel& gpu = state_of(on_emulator()).device->model();
     for (const GemmLayout layout : kLayouts)
         for (const auto& [m, n, k] :
              {std::array<std::int64_t, 3>{1, 1, 1}, {1, 37, 3}, {17, 1, 129}, {41, 55, 100}, {7, 9, 0}}) {

@@ -1,6 +1,6 @@
 #include "tests/fuzz/fuzz_targets.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <algorithm>
 #include <array>

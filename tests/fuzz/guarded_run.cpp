@@ -1,6 +1,6 @@
 #include "tests/fuzz/guarded_run.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 //     jitgemm_fuzz mutate TARGET FILE-OR-FOLDER... --inputs 100000 --seed 1
 // An input that fails is named, a made one written to "<target>-<seed>-<number>" in the working folder. Exit 1 if any did.
 
-#include "runtime/log.hpp"
+#include "runtime/support/log.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"
 #include "tests/fuzz/guarded_run.hpp"
 #include "tests/fuzz/mutator.hpp"

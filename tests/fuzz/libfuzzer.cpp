@@ -2,7 +2,7 @@
 
 #include "tests/fuzz/fuzz_targets.hpp"
 
-#include "runtime/log.hpp"
+#include "runtime/support/log.hpp"
 
 #include <spdlog/spdlog.h>
 

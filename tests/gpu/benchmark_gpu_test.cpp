@@ -1,8 +1,8 @@
-#include "runtime/benchmark.hpp"
-#include "runtime/tuning/device_reading.hpp"
+#include "runtime/bench/benchmark.hpp"
+#include "runtime/device/device_reading.hpp"
 
-#include "runtime/cuda_timing.hpp"
-#include "runtime/reference_kernels.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
+#include "runtime/verify/reference_kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 
@@ -34,7 +34,7 @@ Contender wrong(const GemmKernel& kernel) {
 
 std::unique_ptr<Peer> open_cublaslt_if_there(Context& context, std::string& missing) {
     try {
-        return open_peer("cublaslt", context.impl());
+        return open_peer("cublaslt", state_of(context));
     } catch (const CudaError&) {
         throw;
     } catch (const Error& error) {
@@ -52,7 +52,7 @@ TEST_CASE("times are per launch, under either protocol", "[timing]") {
     const GemmKernel kernel = context.kernel(spec);
     for (const Protocol protocol : {Protocol::steady, Protocol::cold}) {
         const std::vector<Timing> timings =
-            time_contenders(context.impl(), spec, {ours(kernel), repeated(kernel, 4)}, {.protocol = protocol});
+            time_contenders(state_of(context), spec, {ours(kernel), repeated(kernel, 4)}, {.protocol = protocol});
         REQUIRE(timings.size() == 2);
         for (const Timing& timing : timings) {
             CHECK(timing.rounds_us.size() == 15);
@@ -70,13 +70,13 @@ TEST_CASE("a wrong peer is reported as wrong, one that cannot as failed with its
     Context context;
     const GemmSpec spec = resolved({.m = 200, .n = 100, .k = 64});
     const GemmKernel kernel = context.kernel(spec);
-    CHECK(verify_contender(context.impl(), spec, ours(kernel)).ok);
-    const Verification verdict = verify_contender(context.impl(), spec, wrong(kernel));
+    CHECK(verify_contender(state_of(context), spec, ours(kernel)).ok);
+    const Verification verdict = verify_contender(state_of(context), spec, wrong(kernel));
     CHECK_FALSE(verdict.ok);
     CHECK(verdict.wrong > 10000);
     REQUIRE(verdict.first);
     const Contender unable{"unable", [](const GemmArguments&, Stream) { throw Error("no such layout"); }};
-    CHECK_THAT(verify_contender(context.impl(), spec, unable).message, ContainsSubstring("no such layout"));
+    CHECK_THAT(verify_contender(state_of(context), spec, unable).message, ContainsSubstring("no such layout"));
 }
 
 TEST_CASE("an exception while launches are captured leaves the stream usable") {
@@ -87,8 +87,8 @@ TEST_CASE("an exception while launches are captured leaves the stream usable") {
     const Contender failing{"failing", [&](const GemmArguments&, Stream) {
                                 if (++calls > 1) throw Error("second call");
                             }};
-    CHECK_THROWS_WITH(time_contenders(context.impl(), spec, {failing}, {}), ContainsSubstring("second call"));
-    CHECK(time_contenders(context.impl(), spec, {ours(context.kernel(spec))}, {.rounds = 1}).front().median_us > 0);
+    CHECK_THROWS_WITH(time_contenders(state_of(context), spec, {failing}, {}), ContainsSubstring("second call"));
+    CHECK(time_contenders(state_of(context), spec, {ours(context.kernel(spec))}, {.rounds = 1}).front().median_us > 0);
 }
 
 TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order") {
@@ -118,7 +118,7 @@ TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order
                     INFO(reason);
                     REQUIRE_FALSE(contenders.empty());
                     CHECK(contenders.front().name == "cublaslt#0");
-                    const Verification verdict = verify_contender(context.impl(), spec, contenders.front(),
+                    const Verification verdict = verify_contender(state_of(context), spec, contenders.front(),
                                                                   {.alpha = 2, .beta = with_c ? -0.5F : 0.0F});
                     INFO(verdict.message);
                     CHECK(verdict.ok);
@@ -139,12 +139,12 @@ TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be tim
     std::vector<Contender> contenders = peer->contenders(spec, reason);
     REQUIRE(contenders.size() > 1);
     for (const Contender& contender : contenders) {
-        const Verification verdict = verify_contender(context.impl(), spec, contender);
+        const Verification verdict = verify_contender(state_of(context), spec, contender);
         INFO(contender.name << ": " << verdict.message);
         CHECK(verdict.ok);
     }
     contenders.insert(contenders.begin(), ours(context.kernel(spec)));
-    const std::vector<Timing> timings = time_contenders(context.impl(), spec, contenders, {.rounds = 3});
+    const std::vector<Timing> timings = time_contenders(state_of(context), spec, contenders, {.rounds = 3});
     CHECK(std::ranges::all_of(timings, [](const Timing& timing) { return timing.median_us > 0; }));
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment t
         const std::vector<Contender> contenders = peer->contenders(spec, reason);
         INFO(reason);
         REQUIRE_FALSE(contenders.empty());
-        const Verification verdict = verify_contender(context.impl(), spec, contenders.front());
+        const Verification verdict = verify_contender(state_of(context), spec, contenders.front());
         INFO(verdict.message);
         CHECK(verdict.ok);
     }
@@ -186,7 +186,7 @@ TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment t
             CHECK_FALSE(reason.empty());  // fp8 needs a GPU that has it
             continue;
         }
-        const Verification verdict = verify_contender(context.impl(), spec, contenders.front());
+        const Verification verdict = verify_contender(state_of(context), spec, contenders.front());
         INFO(verdict.message);
         CHECK(verdict.ok);
     }

@@ -1,7 +1,7 @@
 #ifdef JITGEMM_TOOL
 
-#include "runtime/half.hpp"
-#include "runtime/npy.hpp"
+#include "runtime/cli/npy.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 

@@ -1,6 +1,6 @@
-#include "runtime/context.hpp"
+#include "runtime/context/context_state.hpp"
 
-#include "runtime/driver.hpp"
+#include "runtime/cuda/driver.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 
@@ -346,18 +346,18 @@ TEST_CASE("an edited kernel that takes more than the one struct is refused when 
     REQUIRE_GPU();
     Context context;
     const GemmSpec spec = resolved({.m = 64, .n = 64, .k = 64});
-    const KernelConfig config = choose_config(spec, context.impl().device->model());
-    const KernelSource source = generate(spec, config, *context.impl().device->model().arch);
+    const KernelConfig config = choose_config(spec, state_of(context).device->model());
+    const KernelSource source = generate(spec, config, *state_of(context).device->model().arch);
     const std::string parameters = "gemm(const GemmArgs args)";
     const auto edited = [&](const std::string& text) {
         ParsedDump dump{spec, {signature(spec), config}, source.arch, source.body};
         dump.body.replace(dump.body.find(parameters), parameters.size(), text);
         return dump;
     };
-    CHECK_NOTHROW(context.impl().build(edited("gemm(const GemmArgs args )")));
-    CHECK_THROWS_WITH(context.impl().build(edited("gemm(const GemmArgs args, const int more)")),
+    CHECK_NOTHROW(state_of(context).build(edited("gemm(const GemmArgs args )")));
+    CHECK_THROWS_WITH(state_of(context).build(edited("gemm(const GemmArgs args, const int more)")),
                       ContainsSubstring("takes more than one parameter"));
-    CHECK_THROWS_WITH(context.impl().build(edited("gemm(const GemmArgs args, const GemmArgs)")),
+    CHECK_THROWS_WITH(state_of(context).build(edited("gemm(const GemmArgs args, const GemmArgs)")),
                       ContainsSubstring("takes more than one parameter"));
 }
 
@@ -382,8 +382,8 @@ TEST_CASE("a launch costs less than a microsecond beside the bare driver call, a
     Ones problem(context, 64, 64, 64);
     const GemmKernel kernel = context.kernel(problem.spec);
     const GemmArguments arguments = problem.arguments();
-    const LoadedEntry& entry = kernel.state().entries.front();
-    PackedArguments packed = pack_arguments(entry.entry.arguments, kernel.state().row_major, arguments);
+    const LoadedEntry& entry = state_of(kernel).entries.front();
+    PackedArguments packed = pack_arguments(entry.entry.arguments, state_of(kernel).row_major, arguments);
     void* parameters[] = {packed.bytes.data()};
     const auto bare = [&] {
         driver().cuLaunchKernel(static_cast<CUfunction>(entry.function.handle),

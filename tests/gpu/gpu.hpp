@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/driver.hpp"
+#include "runtime/cuda/driver.hpp"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 /// `jitgemm ladder` on a GPU: every rung verified and timed.
 
-#include "generator/data_type.hpp"
-#include "runtime/ladder.hpp"
+#include "jitgemm/data_type.hpp"
+#include "runtime/cli/ladder/rungs.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 

@@ -1,8 +1,8 @@
 // The tool's own workers on a GPU.
 
 #include "generator/heuristics.hpp"
-#include "runtime/tuning/compile_pool.hpp"
-#include "runtime/tuning/measuring_process.hpp"
+#include "runtime/tuning/sweep/compile_pool.hpp"
+#include "runtime/tuning/workers/measuring_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,8 +1,8 @@
 /// mma_multistage on a GPU: every layout, alignment, epilogue and pipeline over awkward shapes, exact and on normal inputs.
 
 #include "generator/heuristics.hpp"
-#include "runtime/context.hpp"
-#include "runtime/verify.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -46,7 +46,7 @@ TEST_CASE("every variant is right over odd shapes, layouts and alignments") {
 
 TEST_CASE("splits that add up in a cluster are right over odd shapes, layouts and alignments") {
     REQUIRE_GPU();
-    if (context().impl().device->model().arch->max_cluster_blocks == 0) SKIP_TEST("this GPU has no clusters");
+    if (state_of(context()).device->model().arch->max_cluster_blocks == 0) SKIP_TEST("this GPU has no clusters");
     const VerifyOptions scaled{.alpha = -0.5F, .beta = 2.0F};
     for (const GemmLayout layout : kLayouts)
         for (const char* variant : kClusterVariants) {
@@ -129,7 +129,7 @@ TEST_CASE("random configs on random shapes") {
     const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(random); };
     for (int i = 0; i < 60; ++i) {
         const GemmSpec spec = spec_of(kLayouts[static_cast<std::size_t>(i % 4)], up_to(700), up_to(700), up_to(1500));
-        const auto candidates = list_candidates(spec, context().impl().device->model()).accepted;
+        const auto candidates = list_candidates(spec, state_of(context()).device->model()).accepted;
         static_cast<void>(check_kernel(
             spec, candidates[static_cast<std::size_t>(up_to(static_cast<int>(candidates.size())) - 1)].config));
     }
@@ -140,7 +140,7 @@ TEST_CASE("long grids and matrices of more than 2^31 elements", "[memory]") {
     check_chosen(spec_of(GemmLayout::tn, 5'000'000, 8, 8));
     check_chosen(spec_of(GemmLayout::tn, 8, 5'000'000, 8));
     const std::size_t needed = 3ULL << 32;
-    if (context().impl().device->free_memory() < needed)
+    if (state_of(context()).device->free_memory() < needed)
         SKIP_TEST("less than 12 GiB of free device memory: large matrices are not tested");
     check_chosen(spec_of(GemmLayout::tn, 70'000, 40'000, 16));
     check_chosen(spec_of(GemmLayout::nt, 40'000, 70'001, 17));

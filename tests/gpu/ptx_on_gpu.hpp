@@ -1,8 +1,8 @@
 #pragma once
 
-#include "runtime/cuda_context.hpp"
-#include "runtime/driver.hpp"
-#include "runtime/dynamic_library.hpp"
+#include "runtime/cuda/cuda_context.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/support/dynamic_library.hpp"
 
 #include <algorithm>
 #include <array>

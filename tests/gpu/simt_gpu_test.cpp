@@ -49,7 +49,7 @@ TEST_CASE("SIMT families: long grids") {
 TEST_CASE("SIMT families: matrices of more than 2^31 elements", "[memory]") {
     REQUIRE_GPU();
     const std::size_t needed = 5ULL << 32;
-    if (context().impl().device->free_memory() < needed)
+    if (state_of(context()).device->free_memory() < needed)
         SKIP_TEST("less than 20 GiB of free device memory: large matrices are not tested");
     check_simt_families(context(), spec_of(GemmLayout::tt, 70'000, 40'000, 16, DataType::f32));
     GemmSpec far = spec_of(GemmLayout::nn, 40, 60, 100, DataType::f32);

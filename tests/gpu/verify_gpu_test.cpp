@@ -1,7 +1,7 @@
-#include "runtime/verify.hpp"
+#include "runtime/verify/verify.hpp"
 
-#include "runtime/cpu_reference.hpp"
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
+#include "runtime/verify/cpu_reference.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 
@@ -28,7 +28,7 @@ void plant(Context& context, const GemmSpec& spec, const Problem& problem, std::
     const std::uint32_t bits = element_bits(value, spec.d);
     const auto size = static_cast<std::uint64_t>(bytes(spec.d));
     const auto index = static_cast<std::uint64_t>(element_index(spec.d_order, spec.ldd, row, column));
-    context.impl().device->copy_to_device(problem.arguments().d.address + index * size, &bits, size);
+    state_of(context).device->copy_to_device(problem.arguments().d.address + index * size, &bits, size);
 }
 
 /// Equal but for the order of additions in double precision.
@@ -48,7 +48,7 @@ TEST_CASE("generated kernels are right in every layout, types and orders, on the
                 spec = resolved(spec);
                 INFO(to_string(spec));
                 const Verification verdict =
-                    verify(context.impl(), context.kernel(spec), {.alpha = -2, .beta = 0.5F, .use_cpu = true});
+                    verify(state_of(context), context.kernel(spec), {.alpha = -2, .beta = 0.5F, .use_cpu = true});
                 INFO(verdict.message);
                 CHECK(verdict.ok);
             }
@@ -62,7 +62,7 @@ TEST_CASE("a planted wrong element is named by the device's check") {
     for (const Order order : {Order::row, Order::column}) {
         const GemmSpec spec = odd_problem(GemmLayout::nt, order);
         for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-            Problem problem(context.impl(), spec, inputs, 1, 1, 0);
+            Problem problem(state_of(context), spec, inputs, 1, 1, 0);
             run(context, spec, problem);
             REQUIRE(problem.check().ok);
             plant(context, spec, problem, 129, 73, 5000);
@@ -86,16 +86,16 @@ TEST_CASE("an unwritten D and damage around D are found on the device") {
     spec.ldd = 80;
     spec.align_d = 16;
     spec = resolved(spec);
-    Problem problem(context.impl(), spec, InputKind::integers, 1, 1, 0);
+    Problem problem(state_of(context), spec, InputKind::integers, 1, 1, 0);
     CHECK(problem.check().wrong == spec.m * spec.n);
     CHECK(std::isnan(problem.check().first->got));
     run(context, spec, problem);
     CHECK(problem.check().ok);
     const std::uint64_t d = problem.arguments().d.address;
     const std::uint8_t damage = 0;
-    context.impl().device->copy_to_device(d - 1, &damage, 1);
-    context.impl().device->copy_to_device(d + 2 * (7 * 80 + 74), &damage, 1);
-    context.impl().device->copy_to_device(d + 2 * (130 * 80 + 74), &damage, 1);
+    state_of(context).device->copy_to_device(d - 1, &damage, 1);
+    state_of(context).device->copy_to_device(d + 2 * (7 * 80 + 74), &damage, 1);
+    state_of(context).device->copy_to_device(d + 2 * (130 * 80 + 74), &damage, 1);
     CHECK(problem.check().guard_damage == 3);
     CHECK_FALSE(problem.check().ok);
 }
@@ -113,7 +113,7 @@ TEST_CASE("the device's check agrees with the CPU reference on what is wrong") {
                   .accumulator = DataType::f16};
     spec = resolved(spec);
     for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-        Problem problem(context.impl(), spec, inputs, 5, 0.5F, 2);
+        Problem problem(state_of(context), spec, inputs, 5, 0.5F, 2);
         run(context, spec, problem);
         plant(context, spec, problem, 1, 2, 999);
         plant(context, spec, problem, 65, 128, -999);
@@ -133,7 +133,7 @@ TEST_CASE("a large problem is checked in seconds", "[timing]") {
     Context context;
     const GemmSpec spec = resolved({.m = 8192, .n = 8192, .k = 8192});
     for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
-        const Problem problem(context.impl(), spec, inputs, 1, 1, 0);
+        const Problem problem(state_of(context), spec, inputs, 1, 1, 0);
         run(context, spec, problem);
         const auto start = std::chrono::steady_clock::now();
         const Verification verdict = problem.check();
@@ -153,10 +153,10 @@ TEST_CASE("matrices beyond 2^31 elements and long grids are verified", "[memory]
     };
     for (const auto& [m, n, k] : {Extents{5'000'000, 8, 8}, {8, 5'000'000, 8}, {65537, 32776, 8}, {65544, 8, 32776}}) {
         const GemmSpec spec = resolved({.m = m, .n = n, .k = k});
-        if (context.impl().device->free_memory() < (std::size_t{12} << 30))
+        if (state_of(context).device->free_memory() < (std::size_t{12} << 30))
             SKIP_TEST("less than 12 GiB of device memory are free");
         INFO(to_string(spec));
-        const Verification verdict = verify(context.impl(), context.kernel(spec));
+        const Verification verdict = verify(state_of(context), context.kernel(spec));
         INFO(verdict.message);
         CHECK(verdict.ok);
     }

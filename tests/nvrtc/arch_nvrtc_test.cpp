@@ -1,5 +1,5 @@
 #include "generator/arch.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

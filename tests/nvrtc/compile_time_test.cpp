@@ -3,7 +3,7 @@
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
 #include "tests/support/specs.hpp"

@@ -1,10 +1,10 @@
 // Real compile workers: the tool's, with NVRTC.
 
 #include "generator/generate.hpp"
-#include "runtime/kernel_cache.hpp"
-#include "runtime/tuning/compile_pool.hpp"
-#include "runtime/tuning/compile_work.hpp"
-#include "runtime/tuning/worker_process.hpp"
+#include "runtime/cache/kernel_cache.hpp"
+#include "runtime/tuning/sweep/compile_pool.hpp"
+#include "runtime/tuning/workers/compile_work.hpp"
+#include "runtime/tuning/workers/worker_process.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_sweep.hpp"
 #include "tests/support/tool_worker.hpp"

@@ -1,9 +1,9 @@
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/cache_key.hpp"
-#include "runtime/kernel_cache.hpp"
-#include "runtime/nvrtc.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/cache/cache_key.hpp"
+#include "runtime/cache/kernel_cache.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

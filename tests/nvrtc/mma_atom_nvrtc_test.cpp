@@ -3,7 +3,7 @@
 
 #include "generator/layout/mma_atom.hpp"
 #include "generator/layout/wgmma_atom.hpp"
-#include "runtime/nvrtc.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 #include "tests/catch.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "runtime/nvrtc.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 
 #include "tests/catch.hpp"
 

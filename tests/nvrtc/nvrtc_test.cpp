@@ -1,6 +1,6 @@
-#include "runtime/nvrtc.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

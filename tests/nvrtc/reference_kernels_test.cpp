@@ -1,6 +1,6 @@
-#include "runtime/reference_kernels.hpp"
+#include "runtime/verify/reference_kernels.hpp"
 
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 
 using namespace jitgemm;

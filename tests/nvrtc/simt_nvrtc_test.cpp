@@ -3,7 +3,7 @@
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
 #include "generator/occupancy.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"
 

@@ -1,7 +1,7 @@
 /// wmma_multistage through ptxas: the well-known tiles keep everything in registers, step by step.
 
 #include "generator/generate.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/wmma_steps.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/log.hpp"
+#include "runtime/support/log.hpp"
 
 #include <spdlog/sinks/ostream_sink.h>
 

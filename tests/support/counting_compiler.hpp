@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/error.hpp"
-#include "runtime/compiler.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/compiler/compiler.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 
 #include <atomic>
 #include <functional>

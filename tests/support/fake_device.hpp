@@ -1,7 +1,8 @@
 #pragma once
 
+#include "jitgemm/error.hpp"
 #include "generator/arch.hpp"
-#include "runtime/device.hpp"
+#include "runtime/device/device.hpp"
 
 #include <algorithm>
 #include <atomic>

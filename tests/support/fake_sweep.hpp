@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/heuristics.hpp"
-#include "runtime/tuning/worker_command.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tests/support/host_reference_device.hpp"
 
-#include "runtime/reference_kernels.hpp"
+#include "runtime/verify/reference_kernels.hpp"
 
 #include <atomic>
 #include <barrier>
@@ -65,9 +65,9 @@ void atomicMax(AtomicWord* target, AtomicWord value) { atomic_replace(target, va
 #define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
-#include "runtime/reference_arithmetic.cuh"
-#include "runtime/reference_elements.cuh"
-#include "runtime/reference_kernels.cu"
+#include "runtime/verify/reference_arithmetic.cuh"
+#include "runtime/verify/reference_elements.cuh"
+#include "runtime/verify/reference_kernels.cu"
 #undef __global__
 #undef __device__
 #undef __forceinline__

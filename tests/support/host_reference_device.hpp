@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/context.hpp"
+#include "runtime/context/context_state.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
 
@@ -20,7 +20,7 @@ public:
 struct HostReferenceContext {
     HostReferenceContext()
         : impl(Options{}, std::make_shared<HostReferenceDevice>(), std::make_shared<FakeCompiler>()) {}
-    Context::Impl impl;
+    ContextState impl;
 };
 
 }  // namespace jitgemm::testing

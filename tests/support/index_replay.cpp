@@ -3,7 +3,7 @@
 #include "generator/families/mma_multistage_rasterization.hpp"
 #include "generator/families/packing.hpp"
 #include "generator/families/split_k.hpp"
-#include "runtime/launch.hpp"
+#include "runtime/device/launch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>

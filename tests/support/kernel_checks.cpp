@@ -14,15 +14,15 @@ GemmSpec f16(GemmSpec spec, DataType accumulator, DataType d) {
 
 GemmKernel check_kernel(Context& context, const GemmSpec& spec, const KernelConfig& config,
                         const VerifyOptions& options) {
-    GemmKernel kernel = context.impl().build(spec, config);
-    const Verification verdict = verify(context.impl(), kernel, options);
+    GemmKernel kernel = state_of(context).build(spec, config);
+    const Verification verdict = verify(state_of(context), kernel, options);
     INFO(to_string(spec) << "\n" << kernel.info().name << "\n" << verdict.message);
     CHECK(verdict.ok);
     return kernel;
 }
 
 GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOptions& options) {
-    return check_kernel(context, spec, choose_config(spec, context.impl().device->model()), options);
+    return check_kernel(context, spec, choose_config(spec, state_of(context).device->model()), options);
 }
 
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,

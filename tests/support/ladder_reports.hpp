@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/cli/ladder_report.hpp"
+#include "runtime/cli/ladder/report.hpp"
 
 namespace jitgemm::testing {
 

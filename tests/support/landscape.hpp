@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/tuning/search.hpp"
+#include "runtime/tuning/search/search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "tests/support/memory_mutants.hpp"
 
-#include "runtime/tuning/exact_verifier.hpp"
-#include "runtime/verify.hpp"
+#include "runtime/tuning/workers/exact_verifier.hpp"
+#include "runtime/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/mutants.hpp"
 
@@ -28,7 +28,7 @@ std::string verdict_text(const Verify& verify) {
 class Specimen {
 public:
     Specimen(Context& context, const Dump& dump)
-        : context_(context.impl()),
+        : context_(state_of(context)),
           dump_(dump),
           parsed_(parsed_dump(dump, *context_.device->model().arch)),
           right_(context_.build(parsed_)),
@@ -57,7 +57,7 @@ private:
         return text == "right";
     }
 
-    Context::Impl& context_;
+    ContextState& context_;
     const Dump& dump_;
     ParsedDump parsed_;
     GemmKernel right_;

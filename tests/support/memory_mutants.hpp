@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/context.hpp"
+#include "runtime/context/context_state.hpp"
 
 namespace jitgemm::testing {
 

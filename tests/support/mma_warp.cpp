@@ -1,6 +1,6 @@
 #include "tests/support/mma_warp.hpp"
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "generator/gemm_spec.hpp"
 #include "generator/generate.hpp"
-#include "runtime/verify.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/verify/verify.hpp"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <random>
 

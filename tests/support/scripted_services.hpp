@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/arch.hpp"
-#include "runtime/tuning/services.hpp"
+#include "runtime/tuning/search/services.hpp"
 
 #include <functional>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "runtime/context.hpp"
-#include "runtime/verify.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/verify/verify.hpp"
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/simt_variants.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/file_system.hpp"
+#include "runtime/support/file_system.hpp"
 
 #include <filesystem>
 #include <fstream>

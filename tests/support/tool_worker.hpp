@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/tuning/worker_command.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
 
 #include <string>
 

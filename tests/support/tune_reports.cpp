@@ -1,6 +1,6 @@
 #include "tests/support/tune_reports.hpp"
 
-#include "runtime/tuning/search.hpp"
+#include "runtime/tuning/search/search.hpp"
 #include "tests/support/landscape.hpp"
 
 namespace jitgemm::testing {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/tuning/tune_report.hpp"
+#include "runtime/tuning/report/tune_report.hpp"
 
 namespace jitgemm::testing {
 

@@ -1,8 +1,8 @@
 #include "tests/support/tuning_records.hpp"
 
 #include "generator/renderer.hpp"
-#include "runtime/tuning/record_json.hpp"
-#include "runtime/tuning/tuned_records.hpp"
+#include "runtime/tuning/store/record_json.hpp"
+#include "runtime/tuning/store/tuned_records.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "generator/heuristics.hpp"
-#include "runtime/tuning/device_facts.hpp"
-#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/store/device_facts.hpp"
+#include "runtime/tuning/store/store.hpp"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-#include "runtime/tuning/child_process.hpp"
+#include "runtime/tuning/workers/child_process.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

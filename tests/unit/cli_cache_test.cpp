@@ -1,6 +1,6 @@
 #ifdef JITGEMM_TOOL
 
-#include "runtime/kernel_cache.hpp"
+#include "runtime/cache/kernel_cache.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/counting_compiler.hpp"
 #include "tests/support/tool.hpp"

@@ -1,9 +1,10 @@
+#include "runtime/cli/duration.hpp"
 #include "runtime/cli/shapes.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/shape_ranges.hpp"
-#include "runtime/cli/tune_options.hpp"
+#include "runtime/cli/tune/options.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 

@@ -1,7 +1,7 @@
-#include "runtime/cli/tune_output.hpp"
+#include "runtime/cli/tune/output.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/cli/tune_options.hpp"
+#include "runtime/cli/tune/options.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

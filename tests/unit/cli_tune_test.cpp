@@ -1,9 +1,9 @@
 #if defined(JITGEMM_TOOL) && defined(JITGEMM_FAKE_WORKER)
 
 #include "generator/heuristics.hpp"
-#include "runtime/tuning/records.hpp"
-#include "runtime/tuning/search.hpp"
-#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/search/search.hpp"
+#include "runtime/tuning/store/records.hpp"
+#include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/tool.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/compile_message.hpp"
+#include "runtime/compiler/compile_message.hpp"
 
 #include "tests/catch.hpp"
 

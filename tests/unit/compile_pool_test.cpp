@@ -1,4 +1,4 @@
-#include "runtime/tuning/compile_pool.hpp"
+#include "runtime/tuning/sweep/compile_pool.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/support/fake_sweep.hpp"

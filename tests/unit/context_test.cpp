@@ -1,4 +1,4 @@
-#include "runtime/context.hpp"
+#include "runtime/context/context_state.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
@@ -33,7 +33,7 @@ struct Bench {
 
     std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
     std::shared_ptr<FakeCompiler> compiler = std::make_shared<FakeCompiler>();
-    Context::Impl context;
+    ContextState context;
 };
 
 GemmSpec square(std::int64_t extent) { return {.m = extent, .n = extent, .k = extent}; }
@@ -67,9 +67,9 @@ TEST_CASE("a repeated request is the same kernel, compiled and loaded once", "[t
     Bench bench;
     const GemmKernel first = bench.context.kernel(square(512));
     const GemmKernel second = bench.context.kernel(square(512));
-    CHECK(&first.state() == &second.state());
+    CHECK(&state_of(first) == &state_of(second));
     CHECK(bench.compiler->compiles == 1);
-    CHECK(bench.device->loads == static_cast<int>(first.state().entries.size()));
+    CHECK(bench.device->loads == static_cast<int>(state_of(first).entries.size()));
 }
 
 TEST_CASE("a kernel's facts come from its config and its compile") {
@@ -79,8 +79,8 @@ TEST_CASE("a kernel's facts come from its config and its compile") {
     bench.compiler->report.warnings = {"a warning of ptxas"};
     const GemmKernel kernel = bench.context.kernel(square(512));
     const KernelInfo& info = kernel.info();
-    const KernelEntry& entry = kernel.state().source->entries.front();
-    CHECK(info.name == kernel_name(kernel.state().id));
+    const KernelEntry& entry = state_of(kernel).source->entries.front();
+    CHECK(info.name == kernel_name(state_of(kernel).id));
     CHECK(info.arch == "sm_90a");
     CHECK(info.registers == 200);
     CHECK(info.stack_bytes == 8);
@@ -91,7 +91,7 @@ TEST_CASE("a kernel's facts come from its config and its compile") {
     CHECK(info.cache == CacheSource::compiled);
     CHECK(info.warnings == std::vector<std::string>{"a warning of ptxas"});
     CHECK(kernel.spec() == resolved(square(512)));
-    CHECK(kernel.source() == dump(*kernel.state().source, kernel.spec()));
+    CHECK(kernel.source() == dump(*state_of(kernel).source, kernel.spec()));
 }
 
 TEST_CASE("a config that spills is flagged") {
@@ -110,10 +110,10 @@ TEST_CASE("shapes that share a config share one binary") {
     const GemmKernel small = bench.context.kernel(square(512));
     const GemmKernel large = bench.context.kernel(square(1024));
     CHECK(bench.compiler->compiles == 1);
-    CHECK(bench.device->loads == static_cast<int>(small.state().entries.size()));
+    CHECK(bench.device->loads == static_cast<int>(state_of(small).entries.size()));
     CHECK(small.info().cache == CacheSource::compiled);
     CHECK(large.info().cache == CacheSource::memory);
-    CHECK(small.state().source == large.state().source);
+    CHECK(state_of(small).source == state_of(large).source);
     CHECK(large.info().blocks > small.info().blocks);
     CHECK_THAT(large.source(), ContainsSubstring("m=1024"));
 }
@@ -121,9 +121,9 @@ TEST_CASE("shapes that share a config share one binary") {
 TEST_CASE("threads that ask for one kernel at once compile it once", "[threads]") {
     Bench bench;
     std::vector<std::thread> threads;
-    std::vector<const GemmKernel::State*> states(8);
+    std::vector<const KernelState*> states(8);
     for (std::size_t t = 0; t < states.size(); ++t) {
-        threads.emplace_back([&, t] { states[t] = &bench.context.kernel(square(512)).state(); });
+        threads.emplace_back([&, t] { states[t] = &state_of(bench.context.kernel(square(512))); });
     }
     for (std::thread& thread : threads) thread.join();
     CHECK(bench.compiler->compiles == 1);
@@ -157,17 +157,17 @@ TEST_CASE("a kernel outlives its context") {
     const GemmKernel kernel = bench->context.kernel(square(512));
     bench.reset();
     kernel.launch({.a = kA, .b = kB, .d = kD});
-    CHECK(device->launch_count == static_cast<int>(kernel.state().entries.size()));
+    CHECK(device->launch_count == static_cast<int>(state_of(kernel).entries.size()));
 }
 
 TEST_CASE("a column-major D is the transposed problem to the kernel") {
     Bench bench;
     const GemmKernel kernel = bench.context.kernel({.m = 512, .n = 256, .k = 128, .d_order = Order::column});
     CHECK(kernel.spec().m == 512);
-    CHECK(kernel.state().operands_traded);
-    CHECK(kernel.state().row_major == with_row_major_d(kernel.spec()));
-    CHECK(kernel.state().row_major.m == 256);
-    CHECK(kernel.info().blocks == block_count(kernel.state().source->entries.front().grid, 256, 512));
+    CHECK(state_of(kernel).operands_traded);
+    CHECK(state_of(kernel).row_major == with_row_major_d(kernel.spec()));
+    CHECK(state_of(kernel).row_major.m == 256);
+    CHECK(kernel.info().blocks == block_count(state_of(kernel).source->entries.front().grid, 256, 512));
 }
 
 TEST_CASE("unsound specs and selections are refused with their reasons") {
@@ -267,7 +267,7 @@ TEST_CASE("the memories of two emulators share no address") {
     const DeviceBuffer there = second.allocate(4096);
     CHECK(here.data() != there.data());
     char byte = 0;
-    CHECK_THROWS_AS(second.impl().device->copy_to_host(&byte, here.data(), 1), Error);
+    CHECK_THROWS_AS(state_of(second).device->copy_to_host(&byte, here.data(), 1), Error);
 }
 
 TEST_CASE("a context leaves the level of the log unless its options name one") {

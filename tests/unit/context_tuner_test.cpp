@@ -1,9 +1,9 @@
 #ifdef JITGEMM_FAKE_WORKER
 
-#include "runtime/tuning/context_tuner.hpp"
+#include "runtime/tuning/sweep/context_tuner.hpp"
 
-#include "runtime/context.hpp"
-#include "runtime/tuning/store.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
@@ -44,7 +44,7 @@ struct Bench {
 
 TEST_CASE("a kernel can be tuned when it is asked for") {
     const Bench bench;
-    Context::Impl context(bench.options, bench.device, bench.compiler);
+    ContextState context(bench.options, bench.device, bench.compiler);
     const GemmKernel untuned = context.kernel(kSpec);
     CHECK(untuned.info().choice == ChoiceSource::heuristic);
     const GemmKernel tuned = context.kernel(kSpec, Tune::now, {});
@@ -60,7 +60,7 @@ TEST_CASE("a kernel can be tuned when it is asked for") {
 
 TEST_CASE("tuning in the background lets the heuristic's kernel serve until it is done", "[threads]") {
     const Bench bench(R"({"turn_ms": 1})");
-    Context::Impl context(bench.options, bench.device, bench.compiler);
+    ContextState context(bench.options, bench.device, bench.compiler);
     std::promise<std::pair<std::string, std::string>> told;
     const GemmKernel kernel =
         context.kernel(kSpec, Tune::in_background, [&](const GemmKernel& tuned, const std::string& failure) {
@@ -77,7 +77,7 @@ TEST_CASE("tuning in the background lets the heuristic's kernel serve until it i
 TEST_CASE("tuning that cannot be done says why") {
     Bench bench;
     bench.options.tool = "/nonexistent/jitgemm";
-    Context::Impl context(bench.options, bench.device, bench.compiler);
+    ContextState context(bench.options, bench.device, bench.compiler);
     CHECK_THROWS_WITH(context.kernel(kSpec, Tune::now, {}), ContainsSubstring("/nonexistent/jitgemm"));
     std::promise<std::string> told;
     const GemmKernel kernel = context.kernel(
@@ -86,7 +86,7 @@ TEST_CASE("tuning that cannot be done says why") {
     CHECK(kernel.info().choice == ChoiceSource::heuristic);  // and still serves
 
     bench.options.tuning_directory.clear();
-    Context::Impl nowhere(bench.options, bench.device, bench.compiler);
+    ContextState nowhere(bench.options, bench.device, bench.compiler);
     CHECK_THROWS_WITH(nowhere.kernel(kSpec, Tune::now, {}), ContainsSubstring("tuning_directory"));
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("a context that goes away ends its tuning, and says so", "[threads]") 
     const Bench bench(R"({"turn_ms": 50})");
     std::promise<std::string> told;
     {
-        Context::Impl context(bench.options, bench.device, bench.compiler);
+        ContextState context(bench.options, bench.device, bench.compiler);
         static_cast<void>(
             context.kernel(kSpec, Tune::in_background,
                            [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }));
@@ -106,7 +106,7 @@ TEST_CASE("a context whose options fix parameters is not tuned") {
     Bench bench;
     bench.options.parameters = "stages=3";
     bench.options.tool = "/nonexistent/jitgemm";
-    Context::Impl context(bench.options, bench.device, bench.compiler);
+    ContextState context(bench.options, bench.device, bench.compiler);
     int told = 0;
     const auto count = [&](const GemmKernel&, const std::string& failure) { told += failure.empty() ? 1 : 100; };
     CHECK(context.kernel(kSpec, Tune::now, count).info().choice == ChoiceSource::heuristic);

@@ -1,7 +1,7 @@
-#include "runtime/cpu_loop.hpp"
+#include "runtime/cli/ladder/cpu_loop.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/cpu_reference.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/verify/cpu_reference.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/specs.hpp"
 

@@ -1,6 +1,6 @@
-#include "runtime/cpu_reference.hpp"
+#include "runtime/verify/cpu_reference.hpp"
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>

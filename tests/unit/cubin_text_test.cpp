@@ -1,6 +1,6 @@
-#include "runtime/cubin_text.hpp"
+#include "runtime/compiler/cubin_text.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <elf.h>

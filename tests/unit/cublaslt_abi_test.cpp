@@ -1,4 +1,4 @@
-#include "runtime/cublaslt_abi.hpp"
+#include "runtime/bench/cublaslt_abi.hpp"
 
 #include "tests/catch.hpp"
 

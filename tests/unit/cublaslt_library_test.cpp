@@ -1,4 +1,5 @@
-#include "runtime/cublaslt_library.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/bench/cublaslt_library.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

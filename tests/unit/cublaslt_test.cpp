@@ -1,7 +1,7 @@
-#include "runtime/cublaslt.hpp"
+#include "runtime/bench/cublaslt.hpp"
 
-#include "runtime/cublaslt_library.hpp"
-#include "runtime/half.hpp"
+#include "runtime/bench/cublaslt_library.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "generator/data_type.hpp"
-#include "generator/error.hpp"
+#include "jitgemm/data_type.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <set>

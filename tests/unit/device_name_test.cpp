@@ -1,7 +1,7 @@
-#include "runtime/device_name.hpp"
+#include "runtime/device/device_name.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/emulator_device.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>

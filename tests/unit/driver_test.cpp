@@ -1,6 +1,6 @@
-#include "runtime/driver.hpp"
+#include "runtime/cuda/driver.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <dlfcn.h>

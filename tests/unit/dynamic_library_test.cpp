@@ -1,4 +1,4 @@
-#include "runtime/dynamic_library.hpp"
+#include "runtime/support/dynamic_library.hpp"
 
 #include "tests/catch.hpp"
 

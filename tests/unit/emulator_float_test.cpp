@@ -1,6 +1,6 @@
 #include "runtime/emulator/float_arithmetic.hpp"
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_bits.hpp"
 

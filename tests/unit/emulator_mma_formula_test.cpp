@@ -1,6 +1,6 @@
 // Sums of mma against the papers' formula, written once more in doubles: significand times a power of two.
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/mma_warp.hpp"
 

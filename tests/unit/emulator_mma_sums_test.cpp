@@ -1,6 +1,6 @@
 // Properties of mma's sums of floating-point products that were published or measured.
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/mma_warp.hpp"
 

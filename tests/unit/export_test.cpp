@@ -1,11 +1,11 @@
-#include "runtime/export.hpp"
+#include "runtime/export/export.hpp"
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/export_launcher.hpp"
-#include "runtime/file_system.hpp"
-#include "runtime/launch.hpp"
-#include "runtime/output_file.hpp"
+#include "runtime/device/launch.hpp"
+#include "runtime/export/export_launcher.hpp"
+#include "runtime/support/file_system.hpp"
+#include "runtime/support/output_file.hpp"
 #include "tests/catch.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "runtime/tuning/fair_clock.hpp"
+#include "runtime/tuning/sweep/fair_clock.hpp"
 
 #include "tests/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/file_lock.hpp"
+#include "runtime/support/file_lock.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/file_system.hpp"
+#include "runtime/support/file_system.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/context.hpp"
+#include "runtime/context/context_state.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_device.hpp"
 
@@ -38,9 +38,9 @@ KernelEntry entry_named(const char* name) {
 }
 
 // A kernel put together by hand, as Context does it.
-std::shared_ptr<GemmKernel::State> state_of(const GemmSpec& spec, const std::shared_ptr<FakeDevice>& device,
-                                            const std::vector<const char*>& functions = {"gemm"}) {
-    auto state = std::make_shared<GemmKernel::State>();
+std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_ptr<FakeDevice>& device,
+                                       const std::vector<const char*>& functions = {"gemm"}) {
+    auto state = std::make_shared<KernelState>();
     state->spec = resolved(spec);
     state->row_major = with_row_major_d(state->spec);
     state->operands_traded = spec.d_order == Order::column;
@@ -65,7 +65,7 @@ Arguments arguments_of(const FakeDevice::Launch& launch) {
 
 TEST_CASE("a launch is one call an entry, with its shape and stream", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"}));
+    const GemmKernel kernel = KernelAccess::make(new_state({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"}));
     const Stream stream = reinterpret_cast<Stream>(std::uintptr_t{0x80});
     kernel.launch({.a = kA, .b = kB, .d = kD}, stream);
     REQUIRE(device->launches.size() == 2);
@@ -86,7 +86,8 @@ TEST_CASE("a launch is one call an entry, with its shape and stream", "[threads]
 
 TEST_CASE("a column-major D trades the operands", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128, .d_order = Order::column}, device));
+    const GemmKernel kernel =
+        KernelAccess::make(new_state({.m = 64, .n = 96, .k = 128, .d_order = Order::column}, device));
     kernel.launch({.a = kA, .b = kB, .d = kD});
     const Arguments arguments = arguments_of(device->launches.at(0));
     CHECK(arguments.a == kB);
@@ -98,21 +99,21 @@ TEST_CASE("a column-major D trades the operands", "[threads]") {
 
 TEST_CASE("alpha of zero is K of zero to the kernel", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device));
+    const GemmKernel kernel = KernelAccess::make(new_state({.m = 64, .n = 96, .k = 128}, device));
     kernel.launch({.d = kD, .alpha = 0.0F});
     CHECK(arguments_of(device->launches.at(0)).k == 0);
 }
 
 TEST_CASE("no rows or no columns launch nothing", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    GemmKernel(state_of({.m = 0, .n = 96, .k = 128}, device)).launch({});
-    GemmKernel(state_of({.m = 64, .n = 0, .k = 128}, device)).launch({});
+    KernelAccess::make(new_state({.m = 0, .n = 96, .k = 128}, device)).launch({});
+    KernelAccess::make(new_state({.m = 64, .n = 0, .k = 128}, device)).launch({});
     CHECK(device->launch_count == 0);
 }
 
 TEST_CASE("unsound arguments throw before anything is launched", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    const GemmKernel kernel(state_of({.m = 64, .n = 96, .k = 128}, device));
+    const GemmKernel kernel = KernelAccess::make(new_state({.m = 64, .n = 96, .k = 128}, device));
     const auto refused_for = [&](const GemmArguments& arguments, const char* reason) {
         try {
             kernel.launch(arguments);
@@ -131,9 +132,9 @@ TEST_CASE("unsound arguments throw before anything is launched", "[threads]") {
 
 TEST_CASE("a workspace is the caller's, else the context's own", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    const auto state = state_of({.m = 64, .n = 96, .k = 128}, device);
+    const auto state = new_state({.m = 64, .n = 96, .k = 128}, device);
     state->workspace_bytes = 1 << 16;
-    const GemmKernel kernel(state);
+    const GemmKernel kernel = KernelAccess::make(state);
     CHECK(kernel.workspace_bytes() == 1 << 16);
 
     constexpr std::uint64_t kWorkspace = 0x50000000;
@@ -150,9 +151,9 @@ TEST_CASE("a workspace is the caller's, else the context's own", "[threads]") {
 
 TEST_CASE("many threads launch one kernel, entries of one launch in order", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
-    const auto state = state_of({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"});
+    const auto state = new_state({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"});
     state->workspace_bytes = 256;
-    const GemmKernel kernel(state);
+    const GemmKernel kernel = KernelAccess::make(state);
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&] {
@@ -170,15 +171,15 @@ TEST_CASE("many threads launch one kernel, entries of one launch in order", "[th
 TEST_CASE("a replaced kernel is launched from every copy of its handle", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmSpec spec{.m = 64, .n = 96, .k = 128};
-    const GemmKernel kernel(state_of(spec, device, {"first"}));
+    const GemmKernel kernel = KernelAccess::make(new_state(spec, device, {"first"}));
     const std::vector<GemmKernel> copies(1, kernel);
     const GemmKernel& copy = copies.front();
     const KernelInfo& info_before = kernel.info();
 
-    const auto better = state_of(spec, device, {"better"});
+    const auto better = new_state(spec, device, {"better"});
     better->info.name = "the_better_kernel";
     better->workspace_bytes = 4096;
-    kernel.replace(better);
+    KernelAccess::replace(kernel, better);
     copy.launch({.a = kA, .b = kB, .d = kD});
     CHECK(device->launches.back().function == "better");
     CHECK(copy.info().name == "the_better_kernel");
@@ -196,14 +197,14 @@ TEST_CASE("a caller's workspace serves the kernel it was asked of, whichever cam
     const auto device = std::make_shared<FakeDevice>();
     const GemmSpec spec{.m = 64, .n = 96, .k = 128};
     const auto needing = [&](const char* function, std::size_t bytes) {
-        auto state = state_of(spec, device, {function});
+        auto state = new_state(spec, device, {function});
         state->workspace_bytes = bytes;
         return state;
     };
-    const GemmKernel kernel(needing("first", 8192));
-    kernel.replace(needing("second", 1024));
+    const GemmKernel kernel = KernelAccess::make(needing("first", 8192));
+    KernelAccess::replace(kernel, needing("second", 1024));
     const std::size_t promised = kernel.workspace_bytes();
-    kernel.replace(needing("third", 4096));
+    KernelAccess::replace(kernel, needing("third", 4096));
     constexpr std::uint64_t kWorkspace = 0x50000000;
     kernel.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = promised});
     CHECK(device->launches.back().function == "second");
@@ -214,14 +215,14 @@ TEST_CASE("a caller's workspace serves the kernel it was asked of, whichever cam
 TEST_CASE("a kernel is replaced while threads launch it", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmSpec spec{.m = 64, .n = 96, .k = 128};
-    const GemmKernel kernel(state_of(spec, device, {"first"}));
+    const GemmKernel kernel = KernelAccess::make(new_state(spec, device, {"first"}));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&] {
             for (int i = 0; i < 500; ++i) kernel.launch({.a = kA, .b = kB, .d = kD});
         });
     }
-    kernel.replace(state_of(spec, device, {"better"}));
+    KernelAccess::replace(kernel, new_state(spec, device, {"better"}));
     for (std::thread& thread : threads) thread.join();
     kernel.launch({.a = kA, .b = kB, .d = kD});
     REQUIRE(device->launches.size() == 2001);
@@ -230,7 +231,7 @@ TEST_CASE("a kernel is replaced while threads launch it", "[threads]") {
 
 TEST_CASE("an empty handle throws whatever is asked of it, and takes a kernel") {
     const auto device = std::make_shared<FakeDevice>();
-    GemmKernel kernel(state_of({.m = 8, .n = 8, .k = 8}, device));
+    GemmKernel kernel = KernelAccess::make(new_state({.m = 8, .n = 8, .k = 8}, device));
     const GemmKernel moved_to = std::move(kernel);
     CHECK(moved_to);
     for (const GemmKernel& empty : {GemmKernel(), kernel}) {  // NOLINT(bugprone-use-after-move): that is the point
@@ -241,8 +242,8 @@ TEST_CASE("an empty handle throws whatever is asked of it, and takes a kernel") 
         CHECK_THROWS_AS(empty.source(), Error);
         CHECK_THROWS_AS(empty.info(), Error);
         CHECK_THROWS_AS(empty.workspace_bytes(), Error);
-        CHECK_THROWS_AS(empty.shared_state(), Error);
-        CHECK_THROWS_AS(empty.replace(moved_to.shared_state()), Error);
+        CHECK_THROWS_AS(KernelAccess::shared_state(empty), Error);
+        CHECK_THROWS_AS(KernelAccess::replace(empty, KernelAccess::shared_state(moved_to)), Error);
     }
     kernel = moved_to;
     kernel.launch({.a = kA, .b = kB, .d = kD});

@@ -1,5 +1,5 @@
-#include "generator/error.hpp"
-#include "generator/gemm_spec.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
 

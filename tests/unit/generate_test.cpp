@@ -1,6 +1,6 @@
 #include "generator/generate.hpp"
-#include "generator/error.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #include "generator/generator_hash.hpp"
 
 #include "generator/renderer.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/hash.hpp"
-#include "runtime/tuning/tuned_records.hpp"
+#include "runtime/compiler/compiler.hpp"
+#include "runtime/support/hash.hpp"
+#include "runtime/tuning/store/tuned_records.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/counting_compiler.hpp"
 #include "tests/support/fake_device.hpp"

@@ -1,6 +1,6 @@
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <bit>

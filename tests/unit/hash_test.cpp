@@ -1,4 +1,4 @@
-#include "runtime/hash.hpp"
+#include "runtime/support/hash.hpp"
 
 #include "tests/catch.hpp"
 

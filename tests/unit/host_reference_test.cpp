@@ -1,6 +1,6 @@
 /// The emulator's reference against the reference kernels' text run thread by thread on the host.
 
-#include "runtime/host_reference.hpp"
+#include "runtime/verify/host_reference.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/support/host_reference_device.hpp"
@@ -23,7 +23,7 @@ constexpr std::int64_t kK = 35;
 
 /// Three operands in one device's memory; D is the once-rounded product, but for what a test spoils.
 struct Operands {
-    explicit Operands(Context::Impl& context, const Reference& reference) : device(context.device) {
+    explicit Operands(ContextState& context, const Reference& reference) : device(context.device) {
         a = matrix(kM * kK, 1, kM, DataType::bf16);  // column-major
         b = matrix(kK * kN, kN, 1, DataType::bf16);  // row-major
         d = matrix(kM * kN, kN, 1, DataType::f32);

@@ -1,5 +1,5 @@
-#include "runtime/cache_entry.hpp"
-#include "runtime/kernel_cache.hpp"
+#include "runtime/cache/cache_entry.hpp"
+#include "runtime/cache/kernel_cache.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/counting_compiler.hpp"
 #include "tests/support/temporary_folder.hpp"

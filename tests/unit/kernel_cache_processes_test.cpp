@@ -1,4 +1,4 @@
-#include "runtime/kernel_cache.hpp"
+#include "runtime/cache/kernel_cache.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
 #include "tests/support/counting_compiler.hpp"

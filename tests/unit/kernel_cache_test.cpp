@@ -1,6 +1,6 @@
-#include "runtime/kernel_cache.hpp"
+#include "runtime/cache/kernel_cache.hpp"
 
-#include "runtime/cache_entry.hpp"
+#include "runtime/cache/cache_entry.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
 #include "tests/support/counting_compiler.hpp"

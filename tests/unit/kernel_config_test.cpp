@@ -1,5 +1,5 @@
 #include "generator/kernel_config.hpp"
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"
 

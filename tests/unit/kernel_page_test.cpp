@@ -1,6 +1,6 @@
 #include "generator/draw/kernel_page.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/markup_check.hpp"
 

@@ -1,7 +1,7 @@
-#include "runtime/cli/ladder_page.hpp"
+#include "runtime/cli/ladder/page.hpp"
 
 #include "generator/draw/scales.hpp"
-#include "runtime/cli/ladder_charts.hpp"
+#include "runtime/cli/ladder/charts.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/ladder_reports.hpp"
 #include "tests/support/markup_check.hpp"

@@ -1,6 +1,6 @@
-#include "runtime/cli/ladder_report.hpp"
+#include "runtime/cli/ladder/report.hpp"
 
-#include "runtime/cli/ladder_climb.hpp"
+#include "runtime/cli/ladder/climb.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/ladder_reports.hpp"
 

@@ -1,8 +1,8 @@
-#include "runtime/ladder.hpp"
+#include "runtime/cli/ladder/rungs.hpp"
 
-#include "generator/error.hpp"
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <algorithm>

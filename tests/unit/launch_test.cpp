@@ -1,4 +1,4 @@
-#include "runtime/launch.hpp"
+#include "runtime/device/launch.hpp"
 #include "tests/catch.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-#include "runtime/log.hpp"
+#include "runtime/support/log.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
 

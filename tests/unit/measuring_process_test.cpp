@@ -1,6 +1,7 @@
-#include "runtime/tuning/measuring_process.hpp"
+#include "runtime/tuning/workers/measuring_process.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/bench/benchmark.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_sweep.hpp"
 

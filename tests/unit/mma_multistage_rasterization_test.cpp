@@ -1,6 +1,6 @@
 #include "generator/families/mma_multistage_rasterization.hpp"
 
-#include "runtime/file_system.hpp"
+#include "runtime/support/file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
-#include "runtime/npy.hpp"
+#include "runtime/cli/npy.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/half.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

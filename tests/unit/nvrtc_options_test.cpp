@@ -1,6 +1,6 @@
-#include "runtime/nvrtc_options.hpp"
+#include "runtime/compiler/nvrtc_options.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 using namespace jitgemm;

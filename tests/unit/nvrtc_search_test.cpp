@@ -1,7 +1,7 @@
-#include "runtime/nvrtc_search.hpp"
+#include "runtime/compiler/nvrtc_search.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/nvrtc.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/compiler/nvrtc.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
-#include "runtime/jitgemm.hpp"
-#include "runtime/launch_rank.hpp"
+#include "jitgemm/jitgemm.hpp"
+#include "runtime/support/launch_rank.hpp"
 #include "tests/catch.hpp"
 
 #include <cstdlib>

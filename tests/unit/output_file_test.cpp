@@ -1,7 +1,7 @@
-#include "runtime/output_file.hpp"
+#include "runtime/support/output_file.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/file_system.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/support/file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/temporary_folder.hpp"

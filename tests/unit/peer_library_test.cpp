@@ -1,6 +1,6 @@
-#include "runtime/peer_library.hpp"
+#include "runtime/bench/peer_library.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "generator/draw/picture.hpp"
 
-#include "runtime/file_system.hpp"
+#include "runtime/support/file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/compiler.hpp"
+#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 
 using namespace jitgemm;

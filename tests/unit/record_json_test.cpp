@@ -1,6 +1,6 @@
-#include "runtime/tuning/record_json.hpp"
+#include "runtime/tuning/store/record_json.hpp"
 
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <nlohmann/json.hpp>

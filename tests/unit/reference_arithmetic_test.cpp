@@ -1,6 +1,6 @@
-#include "runtime/reference_arithmetic.cuh"
+#include "runtime/verify/reference_arithmetic.cuh"
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 #include "generator/renderer.hpp"
-#include "generator/error.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 
 #include <filesystem>

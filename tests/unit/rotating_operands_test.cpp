@@ -1,6 +1,6 @@
-#include "runtime/rotating_operands.hpp"
+#include "runtime/bench/rotating_operands.hpp"
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/host_reference_device.hpp"
 

@@ -1,6 +1,6 @@
-#include "runtime/tuning/round_policy.hpp"
+#include "runtime/tuning/search/round_policy.hpp"
 
-#include "runtime/tuning/timed_round.hpp"
+#include "runtime/tuning/workers/timed_round.hpp"
 #include "tests/catch.hpp"
 
 #include <deque>

@@ -1,4 +1,4 @@
-#include "runtime/shared_access_check.hpp"
+#include "runtime/emulator_device/shared_access_check.hpp"
 
 #include "tests/catch.hpp"
 

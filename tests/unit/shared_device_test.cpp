@@ -1,4 +1,4 @@
-#include "runtime/tuning/shared_device.hpp"
+#include "runtime/tuning/sweep/shared_device.hpp"
 
 #include "tests/catch.hpp"
 

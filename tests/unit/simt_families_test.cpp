@@ -1,8 +1,8 @@
 /// The plain SIMT families, all through their rows of the family table: names, parameters, rules, text, who owns what.
 
-#include "generator/error.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"
 #include "tests/support/specs.hpp"

@@ -1,7 +1,7 @@
-#include "generator/error.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/simt_hierarchical_geometry.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_hierarchical_checks.hpp"
 #include "tests/support/specs.hpp"

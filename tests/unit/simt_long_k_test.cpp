@@ -1,7 +1,7 @@
-#include "generator/error.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/simt_long_k_accesses.hpp"
 #include "generator/heuristics.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_long_k_checks.hpp"
 #include "tests/support/specs.hpp"

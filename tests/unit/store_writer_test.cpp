@@ -1,6 +1,6 @@
-#include "runtime/tuning/store_writer.hpp"
+#include "runtime/tuning/store/store_writer.hpp"
 
-#include "runtime/tuning/sqlite.hpp"
+#include "runtime/tuning/store/sqlite.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tuning_records.hpp"

@@ -1,6 +1,6 @@
-#include "runtime/tuning/sweep.hpp"
+#include "runtime/tuning/sweep/sweep.hpp"
 
-#include "runtime/tuning/lookup.hpp"
+#include "runtime/tuning/store/lookup.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/scripted_services.hpp"
 #include "tests/support/temporary_folder.hpp"

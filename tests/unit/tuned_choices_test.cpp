@@ -1,11 +1,11 @@
-#include "runtime/tuning/lookup.hpp"
+#include "runtime/tuning/store/lookup.hpp"
 
-#include "runtime/context.hpp"
-#include "runtime/emulator_device.hpp"
-#include "runtime/tuning/search.hpp"
-#include "runtime/tuning/store.hpp"
-#include "runtime/tuning/tuned_records.hpp"
-#include "runtime/tuning/wisdom.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
+#include "runtime/tuning/search/search.hpp"
+#include "runtime/tuning/store/store.hpp"
+#include "runtime/tuning/store/tuned_records.hpp"
+#include "runtime/tuning/store/wisdom.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
 #include "tests/support/fake_compiler.hpp"
@@ -54,7 +54,7 @@ Options tuned_on_two_classes(const TemporaryFolder& folder, const GemmSpec& spec
 }
 
 GemmKernel kernel_of(const Options& options, const GemmSpec& spec, std::shared_ptr<Device> device) {
-    Context::Impl context(options, std::move(device), std::make_shared<FakeCompiler>());
+    ContextState context(options, std::move(device), std::make_shared<FakeCompiler>());
     return context.kernel(spec);
 }
 

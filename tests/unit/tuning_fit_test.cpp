@@ -1,9 +1,9 @@
-#include "runtime/tuning/fit.hpp"
+#include "runtime/tuning/fit/fit.hpp"
 
-#include "generator/error.hpp"
 #include "generator/families/mma_multistage_cost.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/tuning/least_squares.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/tuning/fit/least_squares.hpp"
 #include "tests/catch.hpp"
 
 #include <fmt/format.h>

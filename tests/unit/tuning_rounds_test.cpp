@@ -1,6 +1,6 @@
-#include "generator/error.hpp"
-#include "runtime/tuning/search.hpp"
-#include "runtime/tuning/services.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/tuning/search/search.hpp"
+#include "runtime/tuning/search/services.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/noisy_kernels.hpp"
 

@@ -1,6 +1,6 @@
-#include "generator/error.hpp"
-#include "runtime/tuning/parameter_grid.hpp"
-#include "runtime/tuning/search.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/tuning/search/parameter_grid.hpp"
+#include "runtime/tuning/search/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/landscape.hpp"
 

@@ -1,6 +1,6 @@
 // What disks, other processes and power do to a tuning store.
 
-#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/captured_log.hpp"
 #include "tests/support/temporary_folder.hpp"

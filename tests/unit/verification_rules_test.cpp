@@ -1,6 +1,6 @@
-#include "runtime/verification_rules.hpp"
+#include "runtime/verify/verification_rules.hpp"
 
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "runtime/verify.hpp"
+#include "runtime/verify/verify.hpp"
 
-#include "runtime/cpu_reference.hpp"
-#include "runtime/guarded_matrix.hpp"
-#include "runtime/half.hpp"
+#include "runtime/support/element_codec.hpp"
+#include "runtime/verify/cpu_reference.hpp"
+#include "runtime/verify/guarded_matrix.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/host_reference_device.hpp"
 

@@ -1,6 +1,6 @@
-#include "runtime/tuning/wisdom.hpp"
+#include "runtime/tuning/store/wisdom.hpp"
 
-#include "runtime/tuning/record_json.hpp"
+#include "runtime/tuning/store/record_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tuning_records.hpp"

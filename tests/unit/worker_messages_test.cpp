@@ -1,7 +1,7 @@
-#include "runtime/tuning/worker_messages.hpp"
+#include "runtime/tuning/workers/worker_messages.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/tuning/worker_command.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
 #include "tests/catch.hpp"
 
 using namespace jitgemm;

@@ -1,4 +1,5 @@
-#include "runtime/workspace.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/device/workspace.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_device.hpp"
 

@@ -1,8 +1,8 @@
-#include "runtime/cache_meta.hpp"
+#include "runtime/cache/cache_meta.hpp"
 
-#include "generator/error.hpp"
-#include "runtime/hash.hpp"
-#include "runtime/json_limits.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/support/hash.hpp"
+#include "runtime/support/json_limits.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-#include "generator/error.hpp"
-#include "runtime/cubin_text.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/compiler/cubin_text.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"
 
 namespace jitgemm::fuzz {

@@ -1,4 +1,4 @@
-#include "runtime/npy.hpp"
+#include "runtime/cli/npy.hpp"
 
 #include "tests/fuzz/fuzz_targets.hpp"
 #include "tests/fuzz/memory_file.hpp"

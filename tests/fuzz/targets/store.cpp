@@ -1,7 +1,7 @@
-#include "runtime/tuning/store.hpp"
+#include "runtime/tuning/store/store.hpp"
 
-#include "runtime/log.hpp"
-#include "runtime/tuning/lookup.hpp"
+#include "runtime/support/log.hpp"
+#include "runtime/tuning/store/lookup.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,6 +1,6 @@
-#include "runtime/tuning/wisdom.hpp"
+#include "runtime/tuning/store/wisdom.hpp"
 
-#include "runtime/tuning/lookup.hpp"
+#include "runtime/tuning/store/lookup.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"
 
 #include <array>

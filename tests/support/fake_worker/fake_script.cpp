@@ -2,10 +2,10 @@
 
 #include "generator/heuristics.hpp"
 #include "generator/renderer.hpp"
-#include "runtime/file_system.hpp"
-#include "runtime/hash.hpp"
-#include "runtime/tuning/named_kernel.hpp"
-#include "runtime/tuning/tuned_records.hpp"
+#include "runtime/support/file_system.hpp"
+#include "runtime/support/hash.hpp"
+#include "runtime/tuning/store/tuned_records.hpp"
+#include "runtime/tuning/workers/named_kernel.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "runtime/tuning/device_facts.hpp"
-#include "runtime/tuning/device_reading.hpp"
-#include "runtime/tuning/services.hpp"
+#include "runtime/device/device_reading.hpp"
+#include "runtime/tuning/search/services.hpp"
+#include "runtime/tuning/store/device_facts.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,12 +1,12 @@
 // A worker with a scripted device: `jitgemm_fake_worker --script FILE worker compile|measure --setting …` speaks as
 // `jitgemm worker …` does, through the same loop, and does what the script (fake_script.hpp) says: no NVRTC, no GPU.
 
-#include "generator/error.hpp"
-#include "runtime/file_descriptor.hpp"
-#include "runtime/hash.hpp"
-#include "runtime/tuning/timed_round.hpp"
-#include "runtime/tuning/worker_command.hpp"
-#include "runtime/tuning/worker_loop.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/support/file_descriptor.hpp"
+#include "runtime/support/hash.hpp"
+#include "runtime/tuning/workers/timed_round.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
+#include "runtime/tuning/workers/worker_loop.hpp"
 #include "tests/support/fake_worker/fake_script.hpp"
 
 #include <fmt/format.h>

@@ -1,0 +1,92 @@
+#include "runtime/bench/benchmark.hpp"
+
+#include "jitgemm/error.hpp"
+#include "runtime/bench/prepared_timing.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace jitgemm {
+namespace {
+
+constexpr double kNormalInputsLimit =
+    0x1p38;  // multiply-adds up to which a contender is checked on normal inputs as well
+
+/// Nearest-rank percentile of sorted values.
+double percentile(const std::vector<double>& sorted, double part) {
+    const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));
+    return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
+}
+
+double median(const std::vector<double>& sorted) {
+    const std::size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+std::vector<Timing> summaries(std::vector<std::vector<double>> rounds) {
+    std::vector<Timing> timings;
+    for (std::vector<double>& times : rounds) {
+        std::vector<double> sorted = times;
+        std::ranges::sort(sorted);
+        timings.push_back({median(sorted), percentile(sorted, 0.1), percentile(sorted, 0.9), std::move(times)});
+    }
+    return timings;
+}
+
+// ---- contenders -----------------------------------------------------------------------------------------------------
+
+Verification verify_inputs(ContextState& context, const GemmSpec& spec, const Contender& contender, InputKind inputs,
+                           const VerifyOptions& options) {
+    const Problem problem(context, spec, inputs, options.seed, options.alpha, options.beta, Placement::generous);
+    contender.launch(problem.arguments(), nullptr);
+    context.device->synchronize(nullptr);
+    return problem.check();
+}
+
+double multiply_adds(const GemmSpec& spec) { return flops(spec) / 2; }
+
+}  // namespace
+
+Verification verify_contender(ContextState& context, const GemmSpec& spec, const Contender& contender,
+                              const VerifyOptions& options) {
+    const ScopedContext current(cuda_context(*context.device));
+    try {
+        Verification verdict = verify_inputs(context, spec, contender, InputKind::integers, options);
+        if (!verdict.ok || multiply_adds(spec) > kNormalInputsLimit) return verdict;
+        return verify_inputs(context, spec, contender, InputKind::normal, options);
+    } catch (const CudaError&) {
+        throw;
+    } catch (const Error& error) {
+        Verification verdict;
+        verdict.message = error.what();
+        return verdict;
+    }
+}
+
+std::vector<Timing> time_contenders(ContextState& context, const GemmSpec& spec,
+                                    const std::vector<Contender>& contenders, const TimingOptions& options) {
+    if (options.rounds < 1) throw Error(fmt::format("{} rounds of timing: at least 1", options.rounds));
+    PreparedTiming timing(context, spec, options);
+    std::vector<std::size_t> prepared;
+    for (const Contender& contender : contenders) prepared.push_back(timing.add(contender));
+    std::vector<std::vector<double>> times(contenders.size());
+    for (int round = 0; round < options.rounds; ++round) {
+        for (const std::size_t turn : turns_of_round(round, contenders.size()))
+            times[turn].push_back(timing.microseconds(prepared[turn]));
+    }
+    return summaries(std::move(times));
+}
+
+std::vector<std::size_t> turns_of_round(int round, std::size_t contenders) {
+    std::vector<std::size_t> turns(contenders);
+    std::iota(turns.begin(), turns.end(), std::size_t{0});
+    if (round % 2 != 0) std::ranges::reverse(turns);
+    return turns;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/device/timing_protocol.hpp"
+#include "runtime/verify/verify.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+struct TimingOptions {
+    Protocol protocol = Protocol::steady;
+    int rounds = 15;
+    double minimum_graph_us = 300;              ///< steady: a graph replay lasts at least this long
+    std::int64_t rotating_bytes = 256LL << 20;  ///< steady: copies of all operands, at least (and at least 4 × L2)
+    bool hot = false;                           ///< steady: one copy instead, which stays in L2 where it fits
+    std::uint64_t seed = 7;
+    float alpha = 1.0F;
+    float beta = 1.0F;  ///< with C in the spec; 0 without
+};
+
+/// Times over rounds, microseconds a launch.
+struct Timing {
+    double median_us = 0;
+    double low_us = 0;   ///< 10th percentile
+    double high_us = 0;  ///< 90th percentile
+    std::vector<double> rounds_us;
+};
+
+/// Anything that computes a GEMM on device pointers: our kernel, an algorithm of cuBLASLt, a peer library.
+struct Contender {
+    std::string name;
+    std::function<void(const GemmArguments&, Stream)> launch;  ///< must be capturable
+};
+
+/// Runs one contender as verify() runs a kernel, on both kinds of input with generous placement. A contender that
+/// throws is a failed verification with its words as message; an error of the device itself is thrown.
+[[nodiscard]] Verification verify_contender(ContextState& context, const GemmSpec& resolved_spec,
+                                            const Contender& contender, const VerifyOptions& options = {});
+
+/// Alternates the contenders round by round over the same rotating operands; result i belongs to contender i.
+[[nodiscard]] std::vector<Timing> time_contenders(ContextState& context, const GemmSpec& resolved_spec,
+                                                  const std::vector<Contender>& contenders,
+                                                  const TimingOptions& options);
+
+/// The order of the contenders in a round: every second one goes backwards, so that no contender always follows the
+/// same one.
+[[nodiscard]] std::vector<std::size_t> turns_of_round(int round, std::size_t contenders);
+
+/// A peer to be measured against.
+class Peer {
+public:
+    virtual ~Peer() = default;
+    [[nodiscard]] virtual std::string name() const = 0;
+    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot.
+    [[nodiscard]] virtual std::vector<Contender> contenders(const GemmSpec& resolved_spec, std::string& reason) = 0;
+};
+
+/// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what
+/// was looked for.
+[[nodiscard]] std::unique_ptr<Peer> open_peer(const std::string& name, ContextState& context);
+
+}  // namespace jitgemm

@@ -1,0 +1,290 @@
+#include "runtime/bench/cublaslt.hpp"
+
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "runtime/bench/cublaslt_library.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
+#include "runtime/support/element_codec.hpp"
+#include "runtime/verify/guarded_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+using namespace cublaslt;
+
+constexpr std::int64_t kWorkspaceBytes = 64LL << 20;
+constexpr int kMostAlgorithms = 32;
+
+CudaType cuda_type(DataType type) {
+    switch (type) {
+        case DataType::f16: return CudaType::r_16f;
+        case DataType::bf16: return CudaType::r_16bf;
+        case DataType::e4m3: return CudaType::r_8f_e4m3;
+        case DataType::e5m2: return CudaType::r_8f_e5m2;
+        case DataType::s8: return CudaType::r_8i;
+        case DataType::s32: return CudaType::r_32i;
+        case DataType::f32:
+        case DataType::tf32: break;
+    }
+    return CudaType::r_32f;
+}
+
+ComputeType compute_type(const GemmSpec& spec) {
+    if (spec.accumulator == DataType::f16) return ComputeType::f16;
+    if (spec.accumulator == DataType::s32) return ComputeType::i32;
+    return spec.a == DataType::tf32 ? ComputeType::f32_fast_tf32 : ComputeType::f32;
+}
+
+CudaType scale_type(const GemmSpec& spec) {
+    if (spec.accumulator == DataType::f16) return CudaType::r_16f;
+    if (spec.accumulator == DataType::s32 && spec.d == DataType::s32) return CudaType::r_32i;
+    return CudaType::r_32f;
+}
+
+Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
+
+/// Our matrix (rows × columns), or its transpose, as one of cuBLAS's operands.
+ColumnMajorProblem::Stored stored(const MatrixForm& form, bool transposed) {
+    const Order order = transposed ? flipped(form.order) : form.order;
+    const auto alignment = static_cast<std::uint32_t>(form.base_alignment());
+    return {cuda_type(form.type),
+            form.run(),
+            form.lines(),
+            form.leading_dimension,
+            order == Order::column ? Operation::none : Operation::transpose,
+            alignment};
+}
+
+bool is_aligned(DevicePointer pointer, std::uint32_t alignment) { return pointer.address % alignment == 0; }
+
+void* device_address(DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); }
+
+// ---- descriptors ----------------------------------------------------------------------------------------------------
+
+/// Descriptors of one problem, destroyed with the object.
+class Descriptors {
+public:
+    Descriptors(std::shared_ptr<const CublasLt> library, const ColumnMajorProblem& problem)
+        : library_(std::move(library)) {
+        try {
+            create(problem);
+        } catch (...) {
+            destroy();
+            throw;
+        }
+    }
+    Descriptors(const Descriptors&) = delete;
+    Descriptors& operator=(const Descriptors&) = delete;
+    ~Descriptors() { destroy(); }
+
+    /// Up to kMostAlgorithms, cuBLASLt's first choice first; empty with the reason when there is none.
+    [[nodiscard]] std::vector<HeuristicResult> algorithms(const ColumnMajorProblem& problem, std::uint32_t reduction,
+                                                          std::string& reason) const;
+
+    MatmulDescription operation = nullptr;
+    MatrixLayout a = nullptr;
+    MatrixLayout b = nullptr;
+    MatrixLayout c = nullptr;
+    MatrixLayout d = nullptr;
+
+private:
+    void create(const ColumnMajorProblem& problem);
+    void create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix) const;
+    void destroy() noexcept;
+    template <typename Value>
+    void set(MatmulAttribute attribute, Value value) const {
+        library_->check(library_->matmul_desc_set_attribute(operation, attribute, &value, sizeof value),
+                        "cublasLtMatmulDescSetAttribute");
+    }
+    template <typename Value>
+    void prefer(PreferenceAttribute attribute, Value value) const {
+        library_->check(library_->preference_set_attribute(preference_, attribute, &value, sizeof value),
+                        "cublasLtMatmulPreferenceSetAttribute");
+    }
+
+    std::shared_ptr<const CublasLt> library_;
+    Preference preference_ = nullptr;
+};
+
+void Descriptors::create_layout(MatrixLayout& layout, const ColumnMajorProblem::Stored& matrix) const {
+    library_->check(
+        library_->matrix_layout_create(&layout, matrix.type, static_cast<std::uint64_t>(matrix.rows),
+                                       static_cast<std::uint64_t>(matrix.columns), matrix.leading_dimension),
+        "cublasLtMatrixLayoutCreate");
+}
+
+void Descriptors::create(const ColumnMajorProblem& problem) {
+    library_->check(library_->matmul_desc_create(&operation, problem.compute, problem.scale),
+                    "cublasLtMatmulDescCreate");
+    set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
+    set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
+    create_layout(a, problem.a);
+    create_layout(b, problem.b);
+    create_layout(c, problem.c);
+    create_layout(d, problem.d);
+    library_->check(library_->preference_create(&preference_), "cublasLtMatmulPreferenceCreate");
+}
+
+void Descriptors::destroy() noexcept {
+    if (preference_ != nullptr) library_->preference_destroy(preference_);
+    for (MatrixLayout layout : {a, b, c, d})
+        if (layout != nullptr) library_->matrix_layout_destroy(layout);
+    if (operation != nullptr) library_->matmul_desc_destroy(operation);
+}
+
+std::vector<HeuristicResult> Descriptors::algorithms(const ColumnMajorProblem& problem, std::uint32_t reduction,
+                                                     std::string& reason) const {
+    prefer(PreferenceAttribute::max_workspace_bytes, static_cast<std::uint64_t>(kWorkspaceBytes));
+    prefer(PreferenceAttribute::reduction_scheme_mask, reduction);
+    prefer(PreferenceAttribute::min_alignment_a, problem.a.alignment);
+    prefer(PreferenceAttribute::min_alignment_b, problem.b.alignment);
+    prefer(PreferenceAttribute::min_alignment_c, problem.c.alignment);
+    prefer(PreferenceAttribute::min_alignment_d, problem.d.alignment);
+    std::vector<HeuristicResult> results(kMostAlgorithms);
+    int returned = 0;
+    const Status status = library_->get_heuristic(library_->handle, operation, a, b, c, d, preference_, kMostAlgorithms,
+                                                  results.data(), &returned);
+    results.resize(status == kSuccess ? static_cast<std::size_t>(returned) : 0);
+    std::erase_if(results, [](const HeuristicResult& result) { return result.state != kSuccess; });
+    if (results.empty()) {
+        reason = fmt::format("cuBLASLt has no algorithm for it: {}",
+                             status == kSuccess ? std::string("none was returned") : library_->describe(status));
+    }
+    return results;
+}
+
+// ---- peer -----------------------------------------------------------------------------------------------------------
+
+/// All that launches of one problem share.
+struct Plan {
+    std::shared_ptr<const CublasLt> library;
+    std::shared_ptr<Device> device;
+    std::shared_ptr<const DeviceMemory> workspace;
+    ColumnMajorProblem problem;
+    bool reads_c;
+    Descriptors descriptors;
+
+    void launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const;
+    void check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, DevicePointer d) const;
+};
+
+// An algorithm chosen for aligned operands would fault on others, and a fault takes the whole CUDA context with it.
+void Plan::check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, DevicePointer d) const {
+    if (is_aligned(a, problem.a.alignment) && is_aligned(b, problem.b.alignment) &&
+        is_aligned(c, problem.c.alignment) && is_aligned(d, problem.d.alignment)) {
+        return;
+    }
+    throw Error(fmt::format("cuBLASLt was asked for operands aligned to {}, {}, {} and {} bytes", problem.a.alignment,
+                            problem.b.alignment, problem.c.alignment, problem.d.alignment));
+}
+
+void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const {
+    const ScopedContext current(cuda_context(*device));
+    const DevicePointer a = problem.traded ? arguments.b : arguments.a;
+    const DevicePointer b = problem.traded ? arguments.a : arguments.b;
+    const DevicePointer c = reads_c ? arguments.c : arguments.d;
+    check_alignment(a, b, c, arguments.d);
+    const auto alpha = scale_value(problem.scale, arguments.alpha);
+    const auto beta = scale_value(problem.scale, reads_c ? arguments.beta : 0.0F);
+    library->check(
+        library->matmul(library->handle, descriptors.operation, alpha.data(), device_address(a), descriptors.a,
+                        device_address(b), descriptors.b, beta.data(), device_address(c), descriptors.c,
+                        device_address(arguments.d), descriptors.d, &algorithm, device_address(workspace->data()),
+                        static_cast<std::size_t>(kWorkspaceBytes), stream),
+        "cublasLtMatmul");
+}
+
+class CublasLtPeer final : public Peer {
+public:
+    explicit CublasLtPeer(ContextState& context)
+        : device_(context.device),
+          library_(open_library(context)),
+          workspace_(std::make_shared<const DeviceMemory>(device_, kWorkspaceBytes)) {}
+
+    [[nodiscard]] std::string name() const override { return "cublaslt"; }
+    [[nodiscard]] std::vector<Contender> contenders(const GemmSpec& spec, std::string& reason) override;
+
+private:
+    static std::shared_ptr<const CublasLt> open_library(ContextState& context) {
+        return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()),
+                              [device = context.device](const std::function<void()>& step) {
+                                  const ScopedContext current(cuda_context(*device));
+                                  step();
+                              });
+    }
+
+    std::shared_ptr<Device> device_;
+    std::shared_ptr<const CublasLt> library_;
+    std::shared_ptr<const DeviceMemory> workspace_;
+};
+
+/// Partial sums of split problems are kept in the accumulator's type, as was asked for; a D as wide as it loses nothing
+/// either.
+std::uint32_t reduction_schemes(const GemmSpec& spec) {
+    return bytes(spec.d) < bytes(spec.accumulator) ? kReduceInComputeType : kReduceAnyHow;
+}
+
+std::vector<Contender> CublasLtPeer::contenders(const GemmSpec& spec, std::string& reason) {
+    if (spec.m == 0 || spec.n == 0 || spec.k == 0) {
+        reason = "cuBLASLt takes no matrices without elements";
+        return {};
+    }
+    const ScopedContext current(cuda_context(*device_));
+    std::shared_ptr<const Plan> plan;
+    std::vector<HeuristicResult> results;
+    try {
+        const ColumnMajorProblem problem = column_major_problem(spec);
+        // Descriptors cannot be moved, so no make_shared.
+        plan.reset(  // NOLINT(modernize-make-shared)
+            new Plan{library_, device_, workspace_, problem, spec.c.has_value(), Descriptors(library_, problem)});
+        results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
+    } catch (const CudaError&) {
+        throw;
+    } catch (const Error& error) {
+        reason = error.what();
+    }
+    std::vector<Contender> contenders;
+    for (const HeuristicResult& result : results) {
+        contenders.push_back({fmt::format("cublaslt#{}", contenders.size()),
+                              [plan, algorithm = result.algorithm](const GemmArguments& arguments, Stream stream) {
+                                  plan->launch(algorithm, arguments, stream);
+                              }});
+    }
+    return contenders;
+}
+
+}  // namespace
+
+ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
+    const ProblemForms forms = problem_forms(spec, true);
+    ColumnMajorProblem problem;
+    problem.traded = spec.d_order == Order::row;
+    problem.a = stored(problem.traded ? forms.b : forms.a, problem.traded);
+    problem.b = stored(problem.traded ? forms.a : forms.b, problem.traded);
+    problem.d = stored(forms.d, problem.traded);
+    problem.c = spec.c ? stored(forms.c, problem.traded) : problem.d;
+    problem.compute = compute_type(spec);
+    problem.scale = scale_type(spec);
+    return problem;
+}
+
+std::array<std::uint32_t, 1> scale_value(CudaType scale, float value) {
+    if (scale == CudaType::r_16f) return {f16_from_f32(value)};  // read as its first two bytes, little endian
+    if (scale == CudaType::r_32i) {
+        if (value != std::nearbyint(value))
+            throw Error(fmt::format("cuBLASLt scales integers by integers, not by {}", value));
+        return {static_cast<std::uint32_t>(static_cast<std::int32_t>(value))};
+    }
+    return {std::bit_cast<std::uint32_t>(value)};
+}
+
+std::unique_ptr<Peer> open_cublaslt(ContextState& context) { return std::make_unique<CublasLtPeer>(context); }
+
+}  // namespace jitgemm

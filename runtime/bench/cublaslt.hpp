@@ -1,0 +1,38 @@
+#pragma once
+
+#include "runtime/bench/benchmark.hpp"
+#include "runtime/bench/cublaslt_abi.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace jitgemm {
+
+/// A problem in cuBLAS's words, where every matrix is column-major. A row-major D is the column-major D^T = B^T · A^T:
+/// then cuBLAS's A is our B and the other way round.
+struct ColumnMajorProblem {
+    struct Stored {
+        cublaslt::CudaType type{};
+        std::int64_t rows = 0;  ///< as stored column-major: the contiguous extent
+        std::int64_t columns = 0;
+        std::int64_t leading_dimension = 0;
+        cublaslt::Operation operation = cublaslt::Operation::none;
+        std::uint32_t alignment = 256;  ///< bytes its pointer is at least aligned to
+    };
+    Stored a, b, c, d;
+    cublaslt::ComputeType compute{};
+    cublaslt::CudaType scale{};  ///< type of alpha and beta
+    bool traded = false;         ///< cuBLAS's A is our B
+};
+[[nodiscard]] ColumnMajorProblem column_major_problem(const GemmSpec& resolved_spec);
+
+/// alpha or beta in cuBLAS's scale type.
+[[nodiscard]] std::array<std::uint32_t, 1> scale_value(cublaslt::CudaType scale, float value);
+
+/// The peer "cublaslt".
+[[nodiscard]] std::unique_ptr<Peer> open_cublaslt(ContextState& context);
+
+}  // namespace jitgemm

@@ -1,0 +1,178 @@
+#include "runtime/bench/peer_library.hpp"
+
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "runtime/bench/cublaslt.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
+#include "runtime/support/dynamic_library.hpp"
+#include "runtime/verify/guarded_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::string_view kLibraryPrefix = "lib:";
+
+/// A loaded peer; shared by its contenders, so that it outlives them.
+struct PeerLibrary {
+    DynamicLibrary library;
+    decltype(&::jitgemm_peer_gemm) gemm = nullptr;
+    decltype(&::jitgemm_peer_variants) variants = nullptr;
+    std::string name;
+    std::shared_ptr<Device> device;
+
+    [[nodiscard]] std::unique_ptr<ScopedContext> make_current() const {
+        return device == nullptr ? nullptr : std::make_unique<ScopedContext>(cuda_context(*device));
+    }
+};
+
+std::shared_ptr<const PeerLibrary> load(const std::string& path, std::shared_ptr<Device> device) {
+    auto peer = std::make_shared<PeerLibrary>();
+    // dlopen would look for a bare name among the system's libraries.
+    const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+    std::vector<std::string> tried;
+    peer->library = DynamicLibrary::open_first({file}, tried);
+    if (!peer->library)
+        throw Error(fmt::format("peer library cannot be loaded: {}", tried.empty() ? path : tried.front()));
+    // It may have started threads or registered kernels with the CUDA runtime; unloading it would pull code from under
+    // them.
+    peer->library.keep_loaded();
+    peer->gemm = reinterpret_cast<decltype(peer->gemm)>(peer->library.symbol("jitgemm_peer_gemm"));
+    if (peer->gemm == nullptr)
+        throw Error(fmt::format("peer library {} does not define jitgemm_peer_gemm (see docs/peers.md)", path));
+    peer->variants = reinterpret_cast<decltype(peer->variants)>(peer->library.symbol("jitgemm_peer_variants"));
+    const auto name = reinterpret_cast<decltype(&::jitgemm_peer_name)>(peer->library.symbol("jitgemm_peer_name"));
+    peer->name = name != nullptr ? name() : std::filesystem::path(path).stem().string();
+    peer->device = std::move(device);
+    return peer;
+}
+
+std::string problem_text(const jitgemm_peer_problem& problem) {
+    return fmt::format("{} {}{} {}x{}x{}", problem.type_a, problem.order_a, problem.order_b, problem.m, problem.n,
+                       problem.k);
+}
+
+void call(const PeerLibrary& peer, jitgemm_peer_problem problem, const GemmArguments& arguments, Stream stream) {
+    const std::unique_ptr<ScopedContext> current = peer.make_current();
+    const auto address = [](DevicePointer pointer) { return reinterpret_cast<void*>(pointer.address); };
+    problem.alpha = arguments.alpha;
+    problem.beta = arguments.beta;
+    const int answer = peer.gemm(&problem, address(arguments.a), address(arguments.b), address(arguments.c),
+                                 address(arguments.d), stream);
+    if (answer != 0)
+        throw Error(fmt::format("{} cannot compute {}: it returned {}", peer.name, problem_text(problem), answer));
+}
+
+/// Whether the peer takes the problem is only known by asking it to compute one, on operands of that size.
+std::string refusal(const PeerLibrary& peer, const GemmSpec& spec, const jitgemm_peer_problem& problem) {
+    if (peer.device == nullptr) return {};
+    const ProblemForms forms = problem_forms(spec, true);
+    const GuardedMatrix a(peer.device, forms.a, "A"), b(peer.device, forms.b, "B"), d(peer.device, forms.d, "D");
+    const GuardedMatrix c = spec.c ? GuardedMatrix(peer.device, forms.c, "C") : GuardedMatrix();
+    GemmArguments arguments;
+    arguments.a = a.matrix().data;
+    arguments.b = b.matrix().data;
+    if (spec.c) arguments.c = c.matrix().data;
+    arguments.d = d.matrix().data;
+    try {
+        call(peer, problem, arguments, nullptr);
+    } catch (const CudaError&) {
+        throw;
+    } catch (const Error& error) {
+        return error.what();
+    }
+    peer.device->synchronize(nullptr);
+    return {};
+}
+
+class LibraryPeer final : public Peer {
+public:
+    explicit LibraryPeer(std::shared_ptr<const PeerLibrary> library) : library_(std::move(library)) {}
+    [[nodiscard]] std::string name() const override { return library_->name; }
+    [[nodiscard]] std::vector<Contender> contenders(const GemmSpec& spec, std::string& reason) override;
+
+private:
+    [[nodiscard]] int variants(const jitgemm_peer_problem& problem) const {
+        const std::unique_ptr<ScopedContext> current = library_->make_current();
+        return library_->variants == nullptr ? 1 : library_->variants(&problem);
+    }
+    [[nodiscard]] std::string contender_name(int variant, int count) const {
+        return count == 1 ? library_->name : fmt::format("{}#{}", library_->name, variant);
+    }
+
+    std::shared_ptr<const PeerLibrary> library_;
+};
+
+std::vector<Contender> LibraryPeer::contenders(const GemmSpec& spec, std::string& reason) {
+    jitgemm_peer_problem problem = peer_problem(spec);
+    const int count = variants(problem);
+    std::vector<Contender> contenders;
+    if (count <= 0) reason = fmt::format("{} cannot compute {}", library_->name, problem_text(problem));
+    for (int variant = 0; variant < count; ++variant) {
+        problem.variant = static_cast<std::uint32_t>(variant);
+        const std::string refused = refusal(*library_, spec, problem);
+        if (!refused.empty()) {
+            if (reason.empty()) reason = refused;
+            continue;
+        }
+        contenders.push_back({contender_name(variant, count),
+                              [library = library_, problem](const GemmArguments& arguments, Stream stream) {
+                                  call(*library, problem, arguments, stream);
+                              }});
+    }
+    if (!contenders.empty()) reason.clear();
+    return contenders;
+}
+
+}  // namespace
+
+jitgemm_peer_problem peer_problem(const GemmSpec& spec) {
+    const ProblemForms forms = problem_forms(spec, true);
+    const auto name = [](DataType type) {
+        return to_string(type).data();
+    };  // literals of the type table, zero-terminated
+    const auto alignment = [](const MatrixForm& form) { return form.base_alignment(); };
+    const auto order = [](Order which) { return which == Order::row ? 't' : 'n'; };
+    jitgemm_peer_problem problem{};
+    problem.version = JITGEMM_PEER_VERSION;
+    problem.m = spec.m;
+    problem.n = spec.n;
+    problem.k = spec.k;
+    problem.type_a = name(spec.a);
+    problem.type_b = name(spec.b);
+    problem.type_c = spec.c ? name(*spec.c) : nullptr;
+    problem.type_d = name(spec.d);
+    problem.type_accumulator = name(spec.accumulator);
+    problem.lda = spec.lda;
+    problem.ldb = spec.ldb;
+    problem.ldc = spec.ldc;
+    problem.ldd = spec.ldd;
+    problem.align_a = alignment(forms.a);
+    problem.align_b = alignment(forms.b);
+    problem.align_c = spec.c ? alignment(forms.c) : 0;
+    problem.align_d = alignment(forms.d);
+    problem.order_a = order(forms.a.order);
+    problem.order_b = order(forms.b.order);
+    problem.order_d = order(spec.d_order);
+    problem.alpha = 1.0F;
+    return problem;
+}
+
+std::unique_ptr<Peer> open_peer_library(const std::string& path, std::shared_ptr<Device> device) {
+    return std::make_unique<LibraryPeer>(load(path, std::move(device)));
+}
+
+std::unique_ptr<Peer> open_peer(const std::string& name, ContextState& context) {
+    if (name == "cublaslt") return open_cublaslt(context);
+    if (name.starts_with(kLibraryPrefix) && name.size() > kLibraryPrefix.size())
+        return open_peer_library(name.substr(kLibraryPrefix.size()), context.device);
+    throw Error(fmt::format("unknown peer '{}': expected cublaslt or lib:PEER.so", name));
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "jitgemm/error.hpp"
+#include "runtime/cache/cache_meta.hpp"
+#include "runtime/cache/cache_names.hpp"
+#include "runtime/support/file_system.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace jitgemm {
+
+/// An entry that is there but must not be used; what() says why.
+class DamagedEntry : public Error {
+public:
+    using Error::Error;
+};
+
+/// An entry that cannot be read just now: no memory, no file descriptor, a file server that is gone. It may be sound.
+class UnreadableEntry : public Error {
+public:
+    using Error::Error;
+};
+
+/// Whether the folder, whose name is an entry's, holds what an entry does: meta.json beside a source or a binary.
+[[nodiscard]] bool holds_entry(const std::string& directory);
+
+/// A name in what lies at the path of an entry that no entry holds; empty when there is none. What has one is not the
+/// cache's to remove.
+[[nodiscard]] std::string foreign_file_in(const std::string& directory);
+
+/// Removes the files of an entry and then its folder, and nothing else; does not follow links; failures are only logged.
+void remove_entry_files(const std::string& directory);
+
+/// meta.json of an entry. Throws DamagedEntry, UnreadableEntry, as do those that follow.
+[[nodiscard]] CacheMeta read_entry_meta(const std::string& directory);
+
+/// The binary that belongs to `meta`.
+[[nodiscard]] CompiledKernel read_entry_binary(const std::string& directory, const CacheMeta& meta);
+
+/// The kernel of an entry that must have this key; nothing when there is no entry. Reads two files.
+[[nodiscard]] std::optional<CompiledKernel> load_entry(const std::string& directory, const KeyFields& wanted);
+
+/// Makes the folder with all files of an entry, each synced if so asked. Throws std::system_error.
+void write_entry(const std::string& directory, const CompiledKernel& kernel, const KeyFields& key,
+                 const std::string& kernel_cu, Durability durability = Durability::synced);
+
+/// Checks everything that can be checked without a request, kernel.cu too.
+void verify_entry(const std::string& directory);
+
+/// Seconds since 1970 of the last use, to a day: when meta.json was written or last marked.
+[[nodiscard]] std::int64_t last_use(const std::string& directory);
+/// Marks an entry whose last mark is older than a day; where that is not allowed, nothing happens.
+void mark_used(const std::string& directory);
+
+}  // namespace jitgemm

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "runtime/cache/cache_folder.hpp"
+#include "runtime/cache/cache_key.hpp"
+#include "runtime/cache/kernel_cache.hpp"
+
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace jitgemm {
+
+/// One request on its way through the cache.
+struct CacheLookup {
+    const CompileRequest& request;
+    const std::string& kernel_cu;
+    KeyFields fields;
+    std::string key;
+    std::string entry;  ///< name of the entry's folder
+};
+
+struct KernelCache::Impl {
+    Impl(std::string root, std::string readonly_root, Durability durability)
+        : folder(std::move(root), durability), readonly(std::move(readonly_root)) {}
+
+    /// From either layer; nothing when it must be compiled. A damaged entry counts as none.
+    [[nodiscard]] std::optional<Result> find(const CacheLookup& lookup, int newest_major) const;
+    /// The result of the one thread that compiles this key now, or of this thread if there is none.
+    [[nodiscard]] Result join_or_lead(const CacheLookup& lookup, Compiler& compiler);
+
+    CacheFolder folder;
+    std::string readonly;
+
+private:
+    [[nodiscard]] Result lead(const CacheLookup& lookup, Compiler& compiler);
+    void clear_the_way(const CacheLookup& lookup);
+    [[nodiscard]] CompiledKernel compile(const CacheLookup& lookup, Compiler& compiler, bool writable) const;
+    [[nodiscard]] std::string store(const CacheLookup& lookup, const CompiledKernel& kernel);
+    void publish(const std::string& temporary, const std::string& entry, const KeyFields& fields) const;
+
+    std::mutex mutex_;
+    std::unordered_map<std::string, std::shared_future<Result>> in_flight_;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,134 @@
+#include "runtime/cli/layout/kernel_json.hpp"
+
+#include "runtime/cli/json_fields.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace jitgemm::cli {
+namespace {
+
+Json shape_json(const TileShape& shape) { return {shape.m, shape.n, shape.k}; }
+
+Json tiling_json(const KernelTiling& tiling) {
+    return {{"block", shape_json(tiling.block)},
+            {"warp", shape_json(tiling.warp)},
+            {"mma", shape_json(tiling.mma)},
+            {"warps", {tiling.warps_m, tiling.warps_n}},
+            {"atoms", {tiling.atoms_m, tiling.atoms_n}},
+            {"k_steps", tiling.k_steps},
+            {"warp_of_atom", tiling.warp_of_atom}};
+}
+
+Json shared_tile_json(const KernelSharedTile& tile) {
+    Json lanes = Json::array();
+    for (const LaneChunk& lane : tile.lanes) lanes.push_back({lane.row, lane.chunk, lane.offset});
+    return {{"k_major", tile.k_major},
+            {"rows", tile.rows},
+            {"chunks", tile.chunks},
+            {"pitch_bytes", tile.pitch_bytes},
+            {"swizzle_bytes", tile.span_bytes},
+            {"chunk_offset", tile.offset},
+            {"ldmatrix",
+             {{"x", tile.ldmatrix.x},
+              {"trans", tile.ldmatrix.trans},
+              {"instructions", tile.ldmatrix.instructions},
+              {"lanes", lanes},
+              {"wavefronts", tile.wavefronts.count},
+              {"ideal", tile.wavefronts.ideal}}}};
+}
+
+Json accumulators_json(const KernelAccumulators& accumulators) {
+    Json holders = Json::array();
+    for (const auto& [lane, value, accumulator_register] : accumulators.atom_holders)
+        holders.push_back({lane, value, accumulator_register});
+    return {{"atom", accumulators.atom},
+            {"registers", accumulators.registers},
+            {"registers_per_atom", accumulators.registers_per_atom},
+            {"first_register", accumulators.first_register},
+            {"holders", holders}};
+}
+
+Json pipeline_json(const KernelPipeline& pipeline) {
+    Json steps = Json::array();
+    for (const PipelineStep& step : pipeline.steps) {
+        Json stages = Json::array();
+        for (const StageUse& use : step.stages) {
+            const bool empty = use.state == StageState::empty;
+            stages.push_back({{"state", to_string(use.state)}, {"k_block", empty ? Json() : Json(use.k_block)}});
+        }
+        steps.push_back({{"prologue", step.prologue}, {"k_block", step.k_block}, {"stages", stages}});
+    }
+    return {{"stages", pipeline.stages},
+            {"double_buffer", pipeline.double_buffer},
+            {"k_blocks", pipeline.k_blocks},
+            {"steps", steps}};
+}
+
+Json footprint_json(const WaveFootprint& footprint) {
+    return {{"a_bytes", footprint.a_bytes}, {"b_bytes", footprint.b_bytes}};
+}
+
+Json rasterization_json(const KernelRasterization& rasterization) {
+    Json first = Json::array();
+    for (const TileIndex& tile : rasterization.own.first_wave) first.push_back({tile.m, tile.n});
+    return {{"order", rasterization.order},
+            {"tiles", {rasterization.tiles.m, rasterization.tiles.n}},
+            {"splits", rasterization.splits},
+            {"blocks", rasterization.blocks},
+            {"first_wave", rasterization.first_wave},
+            {"blocks_per_sm", rasterization.blocks_per_sm},
+            {"l2_bytes", rasterization.l2_bytes},
+            {"footprint", footprint_json(rasterization.own.footprint)},
+            {"row_major_footprint", footprint_json(rasterization.row_major.footprint)},
+            {"first_tiles", first}};
+}
+
+Json regions_json(const std::vector<SharedRegion>& regions) {
+    Json json = Json::array();
+    for (const SharedRegion& region : regions)
+        json.push_back({{"name", region.name}, {"offset", region.offset}, {"bytes", region.bytes}});
+    return json;
+}
+
+Json shared_map_json(const KernelSharedMap& map) {
+    return {{"total_bytes", map.total_bytes},
+            {"block_limit", map.block_limit},
+            {"sm_bytes", map.sm_bytes},
+            {"blocks_per_sm", map.blocks_per_sm},
+            {"mainloop", regions_json(map.mainloop)},
+            {"epilogue", regions_json(map.epilogue)}};
+}
+
+Json accesses_json(const std::vector<SharedAccess>& accesses) {
+    Json json = Json::array();
+    for (const SharedAccess& access : accesses) {
+        json.push_back({{"what", access.what},
+                        {"instruction", access.instruction},
+                        {"in_mainloop", access.in_mainloop},
+                        {"instructions", access.instructions},
+                        {"wavefronts", access.wavefronts},
+                        {"ideal", access.ideal}});
+    }
+    return json;
+}
+
+}  // namespace
+
+Json to_json(const KernelPage& page) {
+    return {{"kernel", page.kernel},
+            {"spec", to_json(page.spec)},
+            {"exchanged", page.exchanged},
+            {"gpu", to_json(page.gpu)},
+            {"threads", page.threads},
+            {"registers", page.registers},
+            {"tiling", tiling_json(page.tiling)},
+            {"shared_a", page.draws_fragments ? shared_tile_json(page.shared_a) : Json()},
+            {"shared_b", page.draws_fragments ? shared_tile_json(page.shared_b) : Json()},
+            {"accumulators", page.draws_fragments ? accumulators_json(page.accumulators) : Json()},
+            {"pipeline", page.draws_fragments ? pipeline_json(page.pipeline) : Json()},
+            {"rasterization", rasterization_json(page.rasterization)},
+            {"shared_memory", shared_map_json(page.shared_map)},
+            {"bank_conflicts", accesses_json(page.accesses)}};
+}
+
+}  // namespace jitgemm::cli

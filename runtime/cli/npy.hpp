@@ -1,0 +1,66 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// What stands in front of the numbers of a .npy file (versions 1, 2 and 3 of the format).
+struct NpyHeader {
+    std::string type;  ///< numpy's descr: "<f2", "<f4", "|V2" ...
+    bool fortran_order = false;
+    std::vector<std::int64_t> shape;
+    std::size_t data_offset = 0;
+};
+/// Throws Error saying what is wrong: no .npy magic, unknown version, truncated or malformed header. Reads only the
+/// header's bytes.
+[[nodiscard]] NpyHeader parse_npy_header(std::string_view file);
+
+/// A 2-D .npy file mapped into memory, read-only: f16 ("<f2"), f32 ("<f4") or bf16 (ml_dtypes writes it as "|V2" or
+/// "<V2", which says only "two bytes", so the caller must name the type). C order is Order::row, Fortran order
+/// Order::column; both are packed.
+class NpyMatrix {
+public:
+    /// `type`: what a file of raw two-byte elements holds. Throws Error naming the file and what is wrong with it.
+    [[nodiscard]] static NpyMatrix open(const std::string& path, std::optional<DataType> type = std::nullopt);
+
+    [[nodiscard]] DataType type() const { return type_; }
+    [[nodiscard]] Order order() const { return order_; }
+    [[nodiscard]] std::int64_t rows() const { return rows_; }
+    [[nodiscard]] std::int64_t columns() const { return columns_; }
+    [[nodiscard]] const std::byte* data() const { return data_; }
+    [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// The elements as `type` (f16, bf16 or f32), in the file's order.
+    [[nodiscard]] std::vector<std::byte> elements_as(DataType type) const;
+
+private:
+    NpyMatrix() = default;
+    std::string path_;
+    std::shared_ptr<const void> mapping_;
+    const std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+    std::int64_t rows_ = 0;
+    std::int64_t columns_ = 0;
+    DataType type_ = DataType::f32;
+    Order order_ = Order::row;
+};
+
+/// Reasons why `a` (M×K), `b` (K×N) and perhaps `c` (M×N) are not the operands of one product, each with the shapes;
+/// empty when they are.
+[[nodiscard]] std::vector<std::string> operand_mismatches(const NpyMatrix& a, const NpyMatrix& b,
+                                                          const NpyMatrix* c = nullptr);
+
+/// Writes a packed f16 or f32 matrix: beside `path`, synced, then renamed over it, so that it is never seen half
+/// written. A bf16 matrix is written as f32, which numpy can read. Throws Error naming the file.
+void write_npy(const std::string& path, DataType type, std::int64_t rows, std::int64_t columns, Order order,
+               const void* data);
+
+}  // namespace jitgemm

@@ -1,0 +1,237 @@
+#include "runtime/cli/tune/options.hpp"
+
+#include "generator/nearest_name.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/cli/duration.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/shapes.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/device/device_name.hpp"
+#include "runtime/support/launch_rank.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <unordered_set>
+
+namespace jitgemm::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> kProtocols{"steady", "cold", "hot"};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, separator);)
+        if (!part.empty()) parts.push_back(part);
+    return parts;
+}
+
+std::optional<int> whole_number(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::vector<std::string> all_gpus() {
+    std::string reason;
+    const int count = gpu_count(reason);
+    if (count == 0) throw Error(fmt::format("--devices all: no GPU here: {}", reason));
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.push_back(fmt::format("cuda:{}", i));
+    return names;
+}
+
+/// "1" is short for "cuda:1".
+std::string device_name(const std::string& word) {
+    if (const std::optional<int> ordinal = whole_number(word); ordinal && *ordinal >= 0)
+        return fmt::format("cuda:{}", *ordinal);
+    return to_string(parse_device_name(word));
+}
+
+Shard parse_shard(const std::string& text) {
+    const std::size_t slash = text.find('/');
+    const std::optional<int> index = whole_number(std::string_view(text).substr(0, slash));
+    const std::optional<int> count =
+        slash == std::string::npos ? std::nullopt : whole_number(std::string_view(text).substr(slash + 1));
+    if (index && count && *index >= 0 && *index < *count) return {*index, *count};
+    throw UsageError(fmt::format("--shard is '{}': expected I/N, part I (from 0) of N, as in 2/8", text));
+}
+
+void add_file(CLI::App& app, const char* name, std::string& value, const char* description) {
+    app.add_option(name, value, description)->type_name("FILE");
+}
+
+void declare_search(CLI::App& app, TuneOptions& options) {
+    app.add_option("--strategy", options.strategy,
+                   "exhaustive; model: best predicted, then neighbours of the best; evolve: bounded local search")
+        ->capture_default_str()
+        ->type_name("")
+        ->group("Search");
+    app.add_option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h30m (default: none)")
+        ->type_name("")
+        ->group("Search");
+    app.add_option("--max-candidates", options.max_candidates, "Kernels tried a problem (default: the strategy's own)")
+        ->type_name("")
+        ->group("Search");
+    app.add_flag("--resume", options.resume, "Report a finished sweep that was asked the same in place of a new one")
+        ->group("Search");
+    app.add_flag("--restart", options.restart, "Begin anew where an unfinished sweep would go on")->group("Search");
+    app.add_flag("--refresh", options.refresh, "Measure again the stored winners that other versions measured")
+        ->group("Search");
+    app.add_option("--shard", options.shard, "I/N: part I (from 0) of the problems split N ways, with its own store")
+        ->type_name("")
+        ->group("Search");
+}
+
+void declare_measuring(CLI::App& app, TuneOptions& options) {
+    app.add_option("--device,--devices", options.devices,
+                   "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: the first GPU)")
+        ->type_name("")
+        ->group("Measuring");
+    app.add_option("--protocol", options.protocol,
+                   "steady (rotating operands), cold (L2 flushed) or hot (one set of them)")
+        ->capture_default_str()
+        ->type_name("")
+        ->group("Measuring");
+    app.add_flag("--no-cublaslt", options.no_cublaslt, "Don't time cuBLASLt beside the finalists")->group("Measuring");
+    app.add_option("--workers", options.workers, "Processes that compile (default: one a core)")
+        ->type_name("")
+        ->group("Measuring");
+    app.add_option("--compile-timeout", options.compile_timeout, "Seconds a compile may take")
+        ->capture_default_str()
+        ->type_name("")
+        ->group("Measuring");
+    app.add_option("--watchdog", options.watchdog,
+                   "Seconds a kernel may take to be verified or timed once, on top of what its work explains")
+        ->capture_default_str()
+        ->type_name("")
+        ->group("Measuring");
+    app.add_option("--worker", options.worker, "Program of the worker processes")->type_name("")->group("");
+}
+
+/// The file that a name leads to, so that two names of one are told.
+std::filesystem::path place_of(const std::string& file) {
+    std::error_code ignored;
+    const std::filesystem::path place =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored);
+    return place.empty() ? std::filesystem::path(file) : place;
+}
+
+/// The later one written would be all that is left.
+void check_different(std::string_view option, const std::string& file, std::string_view other_option,
+                     const std::string& other) {
+    if (file.empty() || other.empty() || place_of(file) != place_of(other)) return;
+    std::error_code ignored;
+    if (std::filesystem::is_character_file(file, ignored)) return;  // /dev/null takes both
+    throw UsageError(
+        fmt::format("--{} and --{} are both '{}': one would overwrite the other", option, other_option, file));
+}
+
+void check_count(std::string_view option, const std::optional<int>& count) {
+    if (count && *count < 1) throw UsageError(fmt::format("--{} is {}: at least 1", option, *count));
+}
+
+}  // namespace
+
+void TuneOptions::declare(CLI::App& app) {
+    problem.declare_problem(app);
+    problem.declare_selection(app);
+    add_file(app, "--shapes", shapes,
+             "Problems from a file, one per line: TYPE LAYOUT M N K; sizes may be ranges: m=1:128:*2");
+    declare_search(app, *this);
+    declare_measuring(app, *this);
+    add_file(app, "--report", report, "Write a page: winners, distributions, what mattered, what failed");
+    add_file(app, "--csv", csv, "Write every measurement as a row; - for stdout");
+    add_file(app, "--measurements", measurements, "Write every measurement, compile logs and winners as JSON");
+    app.add_flag("--fit", fit,
+                 "Fit the cost model's constants to what the store holds for this device, and print them");
+    app.add_flag("--quiet", quiet, "No progress");
+}
+
+void TuneOptions::check() const {
+    if (resume && restart) throw UsageError("--resume and --restart contradict each other: leave one out");
+    check_count("max-candidates", max_candidates);
+    check_count("workers", workers);
+    check_different("report", report, "csv", csv);
+    check_different("report", report, "measurements", measurements);
+    check_different("csv", csv, "measurements", measurements);
+    if (watchdog < 1) throw UsageError(fmt::format("--watchdog is {}: at least 1 second", watchdog));
+    if (compile_timeout < 1)
+        throw UsageError(fmt::format("--compile-timeout is {}: at least 1 second", compile_timeout));
+    if (std::ranges::find(kProtocols, protocol) == kProtocols.end())
+        throw UsageError(fmt::format("--protocol is '{}': {}", protocol, expected_one_of(protocol, kProtocols)));
+}
+
+tuning::SweepOptions TuneOptions::sweep() const {
+    check();
+    tuning::SweepOptions sweep;
+    try {
+        sweep.strategy = tuning::parse_strategy(strategy);
+    } catch (const Error& error) {
+        throw UsageError(fmt::format("--strategy: {}", error.what()));
+    }
+    sweep.limits.max_candidates = max_candidates.value_or(0);
+    sweep.selection = problem.selection();
+    if (sweep.selection.kernel) static_cast<void>(parse_kernel_name(*sweep.selection.kernel));
+    if (sweep.selection.family) static_cast<void>(find_family(*sweep.selection.family));
+    sweep.timing.protocol = protocol == "cold" ? Protocol::cold : Protocol::steady;
+    sweep.timing.hot = protocol == "hot";
+    sweep.timing.against_cublaslt = !no_cublaslt;
+    if (!budget.empty()) sweep.budget_seconds = parse_duration("budget", budget);
+    sweep.resume_finished = resume;
+    sweep.restart = restart;
+    return sweep;
+}
+
+std::vector<std::string> TuneOptions::device_names(int local_rank) const {
+    if (devices.empty()) return {fmt::format("cuda:{}", local_rank)};
+    if (devices == "all") return all_gpus();
+    std::vector<std::string> names;
+    for (const std::string& word : split(devices, ',')) {
+        const std::string name = device_name(word);
+        if (std::ranges::find(names, name) != names.end())
+            throw UsageError(fmt::format("--devices names {} twice", name));
+        names.push_back(name);
+    }
+    if (names.empty()) throw UsageError("--devices is empty: expected all, or a list as in 0,1");
+    return names;
+}
+
+std::optional<Shard> TuneOptions::which_shard() const {
+    if (!shard.empty()) return parse_shard(shard);
+    const std::optional<LaunchRank> rank = launch_rank_from_environment();
+    return rank && rank->size > 1 ? std::optional(Shard{rank->rank, rank->size}) : std::nullopt;
+}
+
+std::vector<tuning::TuneProblem> TuneOptions::problems() const {
+    const std::vector<ProblemRequest> asked =
+        shapes.empty() ? std::vector{problem.problem()} : read_shapes(shapes, problem);
+    std::vector<tuning::TuneProblem> each_once;
+    std::unordered_set<GemmSpec> seen;
+    for (const ProblemRequest& request : asked) {
+        const tuning::TuneProblem one{resolved(request.spec), request.alpha, request.beta};
+        if (seen.insert(one.spec).second) each_once.push_back(one);
+    }
+    const Shard part = which_shard().value_or(Shard{});
+    std::vector<tuning::TuneProblem> ours;
+    for (std::size_t i = static_cast<std::size_t>(part.index); i < each_once.size();
+         i += static_cast<std::size_t>(part.count))
+        ours.push_back(each_once[i]);
+    return ours;
+}
+
+std::vector<std::string> TuneOptions::worker_program() const {
+    return worker.empty() ? std::vector{tuning::own_executable()} : split(worker, ' ');
+}
+
+}  // namespace jitgemm::cli

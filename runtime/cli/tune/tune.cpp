@@ -1,0 +1,249 @@
+#include "jitgemm/error.hpp"
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/problem_options.hpp"
+#include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/tune/options.hpp"
+#include "runtime/cli/tune/output.hpp"
+#include "runtime/cli/verb.hpp"
+#include "runtime/support/launch_rank.hpp"
+#include "runtime/support/output_file.hpp"
+#include "runtime/tuning/fit/fit.hpp"
+#include "runtime/tuning/report/tune_report.hpp"
+#include "runtime/tuning/store/store.hpp"
+#include "runtime/tuning/sweep/sweep.hpp"
+#include "runtime/tuning/workers/workshop.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+
+namespace jitgemm::cli {
+namespace {
+
+using namespace tuning;
+
+std::vector<GemmSpec> specs_of(const std::vector<TuneProblem>& problems) {
+    std::vector<GemmSpec> specs;
+    for (const TuneProblem& problem : problems) specs.push_back(problem.spec);
+    return specs;
+}
+
+WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<std::string>& devices) {
+    return {.program = options.worker_program(),
+            .options = options.problem.options(),
+            .devices = devices,
+            .workers = options.workers.value_or(0),
+            .compile_timeout = std::chrono::seconds(options.compile_timeout),
+            .watchdog = std::chrono::seconds(options.watchdog)};
+}
+
+std::unique_ptr<Workshop> open_workshop(const TuneOptions& options, int local_rank) {
+    try {
+        return std::make_unique<Workshop>(workshop_options(options, options.device_names(local_rank)));
+    } catch (const Error& error) {
+        if (!options.devices.empty()) throw;
+        throw Error(
+            fmt::format("{}\nwithout a GPU, --device emulator:sm_80 shows what tuning does; its results serve "
+                        "the emulator alone",
+                        error.what()));
+    }
+}
+
+/// Each part of a sweep that is split writes a store of its own; `tune merge` joins them.
+std::string store_directory(const TuneOptions& options) {
+    const std::string root = options.problem.options().tuning_directory;
+    if (root.empty())
+        throw Error("no place for tuning records: set JITGEMM_TUNING_DIR, XDG_DATA_HOME or HOME to a folder");
+    const std::optional<Shard> shard = options.which_shard();
+    return shard ? fmt::format("{}/shard-{}-of-{}", root, shard->index, shard->count) : root;
+}
+
+/// Winners of problems that only other versions measured: each is measured again beside the heuristic's kernel of today.
+std::vector<TuneProblem> stale_problems(const TuningStore& store, const DeviceFacts& facts, SweepOptions& asked) {
+    const std::vector<Winner> winners = store.winners(device_class(facts));
+    const auto is_measured_today = [&](const GemmSpec& spec) {
+        return std::ranges::any_of(
+            winners, [&](const Winner& one) { return one.spec == spec && !is_stale(one, facts.versions); });
+    };
+    std::vector<TuneProblem> problems;
+    for (const Winner& winner : winners) {
+        if (is_measured_today(winner.spec)) continue;
+        if (problems.empty() || problems.back().spec != winner.spec)  // they come sorted by spec
+            problems.push_back({winner.spec, 1.0F, winner.spec.c ? 1.0F : 0.0F});
+        asked.only.emplace_back(winner.spec, winner.kernel);
+    }
+    return problems;
+}
+
+void write_files(const TuneOptions& options, const SweepResult& result, const DeviceFacts& facts, Output& output) {
+    TuneReport report{.device = facts, .problems = {}};
+    for (const TunedProblem& problem : result.problems) report.problems.push_back(problem.record);
+    if (options.csv_to_stdout())
+        output.raw(tune_csv(report));
+    else if (!options.csv.empty())
+        write_output_file(options.csv, tune_csv(report));
+    if (!options.measurements.empty()) write_output_file(options.measurements, json_line(tune_json(report)) + "\n");
+    if (options.report.empty()) return;
+    write_output_file(options.report, tune_page(report));
+    output.text(fmt::format("page: {}\n", options.report));
+}
+
+int exit_code(const SweepResult& result) {
+    if (result.stop == Stop::interrupted) return kExitInterrupted;
+    const bool failed = std::ranges::any_of(
+        result.problems, [](const TunedProblem& problem) { return !problem.record.winner && !problem.unserved; });
+    return failed ? kExitFailed : kExitFine;
+}
+
+/// Where nothing serves any of the problems, that is what was asked, not what was found.
+void refuse_empty_space(const SweepResult& result) {
+    const auto unserved = [](const TunedProblem& problem) { return problem.unserved; };
+    if (!result.problems.empty() && std::ranges::all_of(result.problems, unserved))
+        throw UsageError(result.problems.front().failure);
+}
+
+SweepResult watched_sweep(const std::vector<TuneProblem>& problems, const SweepOptions& asked, bool quiet,
+                          Workshop& workshop, TuningStore& store, Output& output) {
+    TuneWatcher watcher(output, specs_of(problems), quiet);
+    return Sweep(problems, asked,
+                 {.compiling = workshop.compiling(),
+                  .devices = workshop.devices(),
+                  .store = store,
+                  .interrupted = interrupted,
+                  .on_progress = [&](const SweepProgress& now) { watcher.progress(now); },
+                  .on_problem = [&](const TunedProblem& one) { watcher.problem(one); }})
+        .run();
+}
+
+int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, const SweepOptions& asked,
+          Workshop& workshop, TuningStore& store, Output& output) {
+    const SweepResult result = watched_sweep(problems, asked, options.quiet, workshop, store, output);
+    refuse_empty_space(result);
+    if (result.was_finished)
+        for (const TunedProblem& problem : result.problems) output.text(tune_line(problem));
+    output.text(tune_summary(result, workshop.devices().size()));
+    write_files(options, result, workshop.facts(), output);
+    output.document(tune_document(result, store.path(), workshop.devices().size()));
+    return exit_code(result);
+}
+
+int run_refresh(const TuneOptions& options, SweepOptions asked, const std::string& directory, Output& output) {
+    const std::unique_ptr<Workshop> workshop = open_workshop(options, 0);
+    TuningStore store(directory);
+    const std::vector<TuneProblem> problems = stale_problems(store, workshop->facts(), asked);
+    if (!problems.empty()) return sweep(options, problems, asked, *workshop, store, output);
+    output.text("every winner for this device was measured with today's versions\n");
+    output.document(tune_document({}, store.path(), 1));
+    return kExitFine;
+}
+
+/// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
+int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
+    const std::unique_ptr<Workshop> workshop = open_workshop(options, 0);
+    const TuningStore store(directory);
+    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(workshop->facts())));
+    const GpuModel& gpu = workshop->facts().model;
+    const FitResult result = fit_mma_constants(points, gpu);
+    output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
+    const auto error = [](const FitError& one) {
+        return Json{{"ratio", one.ratio}, {"rms_log", one.rms_log}, {"regret", one.regret}, {"hits", one.hits}};
+    };
+    output.document({{"gpu", gpu.name},
+                     {"points", result.points},
+                     {"before", error(result.before)},
+                     {"after", error(result.after)},
+                     {"held_out", result.held_out ? error(*result.held_out) : Json()},
+                     {"row", fitted_row(result, gpu)}});
+    return kExitFine;
+}
+
+void claim_stdout_for_rows(Output& output) {
+    if (output.json()) throw UsageError("--json and --csv - both want stdout: name a file with --csv FILE");
+    output.keep_stdout_for_raw();
+}
+
+int run_tune(const TuneOptions& options, Output& output) {
+    const SweepOptions asked = options.sweep();
+    const std::string directory = store_directory(options);
+    check_output_file("report", options.report);
+    if (options.csv_to_stdout())
+        claim_stdout_for_rows(output);
+    else
+        check_output_file("csv", options.csv);
+    check_output_file("measurements", options.measurements);
+    if (options.fit) return run_fit(options, directory, output);
+    if (options.refresh) return run_refresh(options, asked, directory, output);
+
+    const std::vector<TuneProblem> problems = options.problems();
+    if (problems.empty()) {
+        output.note("jitgemm: no problem falls to this part");
+        output.document(tune_document({}, directory, 0));
+        return kExitFine;
+    }
+    const std::optional<LaunchRank> rank = launch_rank_from_environment();
+    const std::unique_ptr<Workshop> workshop = open_workshop(options, rank ? rank->local_rank : 0);
+    TuningStore store(directory);
+    return sweep(options, problems, asked, *workshop, store, output);
+}
+
+// ---- merge ----------------------------------------------------------------------------------------------------------
+
+/// The stores that parts of a split sweep left in the tuning folder.
+std::vector<std::string> shard_directories(const std::string& root) {
+    std::vector<std::string> found;
+    std::error_code ignored;  // a folder that is not there holds none
+    for (const auto& entry : std::filesystem::directory_iterator(root, ignored))
+        if (entry.is_directory() && entry.path().filename().string().starts_with("shard-"))
+            found.push_back(entry.path().string());
+    std::ranges::sort(found);
+    return found;
+}
+
+int run_merge(const std::vector<std::string>& given, Output& output) {
+    const std::string root = tool_options().tuning_directory;
+    const std::vector<std::string> sources = given.empty() ? shard_directories(root) : given;
+    if (sources.empty()) throw UsageError(fmt::format("nothing to merge: {} holds no shard-I-of-N folder", root));
+    for (const std::string& source : sources)
+        if (!std::filesystem::exists(source)) throw UsageError(fmt::format("'{}' is not there", source));
+    TuningStore store(root);
+    Json merged = Json::array();
+    for (const std::string& source : sources) {
+        const TuningStore::MergeResult result = store.merge(source);
+        output.text(fmt::format("{}: {}, {}, {}\n", source, counted(result.sweeps, "sweep"),
+                                counted(result.winners, "winner"), counted(result.conflicts, "conflict")));
+        merged.push_back({{"source", source},
+                          {"sweeps", result.sweeps},
+                          {"winners", result.winners},
+                          {"conflicts", result.conflicts}});
+    }
+    output.document({{"store", store.path()}, {"merged", merged}});
+    return kExitFine;
+}
+
+Action declare_merge(CLI::App& app) {
+    auto sources = std::make_shared<std::vector<std::string>>();
+    app.add_option("store", *sources, "Folders of other stores (default: the parts of a split sweep, shard-I-of-N)")
+        ->type_name("");
+    return [sources](Output& output) { return run_merge(*sources, output); };
+}
+
+constexpr std::array kTuneVerbs{
+    Verb{"merge", "Take over what other stores hold: parts of a split sweep, other machines' results", declare_merge}};
+
+}  // namespace
+
+Action declare_tune(CLI::App& app) {
+    auto options = std::make_shared<TuneOptions>();
+    options->declare(app);
+    return [options](Output& output) { return run_tune(*options, output); };
+}
+
+std::span<const Verb> tune_verbs() { return kTuneVerbs; }
+
+}  // namespace jitgemm::cli

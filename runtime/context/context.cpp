@@ -1,0 +1,266 @@
+#include "jitgemm/context.hpp"
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_kernel.hpp"
+#include "jitgemm/kernel_info.hpp"
+#include "jitgemm/options.hpp"
+#include "runtime/context/context_state.hpp"
+
+#include "runtime/emulator_device/emulator_device.hpp"
+#include "runtime/support/log.hpp"
+#include "runtime/tuning/store/tuned_records.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();  // gridDim.x
+
+TemplateSet templates_of(const Options& options) {
+    return options.template_directory.empty() ? TemplateSet::embedded()
+                                              : TemplateSet::from_directory(options.template_directory);
+}
+
+Selection selection_of(const Options& options) {
+    Selection selection;
+    if (!options.kernel.empty()) selection.kernel = options.kernel;
+    if (!options.family.empty()) selection.family = options.family;
+    if (!options.parameters.empty()) selection.parameters = parse_parameters(options.parameters);
+    return selection;
+}
+
+int spill_bytes(const PtxasReport& report) { return report.spill_store_bytes + report.spill_load_bytes; }
+
+std::string spill_warning(const PtxasReport& report) {
+    return fmt::format("spills registers to local memory: {} bytes of stores, {} bytes of loads",
+                       report.spill_store_bytes, report.spill_load_bytes);
+}
+
+LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major) {
+    return {block_count(entry.grid, row_major), entry.threads, entry.shared_bytes, entry.cluster};
+}
+
+void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
+    if (shape.blocks <= kMaxBlocks) return;
+    throw ConfigError("cannot launch " + kernel, {fmt::format("m={} n={} takes {} blocks, a grid holds {}", spec.m,
+                                                              spec.n, shape.blocks, kMaxBlocks)});
+}
+
+std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major) {
+    std::vector<LoadedEntry> entries;
+    for (std::size_t i = 0; i < kernel.functions.size(); ++i) {
+        const KernelEntry& entry = kernel.source->entries[i];
+        entries.push_back({entry, kernel.functions[i], launch_shape(entry, row_major)});
+        check_grid(kernel.source->name, entries.back().shape, row_major);
+    }
+    return entries;
+}
+
+void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
+    const PtxasReport& report = compiled.report;
+    info.registers = report.registers;
+    info.spill_bytes = spill_bytes(report);
+    info.stack_bytes = report.stack_bytes;
+    info.compile_ms = compiled.compile_ms;
+    info.warnings = report.warnings;
+    if (info.spill_bytes != 0) info.warnings.push_back(spill_warning(report));
+}
+
+KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry>& entries, CacheSource cache) {
+    KernelInfo info;
+    info.name = kernel.source->name;
+    info.arch = kernel.source->arch->name;
+    info.cache = cache;
+    add_compile_facts(info, kernel.compiled);
+    const LaunchShape& first = entries.front().shape;
+    info.threads = first.threads;
+    info.shared_bytes = first.shared_bytes;
+    info.blocks = first.blocks;
+    return info;
+}
+
+void check_signature(const ParsedDump& dump) {
+    if (signature(dump.spec) == dump.id.signature) return;
+    throw ConfigError("the dump's banner contradicts itself",
+                      {"the spec has the signature of " + kernel_name({signature(dump.spec), dump.id.config}) +
+                       ", the kernel line says " + kernel_name(dump.id)});
+}
+
+}  // namespace
+
+ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_device,
+                           std::shared_ptr<Compiler> given_compiler)
+    : options(std::move(given_options)),
+      device(std::move(given_device)),
+      compiler(std::move(given_compiler)),
+      cache(options.cache_directory, options.readonly_cache_directory),
+      templates(templates_of(options)),
+      selection(selection_of(options)),
+      workspaces(std::make_shared<WorkspacePool>(device)) {}
+
+CompileRequest ContextState::request_for(const KernelSource& source) const {
+    return device->kind() == DeviceKind::emulator ? ptx_request(source) : compile_request(source);
+}
+
+LoadedKernel ContextState::load(const KernelSource& source, const std::string& kernel_cu) {
+    KernelCache::Result result = cache.get_or_compile(request_for(source), *compiler, kernel_cu);
+    LoadedKernel loaded_kernel{std::make_shared<const KernelSource>(source),
+                               std::move(result.kernel),
+                               {},
+                               result.source,
+                               std::move(result.directory)};
+    for (const KernelEntry& entry : source.entries) {
+        loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
+    }
+    const PtxasReport& report = loaded_kernel.compiled.report;
+    if (spill_bytes(report) != 0) log().warn("{} {}", source.name, spill_warning(report));
+    return loaded_kernel;
+}
+
+ContextState::SharedLoad ContextState::load_shared(const KernelSource& source, const GemmSpec& spec) {
+    // The compiler is one and the same for all, so its version need not be asked for here.
+    const std::string key = source.name + ' ' + cache_key(request_for(source), 0);
+    std::shared_ptr<LoadSlot> slot;
+    {
+        const std::unique_lock lock(mutex);
+        std::shared_ptr<LoadSlot>& known = loaded[key];
+        if (known == nullptr) known = std::make_shared<LoadSlot>();
+        slot = known;
+    }
+    const std::lock_guard lock(slot->mutex);
+    if (slot->kernel != nullptr) return {slot->kernel, true};
+    slot->kernel = std::make_shared<const LoadedKernel>(load(source, dump(source, spec)));
+    return {slot->kernel, false};
+}
+
+GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
+                                  const tuning::TunedChoice& choice) {
+    if (const EmulatorDevice* const emulator = as_emulator(*device))
+        require_emulable(with_row_major_d(spec), id.config, emulator->gflop_limit());
+    const SharedLoad shared = load_shared(source, spec);
+    const LoadedKernel& kernel = *shared.kernel;
+    auto state = std::make_shared<KernelState>();
+    state->spec = spec;
+    state->row_major = with_row_major_d(spec);
+    state->operands_traded = spec.d_order == Order::column;
+    state->id = id;
+    state->source = kernel.source;
+    state->entries = loaded_entries(kernel, state->row_major);
+    state->workspace_bytes =
+        static_cast<std::size_t>(family_of(id.config).workspace_bytes(state->row_major, id.config));
+    state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
+    state->info.choice = choice.source;
+    state->info.choice_reason = choice.reason;
+    state->cache_directory = kernel.cache_directory;
+    state->device = device;
+    state->workspaces = workspaces;
+    return KernelAccess::make(std::move(state));
+}
+
+GemmKernel ContextState::build(const GemmSpec& spec, const tuning::TunedChoice& choice) {
+    const GemmSpec asked = resolved(spec);
+    const KernelId id{signature(asked), choice.config};
+    return assemble(asked, id, generate(asked, choice.config, *device->model().arch, templates), choice);
+}
+
+GemmKernel ContextState::build(const GemmSpec& spec, const KernelConfig& config) {
+    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller", {}, 0});
+}
+
+GemmKernel ContextState::build(const ParsedDump& dump) {
+    check_signature(dump);
+    const GemmSpec asked = resolved(dump.spec);
+    KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
+    source.body = dump.body;
+    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump", {}, 0});
+}
+
+const tuning::TunedChoices& ContextState::tuned_choices() {
+    std::call_once(tuned_once, [&] {
+        tuned =
+            std::make_shared<const tuning::TunedChoices>(tuning::tuned_choices(options, *device, templates, *compiler));
+    });
+    return *tuned;
+}
+
+GemmKernel ContextState::kernel(const GemmSpec& spec) {
+    {
+        const std::shared_lock lock(mutex);
+        if (const auto known = kernels.find(spec); known != kernels.end()) return known->second;
+    }
+    GemmKernel built = build(spec, tuned_choices().choose(spec, device->model(), selection));
+    const std::unique_lock lock(mutex);
+    return kernels.emplace(spec, std::move(built)).first->second;
+}
+
+ContextState::~ContextState() = default;
+
+Tuner& ContextState::tuner() {
+    std::call_once(tuner_once, [&] { lazy_tuner = make_tuner(options, *device); });
+    return *lazy_tuner;
+}
+
+void ContextState::adopt(const GemmKernel& kernel, const tuning::Winner& winner) {
+    const tuning::TunedChoices choices({winner}, winner.versions);
+    const GemmKernel better = build(kernel.spec(), choices.choose(kernel.spec(), device->model(), selection));
+    KernelAccess::replace(kernel, KernelAccess::shared_state(better));
+}
+
+GemmKernel ContextState::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
+    GemmKernel known = kernel(spec);
+    const bool fixed = !selection.takes_all();
+    if (tune == Tune::never || fixed || known.info().choice == ChoiceSource::exact) {
+        if (on_tuned) on_tuned(known, {});
+        return known;
+    }
+    if (tune == Tune::now) {
+        adopt(known, tuner().tune(known.spec()));
+        if (on_tuned) on_tuned(known, {});
+        return known;
+    }
+    tuner().tune_later(known.spec(), [this, known, told = std::move(on_tuned)](const tuning::Winner* winner,
+                                                                               const std::string& failure) {
+        if (winner != nullptr) adopt(known, *winner);
+        if (told)
+            told(known, failure);
+        else if (!failure.empty())
+            log().warn("tuning {}: {}", to_string(known.spec()), failure);
+    });
+    return known;
+}
+
+Context::Context(const Options& options) {
+    set_log_level(options.log_level);
+    std::shared_ptr<Device> device = open_device(options);
+    std::shared_ptr<Compiler> compiler =
+        make_nvrtc_compiler(options, device->newest_cuda_major(), options.cache_directory);
+    state_ = std::make_unique<ContextState>(options, std::move(device), std::move(compiler));
+}
+
+Context::~Context() = default;
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+
+ContextState& ContextAccess::state(const Context& context) {
+    if (context.state_ == nullptr) throw Error("this Context was moved from");
+    return *context.state_;
+}
+
+GemmKernel Context::kernel(const GemmSpec& spec) { return state_of(*this).kernel(spec); }
+
+GemmKernel Context::kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned) {
+    return state_of(*this).kernel(spec, tune, std::move(on_tuned));
+}
+
+void Context::synchronize(Stream stream) { state_of(*this).device->synchronize(stream); }
+
+std::string Context::device_name() const { return state_of(*this).device->name(); }
+
+std::string Context::arch() const { return std::string(state_of(*this).device->model().arch->name); }
+
+}  // namespace jitgemm

@@ -1,0 +1,140 @@
+#include "jitgemm/gemm_kernel.hpp"
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/kernel_info.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/emulator_device/emulator_device.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace jitgemm {
+
+/// A launch reads one atomic pointer. Replaced states stay: someone may be launching them, or hold a reference to what
+/// info() returned; a kernel is replaced once or twice in its life.
+struct KernelSlot {
+    explicit KernelSlot(std::shared_ptr<const KernelState> first) : current(first.get()) {
+        states.push_back(std::move(first));
+    }
+
+    std::atomic<const KernelState*> current;
+    std::mutex mutex;  // guards states
+    std::vector<std::shared_ptr<const KernelState>> states;
+};
+
+namespace {
+
+[[noreturn]] void throw_unsound(const KernelState& state, std::vector<std::string> problems) {
+    throw SpecError("cannot launch " + state.info.name, std::move(problems));
+}
+
+// What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
+GemmArguments as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
+    GemmArguments operands = arguments;
+    if (state.operands_traded) std::swap(operands.a, operands.b);
+    return operands;
+}
+
+void enqueue(const KernelState& state, const GemmArguments& operands, Stream stream) {
+    for (const LoadedEntry& loaded : state.entries) {
+        if (loaded.shape.blocks == 0) continue;  // packing an operand of K = 0 elements
+        const PackedArguments packed = pack_arguments(loaded.entry.arguments, state.row_major, operands);
+        state.device->launch(loaded.function, loaded.shape, packed.span(), stream);
+    }
+}
+
+void enqueue_with_own_workspace(const KernelState& state, GemmArguments operands, Stream stream) {
+    const WorkspacePool::Lease lease = state.workspaces->acquire(stream, state.workspace_bytes);
+    operands.workspace = lease.memory;
+    if (state.device->kind() == DeviceKind::emulator)  // what the launch before left is nobody's to read
+        as_emulator(*state.device)->undefine_memory(lease.memory, state.workspace_bytes, false);
+    enqueue(state, operands, stream);
+}
+
+}  // namespace
+
+GemmKernel::GemmKernel(std::shared_ptr<KernelSlot> slot) : slot_(std::move(slot)) {}
+
+GemmKernel KernelAccess::make(std::shared_ptr<const KernelState> state) {
+    return GemmKernel(std::make_shared<KernelSlot>(std::move(state)));
+}
+
+KernelSlot& KernelAccess::slot(const GemmKernel& kernel) {
+    if (kernel.slot_ == nullptr) [[unlikely]]
+        throw Error("this GemmKernel is empty: it was made without a kernel or moved from");
+    return *kernel.slot_;
+}
+
+const KernelState& KernelAccess::state(const GemmKernel& kernel) {
+    return *slot(kernel).current.load(std::memory_order_acquire);
+}
+
+void KernelAccess::replace(const GemmKernel& kernel, std::shared_ptr<const KernelState> state) {
+    KernelSlot& slot = KernelAccess::slot(kernel);
+    const std::lock_guard lock(slot.mutex);
+    slot.states.push_back(std::move(state));
+    slot.current.store(slot.states.back().get(), std::memory_order_release);
+}
+
+std::shared_ptr<const KernelState> KernelAccess::shared_state(const GemmKernel& kernel) {
+    KernelSlot& slot = KernelAccess::slot(kernel);
+    const std::lock_guard lock(slot.mutex);
+    return slot.states.back();
+}
+
+const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmArguments& arguments) {
+    const KernelState& latest = state(kernel);
+    if (!arguments.workspace || arguments.workspace_bytes >= latest.workspace_bytes) return latest;
+    KernelSlot& slot = KernelAccess::slot(kernel);
+    const std::lock_guard lock(slot.mutex);
+    const auto fits = [&](const auto& state) { return state->workspace_bytes <= arguments.workspace_bytes; };
+    const auto found = std::find_if(slot.states.rbegin(), slot.states.rend(), fits);
+    return found == slot.states.rend() ? latest : **found;
+}
+
+void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
+    const KernelState& state = KernelAccess::state_for(*this, arguments);
+    std::vector<std::string> problems = launch_problems(state.spec, arguments, state.workspace_bytes);
+    if (!problems.empty()) [[unlikely]]
+        throw_unsound(state, std::move(problems));
+    if (state.spec.m == 0 || state.spec.n == 0) return;
+
+    const GemmArguments operands = as_kernel_sees(state, arguments);
+    if (state.workspace_bytes != 0 && !arguments.workspace) {
+        enqueue_with_own_workspace(state, operands, stream);
+    } else {
+        enqueue(state, operands, stream);
+    }
+}
+
+const GemmSpec& GemmKernel::spec() const { return state_of(*this).spec; }
+
+std::string GemmKernel::source() const { return dump(*state_of(*this).source, state_of(*this).spec); }
+
+const KernelInfo& GemmKernel::info() const { return state_of(*this).info; }
+
+std::size_t GemmKernel::workspace_bytes() const { return state_of(*this).workspace_bytes; }
+
+std::string_view to_string(CacheSource source) {
+    switch (source) {
+        case CacheSource::memory: return "memory";
+        case CacheSource::disk: return "disk";
+        default: return "compiled";
+    }
+}
+
+std::string_view to_string(ChoiceSource source) {
+    switch (source) {
+        case ChoiceSource::exact: return "exact";
+        case ChoiceSource::nearest: return "nearest";
+        case ChoiceSource::hint: return "hint";
+        case ChoiceSource::heuristic: return "heuristic";
+        default: return "forced";
+    }
+}
+
+}  // namespace jitgemm

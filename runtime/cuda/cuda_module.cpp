@@ -1,0 +1,127 @@
+#include "runtime/cuda/cuda_module.hpp"
+
+#include "runtime/device/launch.hpp"
+#include "runtime/support/log.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kDefaultSharedBytes = 48 * 1024;  // more must be granted per function
+
+std::string refusal_detail(CUresult result) {
+    const int version = driver().version;
+    switch (result) {
+        case CUDA_ERROR_NO_BINARY_FOR_GPU: return "the binary is of another architecture than the GPU";
+        case CUDA_ERROR_INVALID_IMAGE:
+        case CUDA_ERROR_INVALID_SOURCE:
+        case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+            return fmt::format(
+                "the driver takes binaries of CUDA {}.x and older (it is for CUDA {}.{}): was this one built by a "
+                "newer one?",
+                version / 10, version / 10, version % 10);
+        default: return "";
+    }
+}
+
+CUmodule load_module(std::string_view binary) {
+    const std::string image(binary);  // ends in the zero byte PTX needs
+    CUmodule module = nullptr;
+    const CUresult result = driver().cuModuleLoadData(&module, image.data());
+    if (result != CUDA_SUCCESS) throw_cuda_error(result, "cuModuleLoadData", refusal_detail(result));
+    return module;
+}
+
+CUfunction find_function(CUmodule module, const KernelEntry& entry) {
+    CUfunction function = nullptr;
+    const CUresult result = driver().cuModuleGetFunction(&function, module, entry.function.c_str());
+    if (result != CUDA_SUCCESS) {
+        throw_cuda_error(result, "cuModuleGetFunction",
+                         fmt::format("wanted the extern \"C\" kernel '{}'", entry.function));
+    }
+    return function;
+}
+
+void grant(CUfunction function, const KernelEntry& entry) {
+    if (entry.shared_bytes > kDefaultSharedBytes) {
+        const CUresult result =
+            driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, entry.shared_bytes);
+        if (result != CUDA_SUCCESS) {
+            throw_cuda_error(
+                result, "cuFuncSetAttribute",
+                fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, entry.shared_bytes));
+        }
+    }
+    if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableClusterBlocks) {
+        JITGEMM_CHECK(driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    }
+}
+
+// The driver loads code lazily; here and now, so that the first launch may already be a captured one.
+void finish_loading(CUfunction function) {
+    if (driver().cuFuncLoad != nullptr) {
+        JITGEMM_CHECK(driver().cuFuncLoad(function));
+        return;
+    }
+    int registers = 0;
+    JITGEMM_CHECK(driver().cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+}
+
+struct ParameterSizes {
+    int count = 0;          ///< 2 stands for more
+    std::size_t bytes = 0;  ///< of the first
+};
+
+ParameterSizes parameter_sizes(CUfunction function) {
+    ParameterSizes found;
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    if (driver().cuFuncGetParamInfo(function, 0, &offset, &found.bytes) != CUDA_SUCCESS) return {};
+    found.count = driver().cuFuncGetParamInfo(function, 1, &offset, &size) == CUDA_SUCCESS ? 2 : 1;
+    return found;
+}
+
+// The driver takes each parameter from a pointer of its own, and knows nothing of how many there are or how much each points
+// to: a kernel that asks for more than the one struct would have it read beyond. An edited dump can get there.
+void compare_arguments(CUfunction function, const KernelEntry& entry) {
+    if (entry.arguments.empty() || driver().cuFuncGetParamInfo == nullptr) return;
+    const std::size_t expected = argument_struct_bytes(entry.arguments);
+    const ParameterSizes found = parameter_sizes(function);
+    if (found.count == 1 && found.bytes == expected) return;
+    throw_cuda_error(CUDA_ERROR_INVALID_VALUE, "cuFuncGetParamInfo",
+                     fmt::format("{} takes {}, the launch passes one struct of {} bytes", entry.function,
+                                 found.count == 1   ? fmt::format("a parameter of {} bytes", found.bytes)
+                                 : found.count == 0 ? "no parameter"
+                                                    : "more than one parameter",
+                                 expected));
+}
+
+}  // namespace
+
+CudaModule::CudaModule(std::shared_ptr<const CudaContext> context, std::string_view binary)
+    : context_(std::move(context)), module_(load_module(binary)) {}
+
+CudaModule::~CudaModule() {
+    try {
+        const ScopedContext current(*context_);
+        const ScopedRelaxedCapture relaxed;
+        log_unless_success(driver().cuModuleUnload(module_), "cuModuleUnload");
+    } catch (const std::exception& error) {
+        log().debug("module not unloaded: {}", error.what());  // its context is gone, and the module with it
+    }
+}
+
+CUfunction CudaModule::prepare(const KernelEntry& entry) const {
+    const CUfunction function = find_function(module_, entry);
+    compare_arguments(function, entry);
+    grant(function, entry);
+    finish_loading(function);
+    return function;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/kernel_source.hpp"
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/options.hpp"
+#include "runtime/device/device_name.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// A module loaded on a device; unloaded with the object.
+class Module {
+public:
+    virtual ~Module() = default;
+};
+
+/// One launchable function of a module, its dynamic shared memory already granted.
+struct Function {
+    void* handle = nullptr;          ///< CUfunction for CUDA
+    std::shared_ptr<Module> module;  ///< kept loaded as long as the function
+};
+
+struct LaunchShape {
+    std::int64_t blocks = 0;  ///< along x
+    int threads = 0;
+    int shared_bytes = 0;
+    std::array<int, 3> cluster{1, 1, 1};
+};
+
+/// What tells a stream and its capture from others, past and present (handles are used again, identities are not).
+struct StreamIdentity {
+    std::uint64_t stream = 0;
+    std::uint64_t capture = 0;  ///< of the capture recording the stream; 0: none
+    friend bool operator==(const StreamIdentity&, const StreamIdentity&) = default;
+};
+
+/// What a kernel runs on: a GPU (CudaDevice) or the emulator (EmulatorDevice).
+/// Every call leaves the calling thread's current CUcontext as it was. A GPU's methods throw CudaError, the emulator's
+/// Error, and EmulatorFault for what its checks find.
+class Device {
+public:
+    virtual ~Device() = default;
+
+    /// Decides what is compiled for it: a cubin for CUDA, PTX for the emulator.
+    [[nodiscard]] virtual DeviceKind kind() const { return DeviceKind::cuda; }
+    [[nodiscard]] virtual const GpuModel& model() const = 0;
+    [[nodiscard]] virtual std::string name() const = 0;  ///< marketing name
+    [[nodiscard]] virtual int ordinal() const = 0;
+    [[nodiscard]] virtual int newest_cuda_major() const = 0;  ///< largest CUDA major whose cubins it loads; 0: any
+    [[nodiscard]] virtual std::size_t total_memory() const = 0;
+    [[nodiscard]] virtual std::size_t free_memory() = 0;
+
+    [[nodiscard]] virtual DevicePointer allocate(std::size_t bytes) = 0;
+    virtual void free(DevicePointer pointer) noexcept = 0;
+    /// Copies and fills are done on return, whatever stream uses the memory next; they run after earlier work of the
+    /// default stream.
+    virtual void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) = 0;
+    virtual void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) = 0;
+    virtual void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) = 0;
+
+    /// What messages call the allocation that begins there; for devices that have such messages.
+    virtual void name_memory(DevicePointer /*allocation*/, const std::string& /*name*/) {}
+    /// From now on a kernel that touches this range does wrong. A device that sees every access says so at once.
+    virtual void guard_memory(DevicePointer /*first*/, std::size_t /*bytes*/, const std::string& /*name*/) {}
+
+    [[nodiscard]] virtual Function load(std::string_view binary, const KernelEntry& entry) = 0;
+    [[nodiscard]] virtual int blocks_per_sm(const Function& function, const LaunchShape& shape) = 0;
+    /// Enqueues; `arguments` is the packed argument struct (pack_arguments).
+    virtual void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
+                        Stream stream) = 0;
+    virtual void synchronize(Stream stream) = 0;
+
+    [[nodiscard]] virtual StreamIdentity identify(Stream stream) {
+        return {reinterpret_cast<std::uintptr_t>(stream), 0};
+    }
+    /// Keeps the object alive as long as the graph `stream` is being captured into, and whatever is instantiated from
+    /// it.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it keep the object
+    virtual void keep_with_capture(Stream /*stream*/, std::shared_ptr<const void> /*object*/) {}
+};
+
+/// The device of `options.device`. Throws SpecError for a name that is none, CudaError saying what was looked for when
+/// there is no driver or no such GPU.
+[[nodiscard]] std::shared_ptr<Device> open_device(const Options& options);
+
+}  // namespace jitgemm

@@ -1,0 +1,22 @@
+#include "runtime/device/timing_protocol.hpp"
+
+#include "generator/nearest_name.hpp"
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
+
+}  // namespace
+
+std::span<const std::string_view> protocol_names() { return kProtocols; }
+
+std::string_view to_string(Protocol protocol) { return kProtocols.at(static_cast<std::size_t>(protocol)); }
+
+Protocol parse_protocol(std::string_view text) {
+    return static_cast<Protocol>(position_of("protocol", text, kProtocols));
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "runtime/emulator/counters.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// What a GPU would take for a launch the emulator counted, in microseconds, by its parts. An estimate: the emulator knows
+/// how much of everything there is, not how it overlaps.
+///
+///   issue    warp instructions at one a cycle of each of an SM's four schedulers
+///   tensor   tensor-core operations at Arch::mma_flops_per_clock
+///   shared   wavefronts at one a cycle and SM
+///   dram     32-byte sectors asked for, each operand's bytes counted once (`footprint_bytes`), at the DRAM's bandwidth
+///   l2       all sectors asked for, at 64 bytes a cycle and SM
+///   total    2 us for a launch of each entry, and the longest of the others
+///
+/// The SMs' parts are those of the SM with the most blocks, when all blocks do the same: ceil(blocks / SMs).
+/// Clock, SMs and bandwidth are the GpuModel's.
+struct EmulatedTime {
+    double total_us = 0;
+    double issue_us = 0;
+    double tensor_us = 0;
+    double shared_us = 0;
+    double dram_us = 0;
+    double l2_us = 0;
+};
+
+/// `footprint_bytes`: of the operands, each once. `launches`: entries that were launched.
+[[nodiscard]] EmulatedTime estimate_time(const emulator::Counters& counters, const GpuModel& gpu,
+                                         double footprint_bytes, int launches);
+
+}  // namespace jitgemm

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "generator/kernel_config.hpp"
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/emulator/launch.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace jitgemm {
+
+/// How the emulator runs kernels: when asynchronous copies land, in which order blocks and warps come, what is checked.
+struct EmulatorMode {
+    emulator::AsyncMode async_mode = emulator::AsyncMode::eager;
+    std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order; else shuffled
+    emulator::Checks checks;
+    int threads = 0;     ///< of the host; 0: one a core
+    bool count = false;  ///< keep what launches do for take_counters()
+};
+
+/// The PTX emulator as a device. It has the architecture asked for and is, for everything that depends on how large a
+/// GPU is (the choice of a kernel, the estimate of its time), the first GPU of gpu_table() with that architecture:
+/// "emulator (sm_80)" has an A100's 108 SMs. Memory is the host's, up to kEmulatedMemory bytes in all.
+///
+/// Streams are one: a launch has ended when launch() returns, whatever stream it names. Launches from several threads
+/// run side by side. All methods throw Error, launch() EmulatorFault for what the checks find and EmulatorStopped.
+class EmulatorDevice final : public Device {
+public:
+    /// `gflop_limit`: most work of a launch, see emulated_work_limit(); 0: any. Throws ConfigError below 0.
+    EmulatorDevice(const Arch& arch, double gflop_limit);
+
+    [[nodiscard]] DeviceKind kind() const override { return DeviceKind::emulator; }
+    [[nodiscard]] const GpuModel& model() const override { return model_; }
+    [[nodiscard]] std::string name() const override { return model_.name; }
+    [[nodiscard]] int ordinal() const override { return 0; }
+    [[nodiscard]] int newest_cuda_major() const override { return 0; }  // PTX of any NVRTC that the reader knows
+    [[nodiscard]] std::size_t total_memory() const override { return memory_.capacity(); }
+    [[nodiscard]] std::size_t free_memory() override { return memory_.capacity() - memory_.used(); }
+
+    [[nodiscard]] DevicePointer allocate(std::size_t bytes) override;
+    void free(DevicePointer pointer) noexcept override;
+    void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) override;
+    void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) override;
+    void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) override;
+    void name_memory(DevicePointer allocation, const std::string& name) override;
+    void guard_memory(DevicePointer first, std::size_t bytes, const std::string& name) override;
+
+    /// `binary` is PTX. Throws Error for PTX the emulator does not read, of a newer architecture than this device's,
+    /// without the entry, or when the entry asks for more shared memory than a block has.
+    [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;
+    /// By threads, shared memory and block slots: PTX does not say how many registers a kernel will take.
+    [[nodiscard]] int blocks_per_sm(const Function& function, const LaunchShape& shape) override;
+    void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
+                Stream stream) override;
+    void synchronize(Stream /*stream*/) override {}
+
+    /// From now on nothing is known of what the range holds, as of new memory: to read a byte before a kernel has written it
+    /// is a fault and, with `stored_once`, so is to store something else where a kernel has.
+    void undefine_memory(DevicePointer first, std::size_t bytes, bool stored_once);
+    /// Of the range, the bytes that nobody has written since.
+    [[nodiscard]] std::size_t unwritten_bytes(DevicePointer first, std::size_t bytes) const;
+
+    /// Of all launches from now on.
+    void set_mode(const EmulatorMode& mode);
+    [[nodiscard]] EmulatorMode mode() const;
+    /// Asked from several threads while launches run; true ends them with EmulatorStopped.
+    void set_stop_request(emulator::StopRequest stop);
+    /// What the launches that counted did since the last call.
+    [[nodiscard]] emulator::Counters take_counters();
+    [[nodiscard]] double gflop_limit() const { return gflop_limit_; }
+
+private:
+    struct LoadedProgram;
+    [[nodiscard]] std::shared_ptr<LoadedProgram> program_of(std::string_view ptx);
+    [[nodiscard]] emulator::LaunchConfig config_of(const LaunchShape& shape) const;
+
+    GpuModel model_;
+    double gflop_limit_;
+    emulator::GlobalMemory memory_;
+    mutable std::mutex mutex_;  // guards what follows
+    EmulatorMode mode_;
+    emulator::StopRequest stop_;
+    emulator::Counters counters_;
+    std::map<std::string, std::weak_ptr<LoadedProgram>> programs_;  // by hash of the PTX
+};
+
+inline constexpr std::size_t kEmulatedMemory = std::size_t{4} << 30;
+
+/// The device of a context as the emulator, or null when it is another.
+[[nodiscard]] EmulatorDevice* as_emulator(Device& device);
+
+/// Lane-instructions a launch may take under a limit of 10^9 floating-point operations: as many as operations, and
+/// 10^9 for what small problems do besides. A kernel that runs away meets it; one within the limit never does, as it
+/// spends an instruction of a lane for ten operations and more.
+[[nodiscard]] std::uint64_t emulated_work_limit(double gflop_limit);
+
+/// Operations of a launch as its blocks carry them out: 2·m·n·k with each extent filled up to whole block tiles.
+[[nodiscard]] double padded_flops(const GemmSpec& row_major, const KernelConfig& config);
+
+/// Throws ConfigError with limit and estimate when 2·m·n·k is more than the limit, before anything is compiled or
+/// allocated; and with the kernel chosen, when its whole tiles are.
+void require_emulable(const GemmSpec& spec, double gflop_limit);
+void require_emulable(const GemmSpec& row_major, const KernelConfig& config, double gflop_limit);
+
+}  // namespace jitgemm

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "runtime/support/own_spdlog.hpp"
+
+#include <spdlog/logger.h>
+
+#include <string_view>
+
+namespace jitgemm {
+
+/// The library's own logger, on stderr: "jitgemm: warning: ...". It is not in spdlog's registry, so that a program
+/// which uses spdlog itself keeps its settings. Its level is that of the process, "warning" at first. It may be used as
+/// long as the process lives, by destructors of static objects too.
+[[nodiscard]] spdlog::logger& log();
+
+/// "trace", "debug", "info", "warning", "error" or "off"; "" leaves it. Throws Error naming these for any other.
+void set_log_level(std::string_view level);
+
+}  // namespace jitgemm

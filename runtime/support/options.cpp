@@ -1,0 +1,116 @@
+#include "jitgemm/options.hpp"
+#include "runtime/support/launch_rank.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+
+namespace jitgemm {
+namespace {
+
+/// The only place of the project that reads the environment.
+std::optional<std::string> variable(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string(value);
+}
+
+/// The first of the variables that is set and not empty.
+std::string first_of(std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const std::optional<std::string> value = variable(name);
+        if (value && !value->empty()) return *value;
+    }
+    return {};
+}
+
+/// Absolute, so that a later chdir does not move the folder.
+std::string absolute_path(const std::string& path) {
+    if (path.empty()) return path;
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    return error ? path : absolute.lexically_normal().string();
+}
+
+/// JITGEMM_CACHE_DIR set to nothing turns the cache off. XDG_CACHE_HOME must be absolute (XDG base directory
+/// specification).
+std::string cache_directory() {
+    if (const std::optional<std::string> own = variable("JITGEMM_CACHE_DIR")) return absolute_path(*own);
+    const std::string xdg = first_of({"XDG_CACHE_HOME"});
+    if (xdg.starts_with('/')) return xdg + "/jitgemm";
+    const std::string home = first_of({"HOME"});
+    return home.empty() ? home : absolute_path(home + "/.cache/jitgemm");
+}
+
+/// Tuning results are no cache: they cost hours, and lie where data lies, but for a cache folder set by hand (XDG base
+/// directory specification).
+std::string tuning_directory() {
+    if (const std::string own = first_of({"JITGEMM_TUNING_DIR"}); !own.empty()) return absolute_path(own);
+    if (const std::string cache = first_of({"JITGEMM_CACHE_DIR"}); !cache.empty())
+        return absolute_path(cache + "/tuning");
+    const std::string xdg = first_of({"XDG_DATA_HOME"});
+    if (xdg.starts_with('/')) return xdg + "/jitgemm";
+    const std::string home = first_of({"HOME"});
+    return home.empty() ? home : absolute_path(home + "/.local/share/jitgemm");
+}
+
+/// JITGEMM_WHEELS, else the folder the build was told of (quickstart puts wheels there when no toolkit is installed).
+std::string wheel_directory() {
+    const std::string own = first_of({"JITGEMM_WHEELS"});
+#ifdef JITGEMM_WHEEL_DIRECTORY
+    if (own.empty()) return JITGEMM_WHEEL_DIRECTORY;
+#endif
+    return absolute_path(own);
+}
+
+std::optional<int> number(const char* name) {
+    const std::string text = first_of({name});
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// How a launcher tells a process its place.
+struct RankVariables {
+    const char* rank;
+    const char* size;
+    const char* local_rank;
+};
+constexpr std::array kLaunchers{
+    RankVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    RankVariables{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    RankVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
+};
+
+}  // namespace
+
+std::optional<LaunchRank> launch_rank_from_environment() {
+    for (const RankVariables& launcher : kLaunchers) {
+        const std::optional<int> rank = number(launcher.rank);
+        const std::optional<int> size = number(launcher.size);
+        if (rank && size && *rank >= 0 && *rank < *size)
+            return LaunchRank{*rank, *size, number(launcher.local_rank).value_or(*rank)};
+    }
+    return std::nullopt;
+}
+
+Options Options::from_environment() {
+    Options options;
+    options.cache_directory = jitgemm::cache_directory();
+    options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
+    options.tuning_directory = jitgemm::tuning_directory();
+    options.wisdom = absolute_path(first_of({"JITGEMM_WISDOM"}));
+    options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
+    options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
+    options.wheel_directory = jitgemm::wheel_directory();
+    options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
+    options.tool = first_of({"JITGEMM_TOOL"});
+    if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
+    return options;
+}
+
+}  // namespace jitgemm

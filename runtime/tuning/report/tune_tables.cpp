@@ -1,0 +1,65 @@
+#include "runtime/tuning/report/tune_report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace jitgemm::tuning {
+namespace {
+
+/// As RFC 4180 wants it: quoted where a comma, a quote or a line break is inside.
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char letter : text) quoted.append(letter == '"' ? "\"\"" : std::string(1, letter));
+    return quoted + '"';
+}
+
+constexpr std::string_view kHeader =
+    "shape,spec,kernel,verdict,message,same_as,predicted_us,compile_ms,registers,spill_bytes,round,us,"
+    "sm_clock_before_mhz,memory_clock_before_mhz,power_before_w,temperature_before_c,throttle_before,"
+    "sm_clock_after_mhz,memory_clock_after_mhz,power_after_w,temperature_after_c,throttle_after,reference_us\n";
+
+std::string reading_fields(const DeviceReading& reading) {
+    return fmt::format(",{},{},{},{},{}", reading.sm_clock_mhz, reading.memory_clock_mhz, reading.power_watts,
+                       reading.temperature_c, reading.throttle);
+}
+
+std::string trial_fields(const ProblemRecord& problem, const Trial& trial) {
+    const CompileOutcome compile = trial.compile.value_or(CompileOutcome{});
+    return fmt::format("{},{},{},{},{},{},{},{},{},{}", shape_line(problem.spec), csv_field(to_string(problem.spec)),
+                       csv_field(trial.kernel), to_string(trial.verdict()), csv_field(trial.message()),
+                       csv_field(trial.same_as), trial.predicted_us, compile.compile_ms, compile.registers,
+                       compile.spill_bytes);
+}
+
+}  // namespace
+
+std::string tune_csv(const TuneReport& report) {
+    std::string csv(kHeader);
+    for (const ProblemRecord& problem : report.problems) {
+        for (const Trial& trial : problem.trials) {
+            const std::string fields = trial_fields(problem, trial);
+            if (trial.samples.empty()) csv += fields + ",,,,,,,,,,,,,\n";
+            for (const Sample& sample : trial.samples)
+                csv += fmt::format("{},{},{}{}{},{}\n", fields, sample.round, sample.us, reading_fields(sample.before),
+                                   reading_fields(sample.after), sample.reference_us);
+        }
+    }
+    return csv;
+}
+
+Json tune_json(const TuneReport& report) {
+    Json problems = Json::array();
+    for (const ProblemRecord& problem : report.problems) {
+        Json trials = Json::array();
+        for (const Trial& trial : problem.trials) trials.push_back(trial);
+        problems.push_back({{"spec", to_string(problem.spec)},
+                            {"trials", std::move(trials)},
+                            {"winner", problem.winner ? Json(*problem.winner) : Json()}});
+    }
+    return {{"device", Json(report.device)},
+            {"device_class", device_class(report.device)},
+            {"problems", std::move(problems)}};
+}
+
+}  // namespace jitgemm::tuning

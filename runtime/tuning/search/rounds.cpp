@@ -1,0 +1,188 @@
+#include "generator/families/family.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/tuning/search/search.hpp"
+#include "runtime/tuning/search/services.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
+
+namespace jitgemm::tuning {
+namespace {
+
+constexpr std::size_t kSemifinal = 7;  // rounds
+constexpr std::size_t kFinal = 15;
+constexpr std::size_t kExtra = 8;  // rounds more, while it is open whether finalists are equals ...
+constexpr std::size_t kMost = 31;  // ... up to here
+constexpr std::size_t kFinalists = 4;
+constexpr std::size_t kEverybody = std::numeric_limits<std::size_t>::max();
+constexpr double kTie = 0.005;  // of the best's median: with the noise on top, equals are within 1 % of each other
+
+/// A kernel that was timed, and how.
+struct Contestant {
+    std::string kernel;
+    std::size_t rounds = 0;
+    Interval time;
+};
+
+bool takes_part(const Trial& trial) {
+    return trial.kernel != kCublasLt && trial.verified && trial.verdict() == Verdict::fine;
+}
+
+const Trial* find_trial(const std::vector<Trial>& trials, const std::string& kernel) {
+    const auto found = std::ranges::find(trials, kernel, &Trial::kernel);
+    return found == trials.end() ? nullptr : &*found;
+}
+
+/// The kernel's own trial, or that of the twin it ran under.
+const Trial* find_measured(const std::vector<Trial>& trials, const std::string& kernel) {
+    const Trial* const own = find_trial(trials, kernel);
+    return own == nullptr || own->same_as.empty() ? own : find_trial(trials, own->same_as);
+}
+
+/// What is ranked, and by what measure.
+struct Contest {
+    const std::vector<Trial>& trials;
+    Reference reference;      ///< by the name it ran under
+    double reference_us = 0;  ///< 0: not timed, and times are compared as they are
+
+    Contest(const std::vector<Trial>& all, const Reference& given)
+        : trials(all), reference(given), reference_us(tuning::reference_us(all, given.kernel)) {
+        if (const Trial* const measured = find_measured(all, given.kernel)) reference.kernel = measured->kernel;
+    }
+    [[nodiscard]] bool is_reference(const Trial& trial) const { return trial.kernel == reference.kernel; }
+    [[nodiscard]] bool competes(const Trial& trial) const { return reference.competes || !is_reference(trial); }
+};
+
+/// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds alone, so
+/// that who is promoted stays promoted while his next rounds come in.
+std::vector<Contestant> ranking(const Contest& all, std::size_t rounds, std::size_t judged) {
+    std::vector<Contestant> field;
+    for (const Trial& trial : all.trials) {
+        std::vector<double> times = comparable_times(trial, all.reference_us);
+        if (!takes_part(trial) || !all.competes(trial) || times.empty() || times.size() < rounds) continue;
+        times.resize(std::min(times.size(), judged));
+        field.push_back({trial.kernel, trial.samples.size(), median_interval(times)});
+    }
+    std::ranges::sort(field, [](const Contestant& left, const Contestant& right) {
+        return std::tie(left.time.median, left.kernel) < std::tie(right.time.median, right.kernel);
+    });
+    return field;
+}
+
+bool is_clear_loser(const Contestant& one, const Contestant& best) { return one.time.low > best.time.high; }
+
+bool ties(const Contestant& one, const Contestant& best) {
+    return !is_clear_loser(one, best) && one.time.median <= best.time.median * (1 + kTie);
+}
+
+/// Who goes on after `rounds`: the better half of those that had them, at most `most`, no clear losers; and the heuristic's own.
+std::vector<Contestant> promoted(const Contest& all, std::size_t rounds, std::size_t most) {
+    std::vector<Contestant> field = ranking(all, rounds, rounds);
+    if (field.empty()) return field;
+    const Contestant best = field.front();
+    const std::size_t places = std::min((field.size() + 1) / 2, most);
+    std::vector<Contestant> winners;
+    for (std::size_t i = 0; i < field.size(); ++i)
+        if ((i < places && !is_clear_loser(field[i], best)) || field[i].kernel == all.reference.kernel)
+            winners.push_back(field[i]);
+    return winners;
+}
+
+/// The plan that gives each of them so many rounds; nothing when they have them.
+template <typename Kernels, typename RoundsOf>
+std::optional<RoundPlan> plan_for(const Kernels& kernels, const RoundsOf& rounds_of, std::size_t rounds) {
+    RoundPlan plan{.kernels = {}, .rounds = static_cast<int>(rounds)};
+    for (const auto& one : kernels)
+        if (rounds_of(one) < rounds) plan.kernels.push_back(one.kernel);
+    return plan.kernels.empty() ? std::nullopt : std::optional(plan);
+}
+
+std::optional<RoundPlan> plan_for(const std::vector<Contestant>& kernels, std::size_t rounds) {
+    return plan_for(
+        kernels, [](const Contestant& one) { return one.rounds; }, rounds);
+}
+
+std::optional<RoundPlan> screening(const std::vector<Trial>& trials) {
+    const auto rounds_of = [](const Trial& trial) { return takes_part(trial) ? trial.samples.size() : kEverybody; };
+    return plan_for(trials, rounds_of, kScreening);
+}
+
+/// Whether some finalist would pass for the best's equal although it may be slower by more than a tie allows.
+bool is_open(const std::vector<Contestant>& finalists) {
+    if (finalists.empty()) return false;
+    const Contestant& best = finalists.front();
+    return std::any_of(finalists.begin() + 1, finalists.end(), [&](const Contestant& one) {
+        return ties(one, best) && one.time.high > best.time.low * (1 + kTie);
+    });
+}
+
+/// Rounds that the finalists need beyond kFinal.
+std::optional<RoundPlan> overtime(const Contest& all, const std::vector<Contestant>& finalists) {
+    for (std::size_t rounds = kFinal + kExtra; rounds <= kMost; rounds += kExtra) {
+        std::vector<Contestant> theirs = ranking(all, 0, rounds - kExtra);
+        std::erase_if(theirs, [&](const Contestant& one) {
+            return std::ranges::find(finalists, one.kernel, &Contestant::kernel) == finalists.end();
+        });
+        if (!is_open(theirs)) return std::nullopt;
+        if (auto plan = plan_for(finalists, rounds)) return plan;
+    }
+    return std::nullopt;
+}
+
+/// Entries a launch has; more than any for a name of another version's kernel, so that it yields to those of this one.
+std::size_t entries_of(const std::string& kernel) {
+    try {
+        const KernelId id = parse_kernel_name(kernel);
+        return family_of(id.config).entries(id.signature, id.config).size();
+    } catch (const ConfigError&) {
+        return kEverybody;
+    }
+}
+
+}  // namespace
+
+double reference_us(const std::vector<Trial>& trials, const std::string& kernel) {
+    const Trial* const reference = find_measured(trials, kernel);
+    if (reference == nullptr || reference->samples.empty()) return 0;
+    std::vector<double> times = reference->times_us();
+    times.resize(std::min(times.size(), kScreening));
+    return median_interval(times).median;
+}
+
+std::vector<double> comparable_times(const Trial& trial, double reference_us) {
+    std::vector<double> times;
+    times.reserve(trial.samples.size());
+    for (const Sample& sample : trial.samples) {
+        const bool is_paired = sample.reference_us > 0 && reference_us > 0;
+        times.push_back(is_paired ? sample.us / sample.reference_us * reference_us : sample.us);
+    }
+    return times;
+}
+
+std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials, const Reference& reference,
+                                     bool screening_only) {
+    if (auto plan = screening(trials)) return plan;
+    if (screening_only) return std::nullopt;
+    const Contest field(trials, reference);
+    if (auto plan = plan_for(promoted(field, kScreening, kEverybody), kSemifinal)) return plan;
+    const std::vector<Contestant> finalists = promoted(field, kSemifinal, kFinalists);
+    if (auto plan = plan_for(finalists, kFinal)) return plan;
+    return overtime(field, finalists);
+}
+
+std::optional<std::string> pick_winner(const std::vector<Trial>& trials, const Reference& reference) {
+    const Contest all(trials, reference);
+    std::size_t most = 0;  // but for the reference, which has its turn in everybody's rounds
+    for (const Trial& trial : trials)
+        if (takes_part(trial) && !all.is_reference(trial)) most = std::max(most, trial.samples.size());
+    const std::vector<Contestant> field = ranking(all, (most + 1) / 2, kEverybody);
+    if (field.empty()) return std::nullopt;
+    std::set<std::pair<std::size_t, std::string>> equals;
+    for (const Contestant& one : field)
+        if (ties(one, field.front())) equals.emplace(entries_of(one.kernel), one.kernel);
+    return equals.begin()->second;
+}
+
+}  // namespace jitgemm::tuning

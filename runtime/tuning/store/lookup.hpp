@@ -1,0 +1,81 @@
+#pragma once
+
+#include "generator/heuristics.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "jitgemm/kernel_info.hpp"
+#include "runtime/tuning/store/records.hpp"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace jitgemm::tuning {
+
+/// Farthest that a tuned problem may be from the one asked for: sqrt(Σ log2(ratio)²) over m, n and k. 1.5 is a factor of
+/// 2.8 in one of them, or of 1.8 in all.
+inline constexpr double kNearestLimit = 1.5;
+/// How much longer a neighbour's kernel may be predicted to take than the heuristic's choice: tiles and waves that came
+/// out even there may not here. Beyond what the model was wrong by on the neighbour itself.
+inline constexpr double kNearestSlack = 1.05;
+
+/// What a selection keeps a search from, in words: "family=simt_naive stages=4"; empty when it leaves everything open.
+[[nodiscard]] std::string narrowing(const Selection& selection);
+
+/// A kernel for a request, and why this one.
+struct TunedChoice {
+    KernelConfig config;
+    ChoiceSource source = ChoiceSource::heuristic;
+    std::string reason;                  ///< a sentence for people, without its full stop
+    std::optional<GemmSpec> tuned_spec;  ///< of a near problem: the one it was measured on
+    double distance = 0;                 ///< and how far that is
+};
+
+/// The winners of one class of devices, by problem. Immutable: one object serves many threads.
+///
+/// What a winner may serve hangs on how it was found:
+/// - *Trusted* is one of a search that came to its end, with today's versions and the steady protocol, over the whole
+///   space or kept to just what the request is kept to. Only such a one is an `exact` or `nearest` choice.
+/// - A *hint* is any other of the steady protocol that was faster than the heuristic's kernel in the same rounds: its
+///   whole interval lies below that kernel's time. It serves the very problem it was measured on, where the heuristic's
+///   kernel of today is still the one that it beat; and near problems where nothing but its versions is amiss.
+/// - Whatever else there is (cold or hot operands, no faster than the heuristic's) serves nobody; it is kept for those who
+///   look at it, and to be measured again.
+class TunedChoices {
+public:
+    TunedChoices() = default;
+    /// `winners` are of the device that choose() is asked for. `today` tells stale ones.
+    TunedChoices(const std::vector<Winner>& winners, Versions today);
+
+    /// The trusted winner of this very problem; else a hint for it; else the winner of the nearest tuned one with the same
+    /// types, layout, order of D, C or none and alignments, if its tiles and waves suit; else the heuristic's choice. A
+    /// kernel that does not pass its family's constraints, or the selection, is passed over, with a line in the log.
+    /// Throws what choose_config throws.
+    [[nodiscard]] TunedChoice choose(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {}) const;
+    [[nodiscard]] bool empty() const { return classes_.empty(); }
+
+private:
+    struct Neighbour {
+        const Winner* winner;
+        double distance;
+        bool is_trusted;
+    };
+    struct Request {
+        GemmSpec spec;  ///< in normal form
+        const GpuModel& gpu;
+        const Selection& selection;
+    };
+    [[nodiscard]] std::optional<TunedChoice> exact(const Request& request) const;
+    [[nodiscard]] std::optional<TunedChoice> hint(const Request& request, const KernelConfig& heuristic) const;
+    [[nodiscard]] std::optional<TunedChoice> nearest(const Request& request, const KernelConfig& heuristic) const;
+    [[nodiscard]] std::vector<Neighbour> neighbours(const Request& request) const;
+    [[nodiscard]] std::vector<const Winner*> of_problem(const GemmSpec& spec) const;
+    [[nodiscard]] bool is_trusted(const Winner& winner, const Selection& selection) const;
+    [[nodiscard]] std::string caveats(const Winner& winner) const;
+
+    /// By the spec without its sizes: problems that one kernel can serve. Specs are row-major in D.
+    std::unordered_map<GemmSpec, std::vector<Winner>> classes_;
+    Versions today_;
+};
+
+}  // namespace jitgemm::tuning

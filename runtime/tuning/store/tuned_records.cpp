@@ -1,0 +1,99 @@
+#include "runtime/tuning/store/tuned_records.hpp"
+
+#include "generator/generator_hash.hpp"
+#include "generator/renderer.hpp"
+#include "jitgemm/version.hpp"
+#include "runtime/compiler/compiler.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/support/hash.hpp"
+#include "runtime/support/log.hpp"
+#include "runtime/tuning/store/store.hpp"
+#include "runtime/tuning/store/wisdom.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+/// What decides a kernel's text: the templates, and the C++ that fills them.
+std::string hash_of(const TemplateSet& templates) {
+    std::string all(generator_hash());
+    for (const auto& [name, text] : templates.files()) all += name + '\0' + text + '\0';
+    return hash_hex(all);
+}
+
+std::string with_build(const std::string& templates, const std::string& nvrtc_build) {
+    return nvrtc_build.empty() ? templates : templates + '-' + nvrtc_build;
+}
+
+Wisdom wisdom_of(const Options& options) {
+    if (options.wisdom.empty()) return {};
+    try {
+        return read_wisdom(options.wisdom);
+    } catch (const WisdomError& error) {
+        return {{}, {error.what()}};
+    }
+}
+
+StoredWinners store_of(const Options& options) {
+    return options.tuning_directory.empty() ? StoredWinners{} : stored_winners(options.tuning_directory);
+}
+
+void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, std::vector<Winner>& into) {
+    std::ranges::copy_if(winners, std::back_inserter(into),
+                         [&](const Winner& winner) { return serves(winner.device_class); });
+}
+
+}  // namespace
+
+std::vector<Winner> tuned_winners(const Options& options, const ClassFilter& serves) {
+    const Wisdom wisdom = wisdom_of(options);
+    const StoredWinners stored = store_of(options);
+    for (const std::string& problem : wisdom.problems) log().warn("wisdom: {}", problem);
+    for (const std::string& problem : stored.problems) log().warn("{}", problem);
+    std::vector<Winner> winners;
+    add_serving(wisdom.winners, serves, winners);
+    add_serving(stored.winners, serves, winners);
+    return winners;
+}
+
+Versions own_versions(const TemplateSet& templates) { return {.jitgemm = kVersion, .templates = hash_of(templates)}; }
+
+DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler) {
+    const bool emulator = device.kind() == DeviceKind::emulator;
+    Versions versions = own_versions(templates);
+    versions.templates = with_build(versions.templates, compiler.nvrtc_build());
+    versions.nvrtc = compiler.nvrtc_version();
+    versions.driver = emulator ? 0 : driver_version();
+    return {.model = device.model(),
+            .ordinal = device.ordinal(),
+            .memory_bytes = device.total_memory(),
+            .emulator = emulator,
+            .versions = std::move(versions)};
+}
+
+TunedChoices tuned_choices(const Options& options, const Device& device, const TemplateSet& templates,
+                           Compiler& compiler) {
+    if (options.tuning_directory.empty() && options.wisdom.empty()) return {};
+    DeviceFacts facts{.model = device.model(),
+                      .ordinal = device.ordinal(),
+                      .memory_bytes = device.total_memory(),
+                      .emulator = device.kind() == DeviceKind::emulator,
+                      .versions = {}};
+    const std::string own = device_class(facts);
+    const std::vector<Winner> winners = tuned_winners(options, [&](std::string_view name) { return name == own; });
+    if (winners.empty()) return {};  // the versions cost a look at NVRTC
+    return {winners, device_facts(device, templates, compiler).versions};
+}
+
+TunedChoices tuned_choices(const Options& options, const GpuModel& gpu, const TemplateSet& templates) {
+    const auto serves = [&](std::string_view name) { return may_be_of_class(gpu, name); };
+    const std::vector<Winner> winners = tuned_winners(options, serves);
+    if (winners.empty()) return {};
+    return {winners, own_versions(templates)};
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,135 @@
+#include "runtime/tuning/store/wisdom.hpp"
+
+#include "generator/kernel_config.hpp"
+#include "runtime/support/file_system.hpp"
+#include "runtime/support/output_file.hpp"
+#include "runtime/tuning/store/record_json.hpp"
+#include "runtime/tuning/store/winner_map.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+constexpr const char* kHeaderField = "jitgemm wisdom";
+constexpr int kFormat = 2;
+
+/// Hands over one line after another, without what ends it.
+class Lines {
+public:
+    explicit Lines(std::string_view text) : rest_(text) {}
+    [[nodiscard]] std::optional<std::string_view> next() {
+        if (rest_.empty()) return std::nullopt;
+        const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+        std::string_view line = rest_.substr(0, end);
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        ++number_;
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        return line;
+    }
+    [[nodiscard]] int number() const { return number_; }
+
+private:
+    std::string_view rest_;
+    int number_ = 0;
+};
+
+/// Null for a line that is no JSON.
+Json header_in(std::string_view line) {
+    try {
+        return parse_json(line);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+/// The format of what follows.
+int read_header(std::optional<std::string_view> line, const std::string& name) {
+    const Json header = header_in(line.value_or(""));
+    if (!header.is_object() || !header.contains(kHeaderField))
+        throw WisdomError(
+            fmt::format("{} is no wisdom: its first line is not {{\"{}\": {}}}", name, kHeaderField, kFormat));
+    for (int format = 1; format <= kFormat; ++format)
+        if (header[kHeaderField] == format) return format;
+    throw WisdomError(fmt::format("{} is wisdom of format {}: this version of jitgemm reads up to {}", name,
+                                  header[kHeaderField].dump(), kFormat));
+}
+
+void check_kernel(const Winner& winner) {
+    const KernelId id = parse_kernel_name(winner.kernel);
+    const KernelId fitting{signature(winner.spec), id.config};
+    if (id.signature == fitting.signature) return;
+    throw Error(fmt::format("kernel {} is for another problem than spec: its config would be {}", winner.kernel,
+                            kernel_name(fitting)));
+}
+
+Winner winner_in(std::string_view line, int format) {
+    Json json = parse_json(line);
+    if (format == 1 && json.is_object()) json.update({{"hot", false}, {"narrowed", kNarrowedUnknown}});
+    auto winner = json.get<Winner>();
+    if (winner.device_class.empty()) throw Error("device_class is empty");
+    if (!(winner.median_us > 0)) throw Error(fmt::format("median_us is {}: a time is more than 0", winner.median_us));
+    winner.spec = resolved(winner.spec);
+    check_kernel(winner);
+    return winner;
+}
+
+/// An error with several reasons on one line.
+std::string one_line(std::string text) {
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+}  // namespace
+
+Wisdom parse_wisdom(std::string_view text, const std::string& name) {
+    Lines lines(text);
+    const int format = read_header(lines.next(), name);
+    WinnerMap winners;
+    Wisdom wisdom;
+    while (const auto line = lines.next()) {
+        if (line->empty()) continue;
+        try {
+            winners.add(winner_in(*line, format));
+        } catch (const Error& error) {
+            wisdom.problems.push_back(fmt::format("{}:{}: {}", name, lines.number(), one_line(error.what())));
+        }
+    }
+    wisdom.winners = winners.sorted();
+    return wisdom;
+}
+
+Wisdom read_wisdom(const std::string& path) {
+    std::optional<std::string> text;
+    try {
+        text = read_file(path);
+    } catch (const std::system_error& error) {
+        throw WisdomError(error.what());
+    }
+    if (!text) throw WisdomError(fmt::format("no such file: {}", path));
+    return parse_wisdom(*text, path);
+}
+
+std::string to_wisdom(const std::vector<Winner>& winners) {
+    WinnerMap sorted;
+    for (const Winner& winner : winners) sorted.add(winner);
+    std::string text = json_line({{kHeaderField, kFormat}}) + "\n";
+    for (const Winner& winner : sorted.sorted()) text += json_line(winner) + "\n";
+    return text;
+}
+
+void write_wisdom(const std::string& path, const std::vector<Winner>& winners) {
+    try {
+        write_output_file(path, to_wisdom(winners));
+    } catch (const std::system_error& error) {
+        throw WisdomError(error.what());
+    }
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,322 @@
+#include "runtime/tuning/sweep/class_sweep.hpp"
+
+#include "jitgemm/error.hpp"
+#include "runtime/tuning/search/look_interval.hpp"
+#include "runtime/tuning/store/lookup.hpp"
+#include "runtime/tuning/workers/problem_benches.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ranges>
+
+namespace jitgemm::tuning {
+namespace {
+
+using Clock = SharedSweep::Clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Tries what it was given, as far as the space has it.
+class GivenKernels final : public Strategy {
+public:
+    GivenKernels(const SearchSpace& space, const std::vector<std::string>& kernels) {
+        for (const std::string& kernel : kernels) {
+            const bool is_there = std::ranges::find(space.kernels, kernel) != space.kernels.end();
+            if (is_there && std::ranges::find(kernels_, kernel) == kernels_.end()) kernels_.push_back(kernel);
+        }
+    }
+    [[nodiscard]] std::vector<std::string> propose(const std::vector<Trial>& known) const override {
+        std::vector<std::string> untried;
+        for (const std::string& kernel : kernels_)
+            if (std::ranges::find(known, kernel, &Trial::kernel) == known.end()) untried.push_back(kernel);
+        return untried;
+    }
+
+private:
+    std::vector<std::string> kernels_;
+};
+
+std::unique_ptr<Strategy> strategy_for(const SearchSpace& space, const SweepOptions& options) {
+    if (options.only.empty()) return make_strategy(options.strategy, space, options.limits);
+    std::vector<std::string> kernels;
+    for (const auto& [spec, kernel] : options.only)
+        if (spec == space.spec) kernels.push_back(kernel);
+    return std::make_unique<GivenKernels>(space, kernels);
+}
+
+/// What kept the search from the whole space, for Winner::narrowed.
+std::string narrowing_of(const SearchSpace& space, const SweepOptions& options) {
+    std::vector<std::string> words;
+    if (!options.selection.takes_all()) words.push_back(narrowing(options.selection));
+    if (!options.only.empty()) words.emplace_back("known-winners");
+    const auto most = static_cast<std::size_t>(options.limits.max_candidates);
+    if (most > 0 && most < own_limit(options.strategy, space.kernels.size()))
+        words.push_back(fmt::format("max-candidates={}", most));
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace
+
+/// A problem from next() on, until it has ended in whatever way.
+class ClassSweep::Flight {
+public:
+    Flight(ClassSweep& sweep, SharedDevice& device, const Begun& problem)
+        : sweep_(sweep), device_(device), problem_(problem) {}
+    Flight(const Flight&) = delete;
+    Flight& operator=(const Flight&) = delete;
+    ~Flight() { sweep_.end(device_, problem_); }
+
+private:
+    ClassSweep& sweep_;
+    SharedDevice& device_;
+    Begun problem_;
+};
+
+ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices)
+    : shared_(shared), results_(shared.problems.size()) {
+    for (Measuring* device : devices) devices_.push_back(std::make_unique<SharedDevice>(*device));
+    begin();
+}
+
+void ClassSweep::work(SharedDevice& device) {
+    while (const std::optional<Begun> problem = next(device)) {
+        const Flight flight(*this, device, *problem);
+        keep(problem->index, tune(device, *problem));
+    }
+}
+
+void ClassSweep::finish() {
+    const auto whole = [](const auto& result) {
+        return result && result->stop == Stop::none && !result->wanted_memory;
+    };
+    if (!was_finished_ && std::ranges::all_of(results_, whole)) shared_.services.store.finish_sweep(id_);
+}
+
+void ClassSweep::add_to(SweepResult& all) {
+    all.resumed = all.resumed || resumed_;
+    all.was_finished = all.was_finished || was_finished_;
+    for (const std::unique_ptr<SharedDevice>& device : devices_) all.measuring_seconds += device->busy_seconds();
+    for (std::optional<TunedProblem>& result : results_)
+        if (result) all.problems.push_back(std::move(*result));
+}
+
+// ---- which sweep this is --------------------------------------------------------------------------------------------
+
+/// Goes on with the sweep that was asked the same, or begins one.
+void ClassSweep::begin() {
+    const SweepOptions& options = shared_.options;
+    const DeviceFacts& facts = devices_.front()->facts();
+    const SweepKey key{device_class(facts), sweep_request(shared_.problems, options), facts.versions};
+    const std::optional<SweepRow> row = shared_.services.store.find_sweep(key);
+    if (row && row->finished != 0 && options.resume_finished) {
+        id_ = row->id;
+        return report_finished();
+    }
+    if (row && row->finished == 0 && !options.restart && take_over(*row)) return;
+    begin_new(key);
+}
+
+/// A process that was asked the same may take a sweep over before its beginner has locked it: then another is begun.
+void ClassSweep::begin_new(const SweepKey& key) {
+    constexpr int kAttempts = 5;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        id_ = shared_.services.store.begin_sweep(key);
+        if (lock(id_)) return;
+    }
+    throw TuningStoreError(fmt::format("cannot lock a sweep of {}", shared_.services.store.path()));
+}
+
+/// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone. Beside the store's own
+/// file, as hosts that share a folder count their sweeps each from 1.
+bool ClassSweep::lock(std::int64_t id) {
+    constexpr std::chrono::milliseconds kLastBreath{300};
+    std::optional<FileLock> taken =
+        FileLock::acquire(fmt::format("{}.sweep-{}.lock", shared_.services.store.path(), id), kLastBreath);
+    if (taken) lock_ = std::make_unique<FileLock>(std::move(*taken));
+    return taken.has_value();
+}
+
+/// Unless another process is at it this very moment.
+bool ClassSweep::take_over(const SweepRow& row) {
+    if (!lock(row.id)) return false;
+    id_ = row.id;
+    resumed_ = true;
+    earlier_ = shared_.services.store.read_sweep(id_);
+    return true;
+}
+
+void ClassSweep::report_finished() {
+    was_finished_ = true;
+    next_ = shared_.problems.size();
+    shared_.begun += next_;
+    for (ProblemRecord& record : shared_.services.store.read_sweep(id_)) {
+        const auto asked = std::ranges::find(shared_.problems, record.spec, &TuneProblem::spec);
+        if (asked == shared_.problems.end()) continue;
+        const auto index = static_cast<std::size_t>(asked - shared_.problems.begin());
+        TunedProblem result = blank(index);
+        result.record = std::move(record);
+        results_[index] = std::move(result);
+    }
+    for (std::size_t i = 0; i < results_.size(); ++i)
+        if (!results_[i]) results_[i] = unserved(i, prepare(shared_.problems[i]).failure);
+}
+
+// ---- problem after problem ------------------------------------------------------------------------------------------
+
+/// Waits for room on the device.
+std::optional<ClassSweep::Begun> ClassSweep::next(SharedDevice& device) {
+    std::unique_lock lock(shared_.mutex);
+    while (next_ < shared_.problems.size() && !shared_.services.interrupted()) {
+        if (device.admit(bytes_of(next_))) return begin_next();
+        shared_.ended.wait_for(lock, kLookInterval);
+    }
+    return std::nullopt;
+}
+
+/// Under the lock.
+ClassSweep::Begun ClassSweep::begin_next() {
+    const Clock::time_point now = Clock::now();
+    const double left = shared_.options.budget_seconds - shared_.elapsed();
+    const double share = shared_.pace.share(now, left, static_cast<double>(shared_.asked - shared_.begun++));
+    return {.index = next_++, .over = shared_.pace.begin(now, share)};
+}
+
+void ClassSweep::end(SharedDevice& device, const Begun& problem) {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.pace.end(Clock::now(), problem.over);
+    device.dismiss(bytes_of(problem.index));
+    shared_.ended.notify_all();
+}
+
+void ClassSweep::keep(std::size_t index, TunedProblem result) {
+    const std::lock_guard lock(shared_.mutex);
+    ++shared_.done;
+    if (shared_.services.on_problem) shared_.services.on_problem(result);
+    results_[index] = std::move(result);
+}
+
+std::int64_t ClassSweep::bytes_of(std::size_t index) const {
+    return bench_bytes(shared_.problems[index].spec, devices_.front()->facts().model);
+}
+
+ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
+    const SweepOptions& options = shared_.options;
+    Prepared result;
+    try {
+        result.space = search_space(problem.spec, devices_.front()->facts().model, options.selection);
+        result.strategy = strategy_for(result.space, options);
+    } catch (const ConfigError& error) {
+        result.failure = error.what();
+    }
+    return result;
+}
+
+/// Budgets are shared out evenly among the problems left, so that the first ones don't use up all. The last ones have
+/// what is left: nobody waits for it.
+Stop ClassSweep::stop_at(double over) const {
+    if (shared_.services.interrupted()) return Stop::interrupted;
+    const double budget = shared_.options.budget_seconds;
+    if (budget <= 0) return Stop::none;
+    const std::lock_guard lock(shared_.mutex);
+    const bool has_had_its_share = shared_.begun < shared_.asked && shared_.pace.seconds(Clock::now()) >= over;
+    return has_had_its_share || shared_.elapsed() >= budget ? Stop::budget : Stop::none;
+}
+
+std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {
+    const auto known = std::ranges::find(earlier_, spec, &ProblemRecord::spec);
+    return known == earlier_.end() ? std::vector<Trial>() : known->trials;
+}
+
+TunedProblem ClassSweep::blank(std::size_t index) const {
+    TunedProblem result;
+    result.index = index;
+    result.record.spec = shared_.problems[index].spec;
+    result.device_class = device_class(devices_.front()->facts());
+    return result;
+}
+
+/// What there is to say of a problem that no kernel serves; nothing of one that some do.
+std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::string& why) const {
+    if (why.empty()) return std::nullopt;
+    TunedProblem result = blank(index);
+    result.failure = why;
+    result.unserved = true;
+    return result;
+}
+
+TunedProblem ClassSweep::tune(SharedDevice& device, const Begun& begun) {
+    const Clock::time_point start = Clock::now();
+    const std::size_t index = begun.index;
+    TunedProblem result = blank(index);
+    result.stop = stop_at(begun.over);
+    if (result.stop != Stop::none)
+        return result;  // before its search space is made, which may take longer than a budget
+    const Prepared now = prepare(shared_.problems[index]);
+    if (std::optional<TunedProblem> none = unserved(index, now.failure)) return *std::move(none);
+    search(device, begun, now, result);
+    result.seconds = seconds_since(start);
+    return result;
+}
+
+void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared& now, TunedProblem& result) {
+    const TuneProblem& problem = shared_.problems[begun.index];
+    TrialLog log(shared_.services.store, id_, problem.spec, now.space.heuristic_kernel, earlier(problem.spec));
+    ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
+                       {.compiling = shared_.services.compiling,
+                        .device = device,
+                        .stop = [&] { return stop_at(begun.over); },
+                        .on_progress = [&](const TrialLog& so_far) { show(begun.index, so_far); }});
+    result.stop = tuner.run();
+    result.wanted_memory = log.wanted_memory();
+    result.record.winner = tuner.winner(result.stop == Stop::none && !result.wanted_memory);
+    if (result.record.winner) result.record.winner->narrowed = narrowing_of(now.space, shared_.options);
+    result.record.trials = log.trials();
+    if (!log.cublaslt().samples.empty()) result.record.trials.push_back(log.cublaslt());
+    result.new_samples = log.samples_added();
+    if (result.record.winner)
+        shared_.services.store.set_winner(id_, *result.record.winner);
+    else if (result.stop == Stop::none)
+        result.failure = fmt::format("none of {} candidates gave a right result", log.trials().size());
+}
+
+// ---- for those who watch --------------------------------------------------------------------------------------------
+
+std::optional<double> ClassSweep::remaining_seconds() const {
+    if (shared_.done == 0) return std::nullopt;
+    return shared_.elapsed() / static_cast<double>(shared_.done) * static_cast<double>(shared_.asked - shared_.done);
+}
+
+/// The oldest in flight alone is shown: a line that jumped from problem to problem would tell nothing.
+bool ClassSweep::is_shown(std::size_t index) const {
+    if (!shared_.services.on_progress) return false;
+    const std::lock_guard lock(shared_.mutex);
+    return std::all_of(results_.begin(), results_.begin() + static_cast<std::ptrdiff_t>(index),
+                       [](const auto& result) { return result.has_value(); });
+}
+
+void ClassSweep::show(std::size_t index, const TrialLog& log) const {
+    if (!is_shown(index)) return;
+    SweepProgress progress;
+    progress.problem = index;
+    progress.problems = shared_.asked;
+    progress.waiting_compiles = shared_.services.compiling.waiting();
+    progress.trials = static_cast<int>(log.trials().size());
+    for (const Trial& trial : log.trials()) {
+        progress.verified += trial.verified ? 1 : 0;
+        if (trial.samples.empty()) continue;
+        ++progress.timed;
+        const double median = median_interval(trial.times_us()).median;
+        if (progress.best_us != 0 && median >= progress.best_us) continue;
+        progress.best_us = median;
+        progress.best_kernel = trial.kernel;
+    }
+    const std::lock_guard lock(shared_.mutex);
+    progress.problems_done = shared_.done;
+    progress.elapsed_seconds = shared_.elapsed();
+    progress.remaining_seconds = remaining_seconds();
+    shared_.services.on_progress(progress);
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "runtime/support/file_lock.hpp"
+#include "runtime/tuning/sweep/fair_clock.hpp"
+#include "runtime/tuning/sweep/shared_device.hpp"
+#include "runtime/tuning/sweep/sweep.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace jitgemm::tuning {
+
+/// What all threads of a sweep share.
+struct SharedSweep {
+    using Clock = std::chrono::steady_clock;
+    const std::vector<TuneProblem>& problems;
+    const SweepOptions& options;
+    const Sweep::Services& services;
+    Clock::time_point start = Clock::now();
+    std::mutex mutex{};               // guards what follows, and the callbacks
+    std::condition_variable ended{};  // a problem
+    std::size_t asked = 0;            // problems, of all classes of devices
+    std::size_t begun = 0;
+    std::size_t done = 0;
+    FairClock pace{static_cast<double>(services.devices.size())};  // what each problem in flight has had
+
+    [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
+};
+
+/// The problems of a sweep on the devices of one class.
+class ClassSweep {
+public:
+    using Clock = SharedSweep::Clock;
+
+    ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices);
+
+    /// Tunes one problem after another until they run out; run by kProblemsInFlight threads a device.
+    void work(SharedDevice& device);
+    /// After all threads have ended.
+    void finish();
+    void add_to(SweepResult& all);
+    [[nodiscard]] const std::vector<std::unique_ptr<SharedDevice>>& devices() const { return devices_; }
+
+private:
+    class Flight;
+    /// A problem in flight, and what the pace's clock shows when it has had its share of the budget.
+    struct Begun {
+        std::size_t index = 0;
+        double over = 0;
+    };
+    /// What the search for one problem starts from.
+    struct Prepared {
+        SearchSpace space;
+        std::unique_ptr<Strategy> strategy;
+        std::string failure;  ///< why there is nothing to search
+    };
+
+    void begin();
+    void begin_new(const SweepKey& key);
+    [[nodiscard]] bool lock(std::int64_t id);
+    [[nodiscard]] bool take_over(const SweepRow& row);
+    void report_finished();
+    [[nodiscard]] std::optional<Begun> next(SharedDevice& device);
+    [[nodiscard]] Begun begin_next();
+    void end(SharedDevice& device, const Begun& problem);
+    void keep(std::size_t index, TunedProblem result);
+    [[nodiscard]] std::int64_t bytes_of(std::size_t index) const;
+    [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
+    [[nodiscard]] TunedProblem blank(std::size_t index) const;
+    [[nodiscard]] std::optional<TunedProblem> unserved(std::size_t index, const std::string& why) const;
+    [[nodiscard]] TunedProblem tune(SharedDevice& device, const Begun& begun);
+    void search(SharedDevice& device, const Begun& begun, const Prepared& prepared, TunedProblem& result);
+    [[nodiscard]] bool is_shown(std::size_t index) const;
+    void show(std::size_t index, const TrialLog& log) const;
+    [[nodiscard]] std::optional<double> remaining_seconds() const;
+    [[nodiscard]] Stop stop_at(double over) const;
+    [[nodiscard]] std::vector<Trial> earlier(const GemmSpec& spec) const;
+
+    SharedSweep& shared_;
+    std::vector<std::unique_ptr<SharedDevice>> devices_;
+    std::int64_t id_ = 0;
+    std::unique_ptr<FileLock> lock_;
+    bool resumed_ = false;
+    bool was_finished_ = false;
+    std::vector<ProblemRecord> earlier_;
+    std::vector<std::optional<TunedProblem>> results_;  // by index of the problem; guarded by the shared mutex, as are:
+    std::size_t next_ = 0;
+};
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,111 @@
+#include "runtime/tuning/sweep/context_tuner.hpp"
+
+#include "jitgemm/error.hpp"
+#include "runtime/support/log.hpp"
+#include "runtime/tuning/store/store.hpp"
+#include "runtime/tuning/sweep/sweep.hpp"
+#include "runtime/tuning/workers/workshop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+constexpr const char* kStopped = "the context went away before it was tuned";
+
+std::string name_of(const Options& options, const Device& device) {
+    return device.kind() == DeviceKind::emulator ? options.device : fmt::format("cuda:{}", device.ordinal());
+}
+
+Winner winner_of(const SweepResult& result) {
+    const TunedProblem& problem = result.problems.at(0);
+    if (problem.record.winner) return *problem.record.winner;
+    throw Error(problem.failure.empty() ? "no candidate was measured in the time allowed" : problem.failure);
+}
+
+}  // namespace
+
+ContextTuner::ContextTuner(const Options& options, const Device& device)
+    : options_(options), device_(name_of(options, device)) {}
+
+ContextTuner::~ContextTuner() {
+    stop_ = true;
+    {
+        const std::lock_guard lock(mutex_);
+        arrived_.notify_all();
+    }
+    if (thread_.joinable()) thread_.join();
+}
+
+Winner ContextTuner::tune(const GemmSpec& spec) {
+    if (options_.tuning_directory.empty())
+        throw Error("nowhere to keep tuning records: Options::tuning_directory is empty");
+    const std::lock_guard lock(measuring_);
+    Workshop workshop(
+        {.program = {options_.tool.empty() ? "jitgemm" : options_.tool}, .options = options_, .devices = {device_}});
+    TuningStore store(options_.tuning_directory);
+    SweepOptions asked;
+    asked.budget_seconds = options_.tuning_seconds;
+    asked.timing.against_cublaslt = false;
+    Sweep sweep({{spec, 1.0F, spec.c ? 1.0F : 0.0F}}, asked,
+                {.compiling = workshop.compiling(),
+                 .devices = workshop.devices(),
+                 .store = store,
+                 .interrupted = [this] { return stop_.load(); },
+                 .on_progress = {},
+                 .on_problem = {}});
+    const SweepResult result = sweep.run();
+    if (result.stop == Stop::interrupted) throw Error(kStopped);
+    return winner_of(result);
+}
+
+void ContextTuner::tune_later(const GemmSpec& spec, Ended ended) {
+    const std::lock_guard lock(mutex_);
+    const auto waiting = std::ranges::find(queue_, spec, &Request::spec);
+    if (waiting != queue_.end()) {
+        waiting->listeners.push_back(std::move(ended));
+        return;
+    }
+    queue_.push_back({spec, {std::move(ended)}});
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    arrived_.notify_one();
+}
+
+void ContextTuner::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        arrived_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        const Request request = std::move(queue_.front());
+        queue_.pop_front();
+        lock.unlock();
+        serve(request);
+        lock.lock();
+    }
+}
+
+void ContextTuner::serve(const Request& request) {
+    std::optional<Winner> winner;
+    std::string failure = kStopped;
+    try {
+        if (!stop_) winner = tune(request.spec);
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    for (const Ended& ended : request.listeners) {
+        try {
+            ended(winner ? &*winner : nullptr, winner ? std::string() : failure);
+        } catch (const std::exception& error) {
+            log().error("after tuning {}: {}", to_string(request.spec), error.what());
+        }
+    }
+}
+
+}  // namespace jitgemm::tuning
+
+std::unique_ptr<jitgemm::Tuner> jitgemm::make_tuner(const Options& options, const Device& device) {
+    return std::make_unique<tuning::ContextTuner>(options, device);
+}

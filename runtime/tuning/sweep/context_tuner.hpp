@@ -1,0 +1,47 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+#include "jitgemm/options.hpp"
+#include "runtime/context/tuner.hpp"
+#include "runtime/device/device.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace jitgemm::tuning {
+
+/// One problem at a time, in worker processes of the tool.
+class ContextTuner final : public Tuner {
+public:
+    ContextTuner(const Options& options, const Device& device);
+    ~ContextTuner() override;
+    ContextTuner(const ContextTuner&) = delete;
+    ContextTuner& operator=(const ContextTuner&) = delete;
+
+    [[nodiscard]] Winner tune(const GemmSpec& resolved_spec) override;
+    void tune_later(const GemmSpec& resolved_spec, Ended ended) override;
+
+private:
+    struct Request {
+        GemmSpec spec;
+        std::vector<Ended> listeners;
+    };
+    void work();
+    void serve(const Request& request);
+
+    Options options_;
+    std::string device_;    // as Options::device takes it
+    std::mutex measuring_;  // one search at a time: two would disturb each other's times
+    std::mutex mutex_;      // guards the queue
+    std::condition_variable arrived_;
+    std::deque<Request> queue_;
+    std::atomic<bool> stop_ = false;
+    std::thread thread_;  // begun with the first request
+};
+
+}  // namespace jitgemm::tuning

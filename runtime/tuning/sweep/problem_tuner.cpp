@@ -1,0 +1,287 @@
+#include "runtime/tuning/sweep/problem_tuner.hpp"
+
+#include "runtime/tuning/search/look_interval.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+namespace jitgemm::tuning {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kPeerRounds = 15;  // from such a plan on, cuBLASLt is timed as well
+
+CompileJob compile_job(const SearchSpace& space, const std::string& kernel, const DeviceFacts& facts) {
+    return {.spec = space.spec, .kernel = kernel, .arch = std::string(facts.model.arch->name), .ptx = facts.emulator};
+}
+
+bool needs_binary(const Trial& trial) { return trial.verdict() == Verdict::fine; }
+
+bool needs_verification(const Trial& trial) { return trial.compile && needs_binary(trial) && !trial.verified; }
+
+Reference reference_of(const SearchSpace& space) {
+    const bool competes = std::ranges::find(space.kernels, space.heuristic_kernel) != space.kernels.end();
+    return {.kernel = space.heuristic_kernel, .competes = competes};
+}
+
+bool may_be_timed(const Trial& trial) {
+    return trial.same_as.empty() && trial.verified && trial.verdict() == Verdict::fine;
+}
+
+}  // namespace
+
+ProblemTuner::ProblemTuner(const TuneProblem& problem, const SearchSpace& space, const Strategy& strategy,
+                           const TuneTiming& timing, TrialLog& log, Services services)
+    : problem_(problem),
+      space_(space),
+      strategy_(strategy),
+      timing_(timing),
+      log_(log),
+      services_(std::move(services)),
+      reference_(reference_of(space)) {
+    for (std::size_t i = 0; i < space.kernels.size(); ++i)
+        predicted_us_.emplace(space.kernels[i], space.candidates[i].cost.total_us);
+    predicted_us_.emplace(space.heuristic_kernel, space.heuristic_predicted_us);
+}
+
+Stop ProblemTuner::run() {
+    while (!stopped()) {
+        std::vector<std::string> batch = strategy_.propose(log_.trials());
+        lead_with_heuristic(batch);
+        if (batch.empty()) break;
+        prepare(batch);
+        time_rounds(true);
+    }
+    time_rounds(false);
+    complete_peer();
+    log_.flush();
+    return stop_;
+}
+
+/// What all are compared with is there before the first round, whether the strategy thought of it or not.
+void ProblemTuner::lead_with_heuristic(std::vector<std::string>& batch) const {
+    if (log_.knows(space_.heuristic_kernel)) return;
+    std::erase(batch, space_.heuristic_kernel);
+    batch.insert(batch.begin(), space_.heuristic_kernel);
+}
+
+bool ProblemTuner::stopped() {
+    if (stop_ == Stop::none) stop_ = services_.stop();
+    return stop_ != Stop::none;
+}
+
+/// The device for a job or a few; false when stopped.
+bool ProblemTuner::lend(const std::function<void(Measuring&)>& use) {
+    return services_.device.lend([this] { return stopped(); }, use);
+}
+
+// ---- compile and verify ---------------------------------------------------------------------------------------------
+
+/// All compiles of the batch are enqueued at once. Each time the device is free, it verifies as many as are compiled by then.
+void ProblemTuner::prepare(const std::vector<std::string>& batch) {
+    for (const std::string& kernel : batch) {
+        log_.propose(kernel, predicted_us_.at(kernel));
+        if (needs_binary(log_.trial(kernel))) static_cast<void>(compiled(kernel));
+    }
+    for (std::size_t next = 0; next < batch.size() && wait_for_compile(batch[next]);) {
+        if (needs_verification(log_.trial(batch[next])))
+            lend([&](Measuring& device) { next = verify_compiled(batch, next, device); });
+        else
+            ++next;
+        services_.on_progress(log_);
+    }
+}
+
+std::shared_future<CompileOutcome> ProblemTuner::compiled(const std::string& kernel) {
+    return services_.compiling.compile(compile_job(space_, kernel, services_.device.facts()));
+}
+
+/// False when stopped.
+bool ProblemTuner::wait_for_compile(const std::string& kernel) {
+    while (!stopped())
+        if (is_compiled(kernel, kLookInterval)) return true;
+    return false;
+}
+
+/// What an earlier session recorded is compiled again where its binary is needed, but not recorded again.
+bool ProblemTuner::is_compiled(const std::string& kernel, std::chrono::milliseconds patience) {
+    if (!needs_binary(log_.trial(kernel))) return true;
+    const auto outcome = compiled(kernel);
+    if (outcome.wait_for(patience) != std::future_status::ready) return false;
+    if (!log_.trial(kernel).compile) log_.add_compile(kernel, outcome.get());
+    settle_code(kernel);
+    return true;
+}
+
+void ProblemTuner::settle_code(const std::string& kernel) {
+    const Trial& trial = log_.trial(kernel);
+    if (!needs_verification(trial)) return;
+    const std::string twin = log_.kernel_with_code(trial.compile->text_hash);
+    const bool can_win = reference_.competes || twin != space_.heuristic_kernel;  // under its twin's name
+    if (!twin.empty() && twin != kernel && can_win) log_.add_same_code(kernel, twin);
+}
+
+/// Kernel `next`, and those behind it up to one that is not compiled yet; returns where it ended.
+std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch, std::size_t next, Measuring& device) {
+    do {
+        verify(batch[next], device);
+        services_.on_progress(log_);
+        ++next;
+    } while (next < batch.size() && !stopped() && is_compiled(batch[next], 0ms));
+    return next;
+}
+
+void ProblemTuner::verify(const std::string& kernel, Measuring& device) {
+    if (!needs_verification(log_.trial(kernel))) return;
+    log_.add_verified(
+        kernel, device.verify({.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
+}
+
+// ---- time -----------------------------------------------------------------------------------------------------------
+
+void ProblemTuner::time_rounds(bool screening_only) {
+    while (!stopped()) {
+        const std::optional<RoundPlan> plan = next_rounds(log_.trials(), reference_, screening_only);
+        if (!plan) return;
+        time_plan(*plan);
+    }
+}
+
+/// Rounds a kernel still lacks of the plan; 0 for one that cannot be timed.
+int ProblemTuner::lacks(const std::string& kernel, int rounds) const {
+    const Trial& trial = trial_of(kernel);
+    const bool sound = kernel == kCublasLt ? !trial.verified : may_be_timed(trial);
+    return sound ? std::max(0, rounds - static_cast<int>(trial.samples.size())) : 0;
+}
+
+/// Kernels may lack different numbers of rounds after an interruption; those that lack any go on together.
+void ProblemTuner::time_plan(const RoundPlan& plan) {
+    std::vector<std::string> kernels = plan.kernels;
+    // cuBLASLt takes part where the winner is decided: the same rounds for all three figures of the result.
+    if (plan.rounds >= kPeerRounds && timing_.against_cublaslt && !services_.device.facts().emulator)
+        kernels.emplace_back(kCublasLt);
+    const auto done = [&](const std::string& kernel) { return lacks(kernel, plan.rounds) == 0; };
+    while (!stopped()) {
+        std::erase_if(kernels, done);
+        if (kernels.empty()) return;
+        int rounds = plan.rounds;
+        for (const std::string& kernel : kernels) rounds = std::min(rounds, lacks(kernel, plan.rounds));
+        time_once(with_reference(kernels), rounds);
+    }
+}
+
+/// The heuristic's kernel has its turn in every round, whatever it has had before (Reference).
+std::vector<std::string> ProblemTuner::with_reference(std::vector<std::string> kernels) const {
+    const std::string& reference = space_.heuristic_kernel;
+    const bool can_be_timed = log_.knows(reference) && may_be_timed(log_.trial(reference));
+    if (can_be_timed && std::ranges::find(kernels, reference) == kernels.end())
+        kernels.insert(kernels.begin(), reference);
+    return kernels;
+}
+
+/// What interrupted the finals may have left cuBLASLt a turn short that no finalist needs any more.
+void ProblemTuner::complete_peer() {
+    int most = 0;
+    for (const Trial& trial : log_.trials()) {
+        const int rounds = static_cast<int>(trial.samples.size());
+        // The heuristic's own are everybody's rounds; alone in the finals it had those from which cuBLASLt is timed.
+        most = std::max(most, trial.kernel == space_.heuristic_kernel ? std::min(rounds, kPeerRounds) : rounds);
+    }
+    time_plan({.kernels = {}, .rounds = most});
+}
+
+TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int rounds) const {
+    TimeJob job{.spec = space_.spec,
+                .kernels = kernels,
+                .first_rounds = {},
+                .rounds = rounds,
+                .protocol = timing_.protocol,
+                .hot = timing_.hot,
+                .alpha = problem_.alpha,
+                .beta = problem_.beta};
+    for (const std::string& kernel : kernels)
+        job.first_rounds.push_back(static_cast<int>(trial_of(kernel).samples.size()));
+    return job;
+}
+
+void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds) {
+    const TimingEvents events{
+        .on_sample = [&](const TimedSample& timed) { log_.add_sample(kernels.at(timed.kernel), timed.sample); },
+        .on_round_end =
+            [&](const RoundEnd& end) {
+                log_.end_round(end);
+                services_.on_progress(log_);
+            },
+        .stopped = [this] { return stopped(); }};
+    TimeOutcome outcome;
+    if (!lend([&](Measuring& device) { outcome = device.time(time_job(kernels, rounds), events); })) return;
+    log_.cut_round();
+    if (outcome.verdict == Verdict::fine) return;
+    log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
+    services_.on_progress(log_);
+}
+
+const Trial& ProblemTuner::trial_of(const std::string& kernel) const {
+    return kernel == kCublasLt ? log_.cublaslt() : log_.trial(kernel);
+}
+
+/// The median of a kernel, or of the twin that was measured in its place; 0 where there is none.
+double ProblemTuner::median_us(const std::string& kernel) const {
+    if (kernel != kCublasLt && !log_.knows(kernel)) return 0;
+    const Trial& trial = trial_of(kernel);
+    if (!trial.same_as.empty()) return median_us(trial.same_as);
+    return trial.samples.empty() ? 0 : median_interval(trial.times_us()).median;
+}
+
+std::optional<Winner> ProblemTuner::winner(bool complete) const {
+    const std::optional<std::string> best = pick_winner(log_.trials(), reference_);
+    if (!best) return std::nullopt;
+    const DeviceFacts& facts = services_.device.facts();
+    const double heuristic_us = reference_us_beside(log_.trial(*best));
+    const Interval interval = winning_time(log_.trial(*best), heuristic_us);
+    Winner winner{.device_class = device_class(facts),
+                  .spec = space_.spec,
+                  .kernel = *best,
+                  .median_us = interval.median,
+                  .low_us = interval.low,
+                  .high_us = interval.high,
+                  .heuristic_kernel = space_.heuristic_kernel,
+                  .heuristic_us = heuristic_us,
+                  .cublaslt_us = cublaslt_us(heuristic_us),
+                  .protocol = timing_.protocol,
+                  .hot = timing_.hot,
+                  .narrowed = {},
+                  .complete = complete,
+                  .versions = facts.versions,
+                  .device_name = facts.model.name,
+                  .unix_time = std::time(nullptr)};
+    winner.candidates_timed = static_cast<int>(std::ranges::count_if(log_.trials(), [&](const Trial& trial) {
+        return !trial.samples.empty() && (reference_.competes || trial.kernel != space_.heuristic_kernel);
+    }));
+    return winner;
+}
+
+/// What the heuristic's kernel took in the winner's rounds; without such rounds, its own median.
+double ProblemTuner::reference_us_beside(const Trial& winner) const {
+    std::vector<double> times;
+    for (const Sample& sample : winner.samples)
+        if (sample.reference_us > 0) times.push_back(sample.reference_us);
+    return times.empty() ? median_us(space_.heuristic_kernel) : median_interval(times).median;
+}
+
+/// Round by round beside the heuristic's kernel, so that the clock moves neither the ratio nor the interval.
+Interval ProblemTuner::winning_time(const Trial& winner, double reference_us) const {
+    const bool is_reference = winner.kernel == space_.heuristic_kernel;
+    return median_interval(is_reference ? winner.times_us() : comparable_times(winner, reference_us));
+}
+
+/// 0 where it was not measured.
+double ProblemTuner::cublaslt_us(double reference_us) const {
+    const std::vector<double> times = comparable_times(log_.cublaslt(), reference_us);
+    return times.empty() ? 0 : median_interval(times).median;
+}
+
+}  // namespace jitgemm::tuning

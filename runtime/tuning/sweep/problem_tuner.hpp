@@ -1,0 +1,89 @@
+#pragma once
+
+#include "runtime/tuning/search/search.hpp"
+#include "runtime/tuning/search/services.hpp"
+#include "runtime/tuning/sweep/shared_device.hpp"
+#include "runtime/tuning/sweep/trial_log.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jitgemm::tuning {
+
+/// What is tuned: a resolved spec and the scalars its launches have.
+struct TuneProblem {
+    GemmSpec spec;
+    float alpha = 1.0F;
+    float beta = 0.0F;
+};
+
+/// How candidates are timed.
+struct TuneTiming {
+    Protocol protocol = Protocol::steady;
+    bool hot = false;
+    bool against_cublaslt = true;
+};
+
+/// Why a search is asked to end before it is done.
+enum class Stop : std::uint8_t { none, budget, interrupted };
+
+/// The search for one problem on one device: propose, compile, verify, time, until the strategy has no more to propose and
+/// the finalists have all their rounds.
+class ProblemTuner {
+public:
+    struct Services {
+        Compiling& compiling;
+        SharedDevice& device;
+        std::function<Stop()> stop;                        ///< asked between two steps, and two turns of a round
+        std::function<void(const TrialLog&)> on_progress;  ///< after every step
+    };
+
+    ProblemTuner(const TuneProblem& problem, const SearchSpace& space, const Strategy& strategy,
+                 const TuneTiming& timing, TrialLog& log, Services services);
+
+    /// Everything is in the log, and on disk; says what ended it.
+    Stop run();
+
+    /// The winner as it stands; nothing when no candidate was timed.
+    [[nodiscard]] std::optional<Winner> winner(bool complete) const;
+
+private:
+    void prepare(const std::vector<std::string>& batch);
+    [[nodiscard]] std::shared_future<CompileOutcome> compiled(const std::string& kernel);
+    [[nodiscard]] bool wait_for_compile(const std::string& kernel);
+    [[nodiscard]] bool is_compiled(const std::string& kernel, std::chrono::milliseconds patience);
+    void settle_code(const std::string& kernel);
+    [[nodiscard]] std::size_t verify_compiled(const std::vector<std::string>& batch, std::size_t next,
+                                              Measuring& device);
+    void verify(const std::string& kernel, Measuring& device);
+    void time_rounds(bool screening_only);
+    void time_plan(const RoundPlan& plan);
+    void complete_peer();
+    void time_once(const std::vector<std::string>& kernels, int rounds);
+    [[nodiscard]] TimeJob time_job(const std::vector<std::string>& kernels, int rounds) const;
+    void lead_with_heuristic(std::vector<std::string>& batch) const;
+    [[nodiscard]] std::vector<std::string> with_reference(std::vector<std::string> kernels) const;
+    [[nodiscard]] Interval winning_time(const Trial& winner, double reference_us) const;
+    [[nodiscard]] double reference_us_beside(const Trial& winner) const;
+    [[nodiscard]] double cublaslt_us(double reference_us) const;
+    [[nodiscard]] int lacks(const std::string& kernel, int rounds) const;
+    [[nodiscard]] const Trial& trial_of(const std::string& kernel) const;
+    [[nodiscard]] double median_us(const std::string& kernel) const;
+    [[nodiscard]] bool stopped();
+    bool lend(const std::function<void(Measuring&)>& use);
+
+    const TuneProblem& problem_;
+    const SearchSpace& space_;
+    const Strategy& strategy_;
+    const TuneTiming& timing_;
+    TrialLog& log_;
+    Services services_;
+    Reference reference_;
+    std::map<std::string, double> predicted_us_;
+    Stop stop_ = Stop::none;
+};
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "jitgemm/options.hpp"
+#include "runtime/compiler/compiler.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
+#include "runtime/tuning/workers/worker_loop.hpp"
+
+#include <memory>
+#include <string>
+
+namespace jitgemm::tuning {
+
+/// What a compile worker does: generates, compiles with NVRTC, and leaves the binary in the scratch cache
+/// (`command.options.cache_directory`), where ContextState::load() finds it. Throws Error when there is no NVRTC.
+[[nodiscard]] std::unique_ptr<CompileWork> make_compile_work(const WorkerCommand& command);
+/// The same with another compiler; one that throws CompileError with a log has refused the kernel.
+[[nodiscard]] std::unique_ptr<CompileWork> make_compile_work(const Options& options,
+                                                             std::shared_ptr<Compiler> compiler);
+
+/// Equal for kernels that are one: the same machine code (cubin_text, or ptx_text for PTX), launched alike.
+[[nodiscard]] std::string text_hash(const KernelSource& source, const CompiledKernel& compiled);
+
+}  // namespace jitgemm::tuning

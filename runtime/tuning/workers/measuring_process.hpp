@@ -1,0 +1,45 @@
+#pragma once
+
+#include "runtime/tuning/search/services.hpp"
+#include "runtime/tuning/workers/worker_command.hpp"
+
+#include <chrono>
+#include <memory>
+
+namespace jitgemm::tuning {
+
+struct MeasuringOptions {
+    WorkerCommand command;  ///< on `command.options.device`
+    /// How long a verification may take, and one turn of a kernel (its preparation, a launch or graph of launches),
+    /// for a small problem; what a slow kernel needs for the problem's flops is added (watchdog()).
+    std::chrono::milliseconds patience = std::chrono::seconds(30);
+};
+
+/// Measures in a child process that may die. Its death by a signal, an exit, or a CUDA error that spoils the context is
+/// the kernel's verdict `crashed`; one that does not answer in time is killed: `hung`. The next call starts a fresh
+/// child. Throws Error only when no child can be started.
+class MeasuringProcess final : public Measuring {
+public:
+    /// Starts the child and waits for its hello; throws Error with its words when there is none (no such device).
+    explicit MeasuringProcess(const MeasuringOptions& options);
+    ~MeasuringProcess() override;
+
+    [[nodiscard]] const DeviceFacts& facts() const override;
+    void revive() override;
+    [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override;
+    [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override;
+
+    /// Children started so far, the first included.
+    [[nodiscard]] int children() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// `patience` and the time that `launches` of the problem take at a pace no kernel worth waiting for falls below:
+/// 100 GFLOP/s on a GPU; on the emulator 2 MFLOP/s, the pace of a checked launch on one busy core.
+[[nodiscard]] std::chrono::milliseconds watchdog(std::chrono::milliseconds patience, const GemmSpec& spec,
+                                                 double launches, bool emulator);
+
+}  // namespace jitgemm::tuning

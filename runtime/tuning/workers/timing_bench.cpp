@@ -1,0 +1,101 @@
+#include "runtime/tuning/workers/timing_bench.hpp"
+
+#include "jitgemm/device_pointer.hpp"
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/gemm_kernel.hpp"
+#include "runtime/tuning/workers/named_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm::tuning {
+namespace {
+
+constexpr int kScreeningRounds = 3;
+
+TimingOptions timing_options(const TimeJob& job) {
+    TimingOptions options;
+    options.protocol = job.protocol;
+    options.hot = job.hot;
+    options.seed = job.seed;
+    options.alpha = job.alpha;
+    options.beta = job.beta;
+    return options;
+}
+
+Contender contender_of(const GemmKernel& kernel) {
+    return {kernel.info().name,
+            [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }};
+}
+
+/// One way of the peer, and its median time.
+struct Screened {
+    std::size_t number = 0;  ///< of the contender, as timed
+    const Contender* contender = nullptr;
+    double median_us = 0;
+};
+
+std::vector<Screened> screen(PreparedTiming& timing, const std::vector<Contender>& contenders) {
+    std::vector<Screened> screened;
+    for (const Contender& contender : contenders) screened.push_back({timing.add(contender), &contender, 0});
+    std::vector<std::vector<double>> times(contenders.size());
+    for (int round = 0; round < kScreeningRounds; ++round) {
+        for (const std::size_t i : turns_of_round(round, contenders.size()))
+            times[i].push_back(timing.microseconds(screened[i].number));
+    }
+    for (std::size_t i = 0; i < screened.size(); ++i) {
+        std::ranges::sort(times[i]);
+        screened[i].median_us = times[i][kScreeningRounds / 2];
+    }
+    std::ranges::sort(screened, {}, [](const Screened& one) { return std::pair(one.median_us, one.number); });
+    return screened;
+}
+
+}  // namespace
+
+TimingBench::TimingBench(ContextState& context, const TimeJob& job)
+    : context_(context), job_(job), timing_(context, job.spec, timing_options(job)) {}
+
+bool TimingBench::serves(const TimeJob& job) const {
+    return job.spec == job_.spec && job.protocol == job_.protocol && job.hot == job_.hot && job.seed == job_.seed &&
+           job.alpha == job_.alpha && job.beta == job_.beta;
+}
+
+void TimingBench::add(const std::string& kernel) {
+    if (numbers_.contains(kernel)) return;
+    numbers_[kernel] = kernel == kCublasLt
+                           ? add_best_of_cublaslt()
+                           : timing_.add(contender_of(context_.build(job_.spec, config_of_kernel(job_.spec, kernel))));
+}
+
+/// The fastest of its algorithms whose result is right; the others are dropped.
+std::size_t TimingBench::add_best_of_cublaslt() {
+    std::string reason;
+    const std::unique_ptr<Peer> peer = open_peer(std::string(kCublasLt), context_);
+    const std::vector<Contender> contenders = peer->contenders(job_.spec, reason);
+    if (contenders.empty()) throw Error(reason.empty() ? "cuBLASLt computes no such problem" : reason);
+    std::optional<std::size_t> best;
+    for (const Screened& way : screen(timing_, contenders)) {
+        const VerifyOptions options{.alpha = job_.alpha, .beta = job_.beta};
+        if (!best && verify_contender(context_, job_.spec, *way.contender, options).ok)
+            best = way.number;
+        else
+            timing_.drop(way.number);
+    }
+    if (!best) throw Error("every algorithm of cuBLASLt is wrong");
+    return *best;
+}
+
+void TimingBench::keep_only(const std::vector<std::string>& kernels) {
+    std::erase_if(numbers_, [&](const auto& known) {
+        const bool leaves = std::ranges::find(kernels, known.first) == kernels.end();
+        if (leaves) timing_.drop(known.second);
+        return leaves;
+    });
+}
+
+double TimingBench::microseconds(const std::string& kernel) { return timing_.microseconds(numbers_.at(kernel)); }
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,37 @@
+#include "runtime/tuning/workers/workshop.hpp"
+
+#include "runtime/tuning/workers/measuring_process.hpp"
+
+#include <future>
+
+namespace jitgemm::tuning {
+namespace {
+
+std::unique_ptr<Measuring> start_measuring(const MeasuringOptions& options) {
+    return std::make_unique<MeasuringProcess>(options);
+}
+
+}  // namespace
+
+Workshop::Workshop(const WorkshopOptions& options) {
+    WorkerCommand command;
+    command.program = options.program;
+    command.options = options.options;
+    command.options.cache_directory = scratch_.path();
+    std::vector<std::future<std::unique_ptr<Measuring>>> starting;  // opening a CUDA context takes a while
+    for (const std::string& device : options.devices) {
+        command.options.device = device;
+        starting.push_back(std::async(std::launch::async, start_measuring,
+                                      MeasuringOptions{.command = command, .patience = options.watchdog}));
+    }
+    for (auto& device : starting) devices_.push_back(device.get());
+    command.newest_cuda_major = facts().versions.driver / 10;
+    pool_ = {.command = command, .workers = options.workers, .timeout = options.compile_timeout};
+}
+
+Compiling& Workshop::compiling() {
+    if (!compiling_) compiling_ = std::make_unique<CompilePool>(pool_);
+    return *compiling_;
+}
+
+}  // namespace jitgemm::tuning

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "jitgemm/gemm_kernel.hpp"
+#include "runtime/emulator_device/emulator_cost.hpp"
+
+namespace jitgemm {
+
+/// What a GPU would take for one launch of this kernel that was counted, with these scalars, on the GPU that its device stands for.
+[[nodiscard]] EmulatedTime estimate_time(const emulator::Counters& counters, const GemmKernel& kernel, float alpha,
+                                         float beta);
+
+}  // namespace jitgemm

@@ -1,0 +1,110 @@
+#include "runtime/verify/emulator_verify.hpp"
+
+#include "generator/families/family.hpp"
+#include "jitgemm/error.hpp"
+#include "runtime/emulator_device/shared_access_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+using emulator::AsyncMode;
+using emulator::FaultKind;
+
+constexpr std::array kTrials{EmulatedTrial{InputKind::integers, AsyncMode::eager, 0},
+                             EmulatedTrial{InputKind::integers, AsyncMode::late, 0x9e3779b9},
+                             EmulatedTrial{InputKind::normal, AsyncMode::late, 0x7f4a7c15}};
+
+std::string trial_text(const EmulatedTrial& trial) {
+    return fmt::format("copies {}, blocks and warps {}",
+                       trial.async_mode == AsyncMode::eager ? "done at issue" : "as late as the waits allow",
+                       trial.order_seed == 0 ? "in order" : "shuffled");
+}
+
+/// The device runs as the trial says while this lives.
+class ScopedMode {
+public:
+    ScopedMode(EmulatorDevice& device, const EmulatedTrial& trial) : device_(device), before_(device.mode()) {
+        EmulatorMode mode = before_;
+        mode.async_mode = trial.async_mode;
+        mode.order_seed = trial.order_seed;
+        mode.count = true;
+        device_.set_mode(mode);
+        static_cast<void>(device_.take_counters());
+    }
+    ScopedMode(const ScopedMode&) = delete;
+    ScopedMode& operator=(const ScopedMode&) = delete;
+    ~ScopedMode() { device_.set_mode(before_); }
+
+private:
+    EmulatorDevice& device_;
+    EmulatorMode before_;
+};
+
+/// Faults that are not the kernel's.
+bool says_nothing_of_the_kernel(FaultKind kind) {
+    return kind == FaultKind::work_limit || kind == FaultKind::unsupported;
+}
+
+struct TrialRun {
+    ContextState& context;
+    EmulatorDevice& device;
+    const GemmKernel& kernel;
+    const VerifyOptions& options;
+
+    void run(const EmulatedTrial& trial, EmulatedVerification& result) const {
+        const ScopedMode mode(device, trial);
+        Problem problem(context, kernel.spec(), trial.inputs, options.seed, options.alpha, options.beta);
+        problem.run(kernel);
+        if (result.counters.blocks == 0) result.counters = device.take_counters();
+        result.verification = problem.check();
+        if (result.verification.ok && options.use_cpu) result.verification = problem.check_on_cpu();
+        add_owner(result.verification, kernel);
+        if (!result.verification.ok) result.verification.message += fmt::format(" ({})", trial_text(trial));
+    }
+
+    void run_checked(const EmulatedTrial& trial, EmulatedVerification& result) const {
+        try {
+            run(trial, result);
+        } catch (const emulator::EmulatorFault& fault) {
+            if (says_nothing_of_the_kernel(fault.kind())) throw;
+            result.fault = fault.kind();
+            result.verification = {};
+            result.verification.inputs = trial.inputs;
+            result.verification.message = fmt::format("{} ({})", fault.what(), trial_text(trial));
+        }
+    }
+};
+
+void check_wavefronts(EmulatedVerification& result, const GemmKernel& kernel) {
+    const KernelState& state = state_of(kernel);
+    const KernelAnatomy anatomy = family_of(state.id.config).anatomy(state.row_major, state.id.config);
+    const std::vector<std::string> excess = excess_wavefronts(result.counters, anatomy.accesses);
+    if (excess.empty()) return;
+    result.verification.ok = false;
+    result.verification.message =
+        fmt::format("more shared-memory wavefronts than the layout gives:\n  {}", fmt::join(excess, "\n  "));
+}
+
+}  // namespace
+
+std::span<const EmulatedTrial> emulated_trials() { return kTrials; }
+
+EmulatedVerification verify_emulated(ContextState& context, const GemmKernel& kernel, const VerifyOptions& options) {
+    EmulatorDevice* const device = as_emulator(*context.device);
+    if (device == nullptr) throw Error("verify_emulated: the context's device is no emulator");
+    const TrialRun runner{context, *device, kernel, options};
+    EmulatedVerification result;
+    for (const EmulatedTrial& trial : kTrials) {
+        runner.run_checked(trial, result);
+        if (!result.verification.ok) return result;
+    }
+    check_wavefronts(result, kernel);
+    return result;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,62 @@
+#include "runtime/verify/filled_input.hpp"
+
+#include "runtime/support/element_codec.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+struct BitTexts {
+    std::string was;
+    std::string is;
+};
+
+/// Values, or bits where the values read the same: NaNs, zeros.
+BitTexts texts_of(std::uint32_t was, std::uint32_t is, DataType type) {
+    const double before = element_value(&was, type, 0);
+    const double after = element_value(&is, type, 0);
+    if (before == after || (std::isnan(before) && std::isnan(after)))
+        return {fmt::format("{:#x}", was), fmt::format("{:#x}", is)};
+    return {fmt::format("{}", before), fmt::format("{}", after)};
+}
+
+}  // namespace
+
+FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form, std::string name, const Fill& fill)
+    : device_(std::move(device)), name_(std::move(name)), fill_(fill), memory_(device_, form, name_) {}
+
+void FilledInput::fill(const Reference& reference) const {
+    device_->fill_bytes(memory_.memory().data(), kNanByte, static_cast<std::size_t>(memory_.memory().size_bytes()));
+    const MatrixForm& form = memory_.form();
+    if (fill_.kind != FillKind::constant) reference.fill(matrix(), form.rows, form.columns, fill_);
+}
+
+InputDamage FilledInput::damage(const Reference& reference) const {
+    const MatrixForm& form = memory_.form();
+    const CheckResult found = reference.compare(matrix(), form.rows, form.columns, fill_);
+    InputDamage damage;
+    damage.elements = static_cast<std::int64_t>(found.wrong);
+    damage.outside = reference.guard_damage(memory_.guarded_lines(), kNanByte);
+    if (damage.elements != 0)
+        damage.text = fmt::format("{} elements of {} were changed, first {}", damage.elements, name_,
+                                  first_change(reference, found.first));
+    if (damage.outside != 0)
+        damage.text += fmt::format("{}{} bytes outside {} were overwritten", damage.text.empty() ? "" : "\n",
+                                   damage.outside, name_);
+    return damage;
+}
+
+std::string FilledInput::first_change(const Reference& reference, std::uint64_t place) const {
+    const MatrixForm& form = memory_.form();
+    const CheckResult bits = reference.compared_element(matrix(), form.rows, form.columns, fill_, place);
+    const BitTexts texts =
+        texts_of(static_cast<std::uint32_t>(bits.expected), static_cast<std::uint32_t>(bits.got), form.type);
+    const auto columns = static_cast<std::uint64_t>(form.columns);
+    return fmt::format("{}[{}, {}]: was {}, is {}", name_, place / columns, place % columns, texts.was, texts.is);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,98 @@
+#include "runtime/verify/guarded_matrix.hpp"
+
+#include "runtime/device/launch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::int64_t kGuardBytes = 64 << 10;
+
+/// The same problem with every alignment as a 256-byte base gives it.
+GemmSpec naturally_aligned(GemmSpec spec) {
+    spec.align_a = spec.align_b = spec.align_c = spec.align_d = 0;
+    return resolved(spec);
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::int64_t bytes)
+    : device_(std::move(device)), data_(device_->allocate(static_cast<std::size_t>(bytes))), bytes_(bytes) {}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : device_(std::move(other.device_)),
+      data_(std::exchange(other.data_, {})),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+DeviceMemory::~DeviceMemory() {
+    if (data_) device_->free(data_);
+}
+
+std::int64_t MatrixForm::extent_bytes() const {
+    if (lines() == 0 || run() == 0) return 0;
+    return ((lines() - 1) * leading_dimension + run()) * bytes(type);
+}
+
+ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
+    const GemmSpec natural = naturally_aligned(spec);
+    const DataType c_type = spec.c.value_or(spec.d);
+    return {
+        {spec.m, spec.k, order_a(spec.layout), spec.lda, spec.a, spec.align_a,
+         generous && spec.align_a == natural.align_a},
+        {spec.k, spec.n, order_b(spec.layout), spec.ldb, spec.b, spec.align_b,
+         generous && spec.align_b == natural.align_b},
+        {spec.m, spec.n, spec.d_order, spec.ldc, c_type, spec.align_c, generous && spec.align_c == natural.align_c},
+        {spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, generous && spec.align_d == natural.align_d},
+    };
+}
+
+MatrixForm workspace_form(std::int64_t bytes) {
+    return {.rows = 1,
+            .columns = bytes,
+            .leading_dimension = bytes,
+            .type = DataType::s8,
+            .alignment = static_cast<int>(kWorkspaceAlignment)};
+}
+
+GuardedMatrix::GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name)
+    : form_(form) {
+    front_ = kGuardBytes + (form.generous ? 0 : form.alignment);  // allocations begin at multiples of 256 bytes
+    const std::int64_t extent = form.extent_bytes();
+    memory_ = DeviceMemory(device, front_ + extent + kGuardBytes);
+    const auto at = [&](std::int64_t offset) {
+        return DevicePointer{memory_.data().address + static_cast<std::uint64_t>(offset)};
+    };
+    device->name_memory(memory_.data(), name + " with its guard bands");
+    device->guard_memory(at(0), static_cast<std::size_t>(front_), "the guard band before " + name);
+    device->guard_memory(at(front_ + extent), kGuardBytes, "the guard band behind " + name);
+}
+
+DeviceMatrix GuardedMatrix::matrix() const {
+    const bool row = form_.order == Order::row;
+    return {memory_.data().address + static_cast<std::uint64_t>(front_), row ? form_.leading_dimension : 1,
+            row ? 1 : form_.leading_dimension, form_.type};
+}
+
+GuardedLines GuardedMatrix::guarded_lines() const {
+    const std::int64_t size = bytes(form_.type);
+    const bool empty = form_.extent_bytes() == 0;
+    return {memory_.data(), front_, empty ? 0 : form_.lines(), form_.run() * size, form_.leading_dimension * size,
+            kGuardBytes};
+}
+
+std::vector<std::byte> GuardedMatrix::to_host(Device& device) const {
+    std::vector<std::byte> host(static_cast<std::size_t>(form_.extent_bytes()));
+    if (!host.empty()) device.copy_to_host(host.data(), matrix().data, host.size());
+    return host;
+}
+
+}  // namespace jitgemm

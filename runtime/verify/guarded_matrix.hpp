@@ -1,0 +1,78 @@
+#pragma once
+
+#include "jitgemm/device_pointer.hpp"
+#include "runtime/verify/reference.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// Device memory freed with the object (move-only).
+class DeviceMemory {
+public:
+    DeviceMemory() = default;
+    DeviceMemory(std::shared_ptr<Device> device, std::int64_t bytes);
+    DeviceMemory(DeviceMemory&& other) noexcept;
+    DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+    ~DeviceMemory();
+
+    [[nodiscard]] DevicePointer data() const { return data_; }
+    [[nodiscard]] std::int64_t size_bytes() const { return bytes_; }
+
+private:
+    std::shared_ptr<Device> device_;
+    DevicePointer data_;
+    std::int64_t bytes_ = 0;
+};
+
+/// How a matrix of a problem lies in memory.
+struct MatrixForm {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    Order order = Order::row;
+    std::int64_t leading_dimension = 0;
+    DataType type = DataType::f32;
+    int alignment = 16;     ///< bytes the spec promises
+    bool generous = false;  ///< begins at 256 bytes instead of at no more than the alignment
+    /// Of the first element, in bytes.
+    [[nodiscard]] int base_alignment() const { return generous ? 256 : alignment; }
+
+    [[nodiscard]] std::int64_t lines() const { return order == Order::row ? rows : columns; }
+    [[nodiscard]] std::int64_t run() const { return order == Order::row ? columns : rows; }
+    [[nodiscard]] std::int64_t extent_bytes() const;
+};
+
+/// The four matrices of a resolved spec; `c` has D's shape whether or not the spec has C. With generous placement an
+/// operand begins at 256 bytes if its alignment is what its leading dimension and such a base give.
+struct ProblemForms {
+    MatrixForm a, b, c, d;
+};
+[[nodiscard]] ProblemForms problem_forms(const GemmSpec& resolved_spec, bool generous);
+
+/// So many bytes, aligned to what a launch asks of a workspace.
+[[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);
+
+/// A matrix in device memory between two guard bands.
+class GuardedMatrix {
+public:
+    GuardedMatrix() = default;
+    /// Faults of devices that have them call it `name`; its guard bands are guarded memory.
+    GuardedMatrix(const std::shared_ptr<Device>& device, const MatrixForm& form, const std::string& name);
+
+    [[nodiscard]] DeviceMatrix matrix() const;
+    [[nodiscard]] GuardedLines guarded_lines() const;
+    [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
+    [[nodiscard]] const MatrixForm& form() const { return form_; }
+    /// The matrix's bytes from its first element to its last, padding between lines included.
+    [[nodiscard]] std::vector<std::byte> to_host(Device& device) const;
+
+private:
+    MatrixForm form_;
+    DeviceMemory memory_;
+    std::int64_t front_ = 0;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "runtime/verify/reference.hpp"
+
+#include <memory>
+
+namespace jitgemm {
+
+/// The reference on the host, on memory copied from the device: the formulas of reference_elements.cuh, with sums in
+/// double precision over rows of D, on all cores.
+class HostReference final : public Reference {
+public:
+    explicit HostReference(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+    void fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const override;
+    [[nodiscard]] CheckResult compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                      const Fill& fill) const override;
+    [[nodiscard]] CheckResult compared_element(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                               const Fill& fill, std::uint64_t place) const override;
+    [[nodiscard]] CheckResult check(const Check& check) const override;
+    [[nodiscard]] CheckResult element(const Check& check, std::int64_t row, std::int64_t column) const override;
+    [[nodiscard]] std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const override;
+
+private:
+    std::shared_ptr<Device> device_;
+};
+
+}  // namespace jitgemm

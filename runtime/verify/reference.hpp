@@ -1,0 +1,94 @@
+#pragma once
+
+#include "jitgemm/device_pointer.hpp"
+#include "runtime/context/context_state.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace jitgemm {
+
+/// A matrix on the device, by strides in elements; one of them is 1.
+struct DeviceMatrix {
+    DevicePointer data;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 0;
+    DataType type = DataType::f32;
+};
+
+/// How a matrix is filled: with one bit pattern, with integers in -range .. range, with one ±1 in each `group` columns
+/// of a row and zeros elsewhere, or with standard normal values (s8: 32 times that, rounded).
+enum class FillKind : std::int32_t { constant, integers, sparse, normal };
+
+struct Fill {
+    FillKind kind = FillKind::normal;
+    std::uint64_t seed = 0;
+    int range = 0;
+    std::int64_t group = 1;
+    std::uint32_t constant = 0;
+};
+
+/// What a check compares and how far apart expected and got may be: by
+/// sum_unit · (|alpha| · Σ|a·b| + |beta·c|) + output_unit · |expected| + output_floor, or not at all when `exact`.
+struct Check {
+    DeviceMatrix a, b, c, d;  ///< c.data null: C is not read
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    double alpha = 1;
+    double beta = 0;
+    double sum_unit = 0;
+    double output_unit = 0;
+    double output_floor = 0;
+    bool exact = false;
+};
+
+/// A buffer of lines with bands before, between and behind them, in bytes.
+struct GuardedLines {
+    DevicePointer buffer;
+    std::int64_t front = 0;
+    std::int64_t lines = 0;
+    std::int64_t run = 0;
+    std::int64_t pitch = 0;
+    std::int64_t back = 0;
+};
+
+/// What a check found; as the kernels write it.
+struct CheckResult {
+    std::uint64_t wrong = 0;
+    std::uint64_t first = ~std::uint64_t{0};  ///< smallest row · columns + column of a wrong element
+    double largest_error = 0;                 ///< over its bound; 0 or infinite when exact
+    std::uint64_t guard_damage = 0;
+    double expected = 0;
+    double got = 0;
+};
+static_assert(sizeof(CheckResult) == 48);
+
+/// What verification does with the operands of a problem on a device: makes them, and says what is right.
+class Reference {
+public:
+    Reference() = default;
+    Reference(const Reference&) = delete;
+    Reference& operator=(const Reference&) = delete;
+    virtual ~Reference() = default;
+
+    virtual void fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const = 0;
+    /// Counts the elements that are not, bit for bit, what fill() made them.
+    [[nodiscard]] virtual CheckResult compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
+                                              const Fill& fill) const = 0;
+    /// Of one of them, the bits that fill() gives as expected and those found as got.
+    [[nodiscard]] virtual CheckResult compared_element(const DeviceMatrix& matrix, std::int64_t rows,
+                                                       std::int64_t columns, const Fill& fill,
+                                                       std::uint64_t place) const = 0;
+    [[nodiscard]] virtual CheckResult check(const Check& check) const = 0;
+    /// Expected and found value of one element.
+    [[nodiscard]] virtual CheckResult element(const Check& check, std::int64_t row, std::int64_t column) const = 0;
+    /// Bytes outside the lines that are not `pattern`.
+    [[nodiscard]] virtual std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const = 0;
+};
+
+/// The reference kernels on a GPU; the same text compiled by the host's compiler for the emulator, which would take
+/// minutes over them. The two give the same operands (but for the last bits of normal numbers) and the same verdicts.
+[[nodiscard]] std::unique_ptr<Reference> make_reference(ContextState& context);
+
+}  // namespace jitgemm

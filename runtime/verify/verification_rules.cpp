@@ -1,0 +1,96 @@
+#include "runtime/verify/verification_rules.hpp"
+
+#include "runtime/support/element_codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kLargestRange = 8;      // every type holds the integers up to 8, e5m2 no more
+constexpr int kLargestExponent = 60;  // of alpha and beta: beyond, f32 would over- or underflow
+
+bool is_fp8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
+
+bool is_exact_factor(float factor) {
+    if (factor == 0.0F) return true;
+    int exponent = 0;
+    return std::fabs(std::frexp(factor, &exponent)) == 0.5F && std::abs(exponent) <= kLargestExponent;
+}
+
+double sum_limit(const GemmSpec& spec) {
+    if (spec.accumulator == DataType::f16 || spec.d == DataType::f16) return 2048;
+    if (is_fp8(spec.a) || is_fp8(spec.b)) return 1 << 13;
+    if (spec.accumulator == DataType::s32) return 2147483647;
+    return 1 << 24;
+}
+
+double summing_unit(const GemmSpec& spec) {
+    if (spec.accumulator == DataType::f16) return 0x1p-11;
+    if (is_fp8(spec.a) || is_fp8(spec.b)) return 0x1p-12;
+    return 0x1p-23;
+}
+
+/// The smallest nonzero of 1, |alpha| and |beta|.
+double unit_of(double alpha, double beta) {
+    double unit = 1;
+    if (alpha != 0) unit = std::min(unit, alpha);
+    if (beta != 0) unit = std::min(unit, beta);
+    return unit;
+}
+
+/// Range or sparsity that keeps Σ within `most`.
+void bound_products(IntegerInputs& inputs, std::int64_t k, double most) {
+    const double per_product = k == 0 ? most : most / static_cast<double>(k);
+    inputs.range = static_cast<int>(std::min<double>(kLargestRange, std::floor(std::sqrt(per_product))));
+    if (inputs.range >= 1) return;
+    inputs.range = 1;
+    const auto nonzero = static_cast<std::int64_t>(most);
+    inputs.group = (k + nonzero - 1) / nonzero;
+}
+
+}  // namespace
+
+IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
+    IntegerInputs inputs;
+    inputs.range = kLargestRange;
+    if (!is_exact_factor(alpha) || !is_exact_factor(beta)) return inputs;
+    const double alpha_size = std::fabs(alpha);
+    const double beta_size = spec.c ? std::fabs(beta) : 0.0;
+    const double limit = sum_limit(spec);
+    const double room = limit * unit_of(alpha_size, beta_size);
+    if (beta_size != 0)
+        inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room / (2 * beta_size))));
+    if (inputs.range_c < 1) return {.range = kLargestRange};
+    const double most = alpha_size == 0 ? limit : std::min(limit, (room - beta_size * inputs.range_c) / alpha_size);
+    if (most < 1) return {.range = kLargestRange};
+    inputs.exact = true;
+    bound_products(inputs, spec.k, most);
+    return inputs;
+}
+
+ErrorBound error_bound(const GemmSpec& spec) {
+    const double steps = std::sqrt(static_cast<double>(spec.k)) / 2 + 16;
+    const int fraction = fraction_bits(spec.d);
+    if (fraction < 0) return {steps * summing_unit(spec), 0.0, 0.5};  // an integer D is rounded to the nearest
+    // The rounding to D applies to the sum as computed, which is off by the first term already.
+    const double output_unit = std::ldexp(1.0, -fraction - 1);
+    return {steps * summing_unit(spec) * (1 + output_unit), output_unit, smallest_step(spec.d) / 2};
+}
+
+double relative_error(const GemmSpec& spec, const ReferenceElement& expected, double got, bool exact) {
+    constexpr double kWrong = std::numeric_limits<double>::infinity();
+    if (exact) {
+        const std::uint32_t bits = element_bits(expected.value, spec.d);
+        return element_value(&bits, spec.d, 0) == got ? 0.0 : kWrong;
+    }
+    const ErrorBound bound = error_bound(spec);
+    const double error = std::fabs(got - expected.value);
+    const double most =
+        bound.sum_unit * expected.magnitude + bound.output_unit * std::fabs(expected.value) + bound.output_floor;
+    return std::isnan(error) ? kWrong : error / most;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "runtime/verify/cpu_reference.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// How exact inputs are made for a problem.
+struct IntegerInputs {
+    bool exact = false;  ///< every order of summation gives the once-rounded result; otherwise the error bound applies
+    int range = 1;       ///< A and B hold integers in -range .. range
+    std::int64_t group = 1;  ///< above 1: A holds one ±1 in each `group` columns of a row and zeros elsewhere
+    int range_c = 8;
+};
+
+/// The rule, for Σ = the largest possible sum of absolute products of a row and a column:
+///
+///   limit: 2048 where the accumulator or D is f16 (all integers up to there are f16 values), 2^13 where A or B is
+///          fp8 (Hopper's fp8 tensor cores keep 13 fraction bits of a sum), 2^24 for f32 accumulators, 2^31 - 1 for s32.
+///   exact: Σ ≤ limit, and |alpha|·Σ + |beta|·range_c ≤ limit · unit, where alpha and beta are 0 or powers of two and
+///          unit is the smallest of 1, |alpha| and |beta|, of which everything that is added is a multiple.
+///
+/// Then every partial sum in any order, product with alpha and addition of beta·C is exact, and rounding to D is the
+/// only one. (D's rounding is checked as well: a bf16 D has only 8 bits for sums of up to 24.) The largest range up to
+/// 8 that keeps Σ = K·range² small enough is taken; where even 1 is too large, A becomes sparse, which bounds Σ by
+/// ceil(K / group).
+[[nodiscard]] IntegerInputs integer_inputs(const GemmSpec& resolved_spec, float alpha, float beta);
+
+/// How far D may be off for inputs that are not exact: sum_unit · (|alpha|·Σ|a·b| + |beta·c|) + output_unit ·
+/// |expected| + output_floor.
+struct ErrorBound {
+    double sum_unit = 0;
+    double output_unit = 0;
+    double output_floor = 0;
+};
+
+/// sum_unit = (sqrt(K) / 2 + 16) · u, with u the error of one step as a part of what is summed:
+///
+///   f32 accumulators   2^-23: tensor cores cut the aligned products and the sum toward zero instead of rounding
+///                      (measured: 25 fraction bits of the largest term are kept, then 24 significant bits of the
+///                      sum); a chain of FMAs rounds to 2^-24.
+///   f16 accumulators   2^-11: a rounding to f16 an instruction.
+///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum.
+///
+/// The bound of Higham (Accuracy and Stability of Numerical Algorithms, section 3.1), gamma_K = K·u / (1 - K·u), holds
+/// for any inputs; sqrt(K) / 2 + 16 exceeds it up to K = 16. Beyond, gamma_K would hide whole missing products: it
+/// assumes that every partial sum is as large as Σ|a·b|. Of K products of standard normal numbers partial sums are of
+/// the order sqrt(K) while Σ|a·b| is 0.64·K, so even errors all of one sign (cut, not rounded) stay near
+/// 0.1 · sqrt(K) · u · Σ|a·b| and below twice that in a six-sigma element (verification_rules_test.cpp simulates them);
+/// errors of rounding stay far below (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019).
+/// The rest is one rounding to D: half a unit of its last place, or half of its smallest step.
+[[nodiscard]] ErrorBound error_bound(const GemmSpec& resolved_spec);
+
+/// |got − expected| over its bound, above 1 is wrong; with `exact`, 0 for the once-rounded result (zeros of either
+/// sign) and infinity for anything else. Infinity for NaN.
+[[nodiscard]] double relative_error(const GemmSpec& resolved_spec, const ReferenceElement& expected, double got,
+                                    bool exact);
+
+}  // namespace jitgemm

@@ -1,0 +1,52 @@
+#include "runtime/verify/verification_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <string_view>
+
+namespace jitgemm {
+namespace {
+
+std::string_view inputs_name(InputKind inputs) { return inputs == InputKind::integers ? "integer" : "normal"; }
+
+std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+
+std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
+    const std::string what =
+        fmt::format("all {}x{} elements are right for {} inputs", spec.m, spec.n, inputs_name(verdict.inputs));
+    return exact ? what + ", bit for bit"
+                 : what + fmt::format(", the largest error is {:.3f} of its bound", verdict.largest_error);
+}
+
+std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
+    std::string text = fmt::format("{} of {}x{} elements are wrong for {} inputs", verdict.wrong, spec.m, spec.n,
+                                   inputs_name(verdict.inputs));
+    if (!exact && std::isfinite(verdict.largest_error))
+        text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
+    if (verdict.first) {
+        text += fmt::format("; first D[{}, {}]: expected {}, got {}", verdict.first->row, verdict.first->column,
+                            element_text(verdict.first->expected), element_text(verdict.first->got));
+    }
+    return text;
+}
+
+}  // namespace
+
+void describe(Verification& verdict, const GemmSpec& spec, bool exact, std::vector<std::string> complaints) {
+    if (verdict.wrong != 0) complaints.insert(complaints.begin(), wrong_elements_text(verdict, spec, exact));
+    verdict.ok = complaints.empty();
+    verdict.message = verdict.ok ? success_text(verdict, spec, exact) : fmt::format("{}", fmt::join(complaints, "\n"));
+}
+
+std::string owner_text(const ElementOwner& owner) {
+    std::string text =
+        fmt::format("computed by block {} (tile {}, {}), warp {}", owner.block, owner.tile_m, owner.tile_n, owner.warp);
+    if (owner.lane != ElementOwner::kUnknown) text += fmt::format(", lane {}", owner.lane);
+    if (owner.accumulator_register != ElementOwner::kUnknown)
+        text += fmt::format(", accumulator register {}", owner.accumulator_register);
+    return text;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "runtime/verify/problem.hpp"
+
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// Whether the verdict is good, and its words. `complaints`: what is wrong besides elements of D, a line each.
+void describe(Verification& verdict, const GemmSpec& spec, bool exact, std::vector<std::string> complaints);
+
+/// "computed by block 3 (tile 0, 1), warp 2, lane 5".
+[[nodiscard]] std::string owner_text(const ElementOwner& owner);
+
+}  // namespace jitgemm
