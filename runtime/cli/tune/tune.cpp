@@ -13,7 +13,7 @@
 #include "runtime/tuning/report/tune_report.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/sweep/sweep.hpp"
-#include "runtime/tuning/workers/workshop.hpp"
+#include "runtime/tuning/sweep/workshop.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

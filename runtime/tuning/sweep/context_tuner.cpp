@@ -4,7 +4,7 @@
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/sweep/sweep.hpp"
-#include "runtime/tuning/workers/workshop.hpp"
+#include "runtime/tuning/sweep/workshop.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/tuning/workers/workshop.hpp"
+#include "runtime/tuning/sweep/workshop.hpp"
 
 #include "runtime/tuning/workers/measuring_process.hpp"
 
