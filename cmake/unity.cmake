@@ -4,11 +4,10 @@
 option(JITGEMM_UNITY "Compile the files of a folder together; OFF compiles each alone" ON)
 set(JITGEMM_UNITY_FILES 12 CACHE STRING "Files per unit at most: a change of one recompiles its unit")
 
-# jitgemm_unity(<target> [APART <prefix>...] [ALONE <prefix>...]): files of one folder share units, in the order of their names;
-# those whose names begin with a prefix of APART (families, whose helpers share names) only with each other, those of ALONE
-# (one instruction class each, with its own small names) with none.
+# jitgemm_unity(<target> [ALONE <prefix>...]): files of one folder share units, in the order of their names; those whose names
+# begin with a prefix of ALONE (one instruction class each, with its own small names) share with none.
 function(jitgemm_unity target)
-    cmake_parse_arguments(PARSE_ARGV 1 files "" "" "APART;ALONE")
+    cmake_parse_arguments(PARSE_ARGV 1 files "" "" "ALONE")
     if(NOT JITGEMM_UNITY)
         return()
     endif()
@@ -18,12 +17,6 @@ function(jitgemm_unity target)
         cmake_path(GET source PARENT_PATH folder)
         cmake_path(GET source STEM stem)
         cmake_path(GET folder STEM group)
-        foreach(prefix IN LISTS files_APART)
-            if(stem MATCHES "^${prefix}")
-                set(group ${prefix})
-                break()
-            endif()
-        endforeach()
         set(alone OFF)
         foreach(prefix IN LISTS files_ALONE)
             if(stem MATCHES "^${prefix}")

@@ -1,8 +1,8 @@
 #include "generator/global_traffic.hpp"
 
 #include "generator/families/family.hpp"
-#include "generator/families/simt_naive_family.hpp"
-#include "generator/families/simt_tile2d_family.hpp"
+#include "generator/families/simt_naive/family.hpp"
+#include "generator/families/simt_tile2d/family.hpp"
 
 #include <cmath>
 #include <optional>

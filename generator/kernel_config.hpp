@@ -1,14 +1,14 @@
 #pragma once
 
-#include "generator/families/mma_multistage.hpp"
-#include "generator/families/simt_hierarchical.hpp"
-#include "generator/families/simt_long_k.hpp"
-#include "generator/families/simt_naive.hpp"
-#include "generator/families/simt_outer_product.hpp"
-#include "generator/families/simt_outer_product_tile2d.hpp"
-#include "generator/families/simt_tile2d.hpp"
-#include "generator/families/simt_tile2d_shared.hpp"
-#include "generator/families/wmma_multistage.hpp"
+#include "generator/families/mma_multistage/config.hpp"
+#include "generator/families/simt_hierarchical/config.hpp"
+#include "generator/families/simt_long_k/config.hpp"
+#include "generator/families/simt_naive/config.hpp"
+#include "generator/families/simt_outer_product/config.hpp"
+#include "generator/families/simt_outer_product_tile2d/config.hpp"
+#include "generator/families/simt_tile2d/config.hpp"
+#include "generator/families/simt_tile2d_shared/config.hpp"
+#include "generator/families/wmma_multistage/config.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <map>

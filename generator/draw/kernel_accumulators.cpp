@@ -2,7 +2,7 @@
 
 #include "generator/draw/svg.hpp"
 #include "generator/draw/svg_grid.hpp"
-#include "generator/families/mma_multistage_render.hpp"
+#include "generator/families/mma_multistage/render.hpp"
 #include "generator/layout/mma_atom.hpp"
 
 #include <fmt/format.h>

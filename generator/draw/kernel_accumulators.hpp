@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/draw/picture.hpp"
-#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage/geometry.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "generator/draw/kernel_pipeline.hpp"
 
 #include "generator/draw/svg.hpp"
-#include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/families/mma_multistage/rasterization.hpp"
 
 #include <fmt/format.h>
 

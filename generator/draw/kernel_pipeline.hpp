@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage.hpp"
+#include "generator/families/mma_multistage/config.hpp"
 
 #include <cstdint>
 #include <string>

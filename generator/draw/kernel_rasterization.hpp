@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/arch.hpp"
-#include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/families/mma_multistage/rasterization.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/arch.hpp"
-#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage/geometry.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/copy_atom.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "generator/draw/palette.hpp"
 #include "generator/draw/svg.hpp"
-#include "generator/families/mma_multistage_render.hpp"
+#include "generator/families/mma_multistage/render.hpp"
 
 #include <fmt/format.h>
 

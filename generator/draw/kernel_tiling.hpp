@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage_geometry.hpp"
+#include "generator/families/mma_multistage/geometry.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <string>

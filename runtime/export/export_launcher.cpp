@@ -1,6 +1,6 @@
 #include "runtime/export/export_launcher.hpp"
 
-#include "generator/families/constraint_checks.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
 #include "generator/kernel_config.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/export/export_text.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "jitgemm/error.hpp"
 #include "generator/arch.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/device/device.hpp"
 
 #include <algorithm>

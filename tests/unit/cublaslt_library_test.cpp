@@ -1,5 +1,5 @@
-#include "jitgemm/error.hpp"
 #include "runtime/bench/cublaslt_library.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -36,14 +36,14 @@ TEST_CASE("the generator's hash is of the C++ that writes kernels") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder / "generator/families");
     std::filesystem::create_directories(folder / "generator/draw");
-    put_text(folder / "generator/families/wrapper_text.cpp", "ldmatrix");
+    put_text(folder / "generator/families/shared/wrapper_text.cpp", "ldmatrix");
     const std::string first = hash_file_of(folder);
     if (first.empty()) SKIP_TEST("no cmake");
     CHECK(first.find("generator_hash") != std::string::npos);
     put_text(folder / "generator/draw/svg.cpp", "a picture");
-    put_text(folder / "generator/families/simt_cost.cpp", "a constant");
+    put_text(folder / "generator/families/shared/simt_cost.cpp", "a constant");
     CHECK(hash_file_of(folder) == first);
-    put_text(folder / "generator/families/wrapper_text.cpp", "ldmatrix.trans");
+    put_text(folder / "generator/families/shared/wrapper_text.cpp", "ldmatrix.trans");
     CHECK(hash_file_of(folder) != first);
 }
 

@@ -1,4 +1,4 @@
-#include "generator/families/mma_multistage_rasterization.hpp"
+#include "generator/families/mma_multistage/rasterization.hpp"
 
 #include "runtime/support/file_system.hpp"
 #include "tests/catch.hpp"

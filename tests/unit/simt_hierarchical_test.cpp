@@ -1,5 +1,5 @@
 #include "generator/families/family.hpp"
-#include "generator/families/simt_hierarchical_geometry.hpp"
+#include "generator/families/simt_hierarchical/geometry.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"

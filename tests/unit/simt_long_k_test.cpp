@@ -1,5 +1,5 @@
 #include "generator/families/family.hpp"
-#include "generator/families/simt_long_k_accesses.hpp"
+#include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"

@@ -1,8 +1,8 @@
 #include "runtime/tuning/report/tune_report.hpp"
 
+#include "generator/kernel_config.hpp"
 #include "runtime/tuning/report/tune_charts.hpp"
 #include "runtime/tuning/report/tune_figures.hpp"
-#include "generator/kernel_config.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/markup_check.hpp"
 #include "tests/support/tune_reports.hpp"

@@ -1,5 +1,5 @@
-#include "jitgemm/error.hpp"
 #include "runtime/device/workspace.hpp"
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_device.hpp"
 

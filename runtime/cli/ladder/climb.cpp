@@ -1,6 +1,6 @@
 #include "runtime/cli/ladder/climb.hpp"
 
-#include "generator/families/wmma_multistage_anatomy.hpp"
+#include "generator/families/wmma_multistage/anatomy.hpp"
 #include "generator/global_traffic.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"

@@ -73,7 +73,7 @@ void add_file(CLI::App& app, const char* name, std::string& value, const char* d
 
 void declare_search(CLI::App& app, TuneOptions& options) {
     app.add_option("--strategy", options.strategy,
-                   "exhaustive; model: best predicted, then neighbours of the best; evolve: bounded local search")
+                   "exhaustive; model: best predicted, then what promises most by what was measured")
         ->capture_default_str()
         ->type_name("")
         ->group("Search");

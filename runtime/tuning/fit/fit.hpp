@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_cost_constants.hpp"
+#include "generator/families/mma_multistage/cost_constants.hpp"
 #include "runtime/tuning/store/store.hpp"
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct FitResult {
 [[nodiscard]] FitResult fit_mma_constants(const std::vector<FitPoint>& points, const GpuModel& gpu,
                                           const FitOptions& options = {});
 
-/// The row of the table in generator/families/mma_cost_constants.cpp, ready to be pasted, its error in a comment.
+/// The row of the table in generator/families/mma_multistage/cost_constants.cpp, ready to be pasted, its error in a comment.
 [[nodiscard]] std::string fitted_row(const FitResult& result, const GpuModel& gpu);
 
 /// What the fit did, for people: errors before and after, held out, and each constant.

@@ -21,16 +21,6 @@ public:
     /// One coordinate changed by one step, the others as little as the space allows: constraints tie some together, and a
     /// block tile of 192 columns has no warp tile of 64. The first in the space's order among equals; each once.
     [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t candidate) const;
-    /// The candidate nearest to one that takes each coordinate from the left or, where `from_right(coordinate)`, from the
-    /// right; the left one when they are of two families.
-    template <typename FromRight>
-    [[nodiscard]] std::size_t crossed(std::size_t left, std::size_t right, const FromRight& from_right) const {
-        Point mixed = points_[left];
-        if (points_[right].family != mixed.family) return left;
-        for (std::size_t i = 0; i < mixed.ranks.size(); ++i)
-            if (from_right(i)) mixed.ranks[i] = points_[right].ranks[i];
-        return nearest(mixed, [](const Point&) { return true; });
-    }
 
     static constexpr int kFar = 1000;
 

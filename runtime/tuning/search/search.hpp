@@ -15,7 +15,7 @@
 
 namespace jitgemm::tuning {
 
-enum class StrategyKind : std::uint8_t { exhaustive, model, evolve };
+enum class StrategyKind : std::uint8_t { exhaustive, model };
 [[nodiscard]] std::string_view to_string(StrategyKind kind);
 /// Throws Error naming the text and the nearest strategy.
 [[nodiscard]] StrategyKind parse_strategy(std::string_view text);

@@ -52,6 +52,5 @@ private:
 
 [[nodiscard]] std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, const SearchLimits& limits);
 [[nodiscard]] std::unique_ptr<Strategy> make_model(const SearchSpace& space, const SearchLimits& limits);
-[[nodiscard]] std::unique_ptr<Strategy> make_evolve(const SearchSpace& space, const SearchLimits& limits);
 
 }  // namespace jitgemm::tuning

@@ -1,5 +1,4 @@
 #include "generator/nearest_name.hpp"
-#include "jitgemm/error.hpp"
 #include "runtime/tuning/search/strategies.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@ namespace jitgemm::tuning {
 namespace {
 
 /// In the order of the enumeration.
-constexpr std::array<std::string_view, 3> kStrategies{"exhaustive", "model", "evolve"};
+constexpr std::array<std::string_view, 2> kStrategies{"exhaustive", "model"};
 
 // Of spread_choice: how much slower a candidate seems for each one chosen so near.
 constexpr double kCrowding = 0.03;
@@ -46,12 +45,7 @@ std::size_t own_limit(StrategyKind kind, std::size_t candidates) {
 }
 
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space, const SearchLimits& limits) {
-    switch (kind) {
-        case StrategyKind::exhaustive: return make_exhaustive(space, limits);
-        case StrategyKind::model: return make_model(space, limits);
-        case StrategyKind::evolve: return make_evolve(space, limits);
-    }
-    throw Error("no such strategy");
+    return kind == StrategyKind::exhaustive ? make_exhaustive(space, limits) : make_model(space, limits);
 }
 
 // ---- what strategies share ------------------------------------------------------------------------------------------

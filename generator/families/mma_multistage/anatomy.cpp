@@ -1,0 +1,103 @@
+#include "generator/families/mma_multistage/anatomy.hpp"
+
+#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/mma_multistage/shared_accesses.hpp"
+#include "generator/layout/mma_atom.hpp"
+#include "generator/layout/swizzle.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+/// What tells A from B on the way to the tensor cores.
+struct OperandView {
+    Operand operand;
+    const OperandGeometry& geometry;
+    int ldmatrix;
+    int rows;  ///< of the warp tile: M or N
+    char row_letter;
+    bool packed;
+};
+
+std::string copy_text(const OperandView& view) {
+    const int bytes = view.geometry.vector_bytes;
+    if (!view.geometry.async)
+        return fmt::format("aligned loads, shifted in registers, then st.shared of {} bytes", bytes);
+    return fmt::format("cp.async of {} bytes{}", bytes, view.packed ? " from the packed copy in the workspace" : "");
+}
+
+std::string swizzle_text(int row_bytes) {
+    const int span = swizzle_span(row_bytes);
+    if (span == kChunkBytes)
+        return fmt::format("rows of {} bytes, which fill the banks in turn without a swizzle", span);
+    return fmt::format(
+        "rows of {} bytes, their 16-byte chunks XORed within {} bytes, so that 8 rows meet 8 groups of banks",
+        row_bytes, span);
+}
+
+std::string place_text(const OperandView& view, SharedLayout layout) {
+    const OperandGeometry& g = view.geometry;
+    if (layout == SharedLayout::swizzle) return swizzle_text(g.row_bytes);
+    return fmt::format("rows of {} bytes, each padded by {} to shift its banks", g.row_bytes, kChunkBytes);
+}
+
+std::string width_reason(const OperandView& view, const MmaMultistageConfig& c, const LdmatrixChoice& choice) {
+    const int widest = widest_ldmatrix(choice.matrices);
+    std::string text = fmt::format("the warp's {}x{} ({} x k) are {} matrices of 8x8", view.rows, c.mma.k,
+                                   view.row_letter, choice.matrices);
+    if (choice.x < widest) return text + fmt::format("; x{} would load them in fewer instructions", widest);
+    return text + (widest == 4
+                       ? ", four an instruction"
+                       : fmt::format(", too few for x{}: x{} is the widest that divides them", 2 * widest, widest));
+}
+
+std::string trans_reason(const OperandView& view) {
+    if (view.geometry.k_major) return "K is contiguous in shared memory, as the fragments want it";
+    return fmt::format("{} is contiguous in shared memory, so each matrix is transposed on its way",
+                       view.row_letter == 'm' ? 'M' : 'N');
+}
+
+OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    OperandPath path;
+    path.operand = view.operand;
+    path.k_major = view.geometry.k_major;
+    path.copy = copy_text(view);
+    path.place = place_text(view, c.shared_layout);
+    const int matrices = matrices_8x8(view.operand, c.mma, {g.tiles_m, g.tiles_n, 1});
+    path.ldmatrix = LdmatrixChoice{view.ldmatrix, !path.k_major, matrices, matrices / view.ldmatrix};
+    path.width_reason = width_reason(view, c, *path.ldmatrix);
+    path.trans_reason = trans_reason(view);
+    return path;
+}
+
+}  // namespace
+
+KernelAnatomy mma_multistage_anatomy(const GemmSpec& spec, const KernelConfig& config) {
+    const auto& c = std::get<MmaMultistageConfig>(config.family);
+    const GemmSignature problem = signature(spec);
+    const MmaMultistageGeometry g = geometry(problem, c);
+    const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
+    const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};
+    KernelAnatomy anatomy;
+    anatomy.block = c.block;
+    anatomy.warp = c.warp;
+    anatomy.mma = c.mma;
+    anatomy.instruction = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator)->ptx_name;
+    anatomy.threads = g.threads;
+    anatomy.registers = g.registers();
+    anatomy.accumulator_registers = g.accumulator_registers;
+    anatomy.fragment_registers = g.fragment_registers;
+    anatomy.stages = c.stages;
+    anatomy.split_k = c.split_k;
+    anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
+    anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
+    anatomy.pipeline_bytes = g.pipeline_bytes;
+    anatomy.epilogue_bytes = g.epilogue_bytes;
+    anatomy.shared_bytes = g.shared_bytes;
+    anatomy.operands = {path_of(a, c, g), path_of(b, c, g)};
+    anatomy.accesses = mma_multistage_shared_accesses(problem, c);
+    return anatomy;
+}
+
+}  // namespace jitgemm

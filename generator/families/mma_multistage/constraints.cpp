@@ -1,0 +1,132 @@
+#include "generator/families/mma_multistage/constraints.hpp"
+
+#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/tensor_core_constraints.hpp"
+#include "generator/kernel_source.hpp"
+#include "generator/layout/copy_atom.hpp"
+#include "generator/layout/mma_atom.hpp"
+#include "generator/layout/swizzle.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kMaxWarps = 16;
+constexpr int kMinStages = 2;
+constexpr int kMaxStages = 16;
+constexpr int kMaxSplits = 64;
+
+void check_tiles(Reasons& reasons, const MmaMultistageConfig& c) {
+    check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
+    check_divides(reasons, "block_tile.n", c.block.n, "warp_tile.n", c.warp.n);
+    check_divides(reasons, "block_tile.k", c.block.k, "mma_shape.k", c.mma.k);
+    check_divides(reasons, "block_tile.k", c.block.k, "the 16 that a chunk-aligned row needs", 16);
+    check_divides(reasons, "warp_tile.m", c.warp.m, "mma_shape.m", c.mma.m);
+    check_divides(reasons, "warp_tile.n", c.warp.n, "mma_shape.n", c.mma.n);
+    if (c.warp.k != c.block.k)
+        reasons.push_back(
+            fmt::format("warp_tile.k = {} differs from block_tile.k = {}: warps don't divide K", c.warp.k, c.block.k));
+}
+
+void check_swizzle(Reasons& reasons, std::string_view name, const OperandGeometry& operand, SharedLayout layout) {
+    if (layout != SharedLayout::swizzle) return;
+    const std::string reason = swizzle_violation(operand.pitch_bytes);
+    if (!reason.empty()) reasons.push_back(fmt::format("{} in shared memory: {}", name, reason));
+}
+
+void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
+    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    if (atom == nullptr) {
+        reasons.push_back(fmt::format("no mma.sync of shape {}x{}x{} for {} x {} with {} accumulators", c.mma.m,
+                                      c.mma.n, c.mma.k, to_string(spec.a), to_string(spec.b),
+                                      to_string(spec.accumulator)));
+    } else if (atom->first_compute_capability > arch.compute_capability) {
+        reasons.push_back(
+            fmt::format("{} needs sm_{}, not {}", atom->ptx_name, atom->first_compute_capability, arch.name));
+    }
+}
+
+void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
+    for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}})
+        for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions))
+            reasons.push_back(std::move(reason));
+}
+
+void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    if (c.stages < kMinStages || c.stages > kMaxStages)
+        reasons.push_back(fmt::format("stages = {} is outside {} to {}", c.stages, kMinStages, kMaxStages));
+    if (c.double_buffer && g.k_steps % 2 != 0)
+        reasons.push_back(
+            fmt::format("double_buffer needs an even number of k-steps, block_tile.k / mma_shape.k = {} / {} = {}",
+                        c.block.k, c.mma.k, g.k_steps));
+    if (c.split_k < 1 || c.split_k > kMaxSplits)
+        reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
+}
+
+void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch& arch) {
+    if (c.reduction != Reduction::cluster) return;
+    if (c.split_k < 2)
+        reasons.emplace_back("reduction = cluster needs a split_k of 2 or more, there is nothing to add up");
+    if (arch.max_cluster_blocks == 0)
+        reasons.push_back(fmt::format("reduction = cluster needs thread-block clusters (sm_90), not {}", arch.name));
+    else if (c.split_k > arch.max_cluster_blocks)
+        reasons.push_back(fmt::format("reduction = cluster: {} blocks share a tile, a cluster of {} has at most {}",
+                                      c.split_k, arch.name, arch.max_cluster_blocks));
+    if (c.epilogue != EpilogueStore::shared)
+        reasons.emplace_back("reduction = cluster adds up in shared memory, so that epilogue = reg can't be");
+}
+
+void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    if (c.epilogue == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
+        reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
+                                      c.warp.n, g.vector_d));
+}
+
+void check_packing(Reasons& reasons, std::string_view name, int alignment, const PackedOperand& operand) {
+    if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
+    const std::int64_t vectors = operand.vectors();
+    if (vectors > std::numeric_limits<std::int32_t>::max())
+        reasons.push_back(fmt::format("pack: {} has {} vectors of 8 elements, more than {}", name, vectors,
+                                      std::numeric_limits<std::int32_t>::max()));
+}
+
+void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
+    if (packs_a(c.pack)) check_packing(reasons, "A", spec.align_a, packed_operand(Operand::a, spec));
+    if (packs_b(c.pack)) check_packing(reasons, "B", spec.align_b, packed_operand(Operand::b, spec));
+}
+
+}  // namespace
+
+Reasons mma_multistage_unsupported(const GemmSpec& spec, const Arch& arch) {
+    return unsupported_on_tensor_cores("mma_multistage", spec, arch);
+}
+
+Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
+    Reasons reasons = mma_multistage_unsupported(spec, arch);
+    if (!reasons.empty()) return reasons;
+    const auto& c = std::get<MmaMultistageConfig>(config.family);
+    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    check_tiles(reasons, c);
+    check_atom(reasons, spec, c, arch);
+    check_warps(reasons, g, kMaxWarps);
+    check_ldmatrix(reasons, c, g);
+    check_pipeline(reasons, c, g);
+    check_swizzle(reasons, "A", g.a, c.shared_layout);
+    check_copy(reasons, "A", g.a, g.threads);
+    check_swizzle(reasons, "B", g.b, c.shared_layout);
+    check_copy(reasons, "B", g.b, g.threads);
+    check_reduction(reasons, c, arch);
+    check_epilogue(reasons, c, g);
+    check_rasterization(reasons, c, c.block, spec);
+    check_resources(reasons, g, arch);
+    check_packing(reasons, spec, c);
+    check_grid(reasons, spec, {c.block.m, c.block.n, c.split_k});
+    return reasons;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,243 @@
+#include "generator/families/mma_multistage/cost.hpp"
+
+#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/mma_multistage/shared_accesses.hpp"
+#include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/wave_cost.hpp"
+#include "generator/layout/copy_atom.hpp"
+#include "generator/roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+// ---- candidates -----------------------------------------------------------------------------------------------------
+
+struct Tile {
+    int block_m, block_n, warp_m, warp_n;
+};
+
+// Block and warp tiles; each also serves turned around (M and N traded).
+constexpr Tile kTiles[] = {
+    {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32},
+    {128, 64, 64, 32},  {128, 64, 32, 32},  {64, 256, 64, 32},  {64, 256, 32, 64},
+    {64, 64, 32, 32},   {64, 32, 32, 16},   {128, 32, 32, 32},  {128, 16, 32, 16},
+    {256, 32, 64, 32},  {256, 16, 64, 16},  {32, 32, 16, 16},   {16, 64, 16, 16},
+};
+constexpr int kBlockKs[] = {32, 64, 128};
+constexpr int kLongBlockK = 128;      // halves the barriers,
+constexpr int kSmallTile = 64 * 128;  // which count where a k-block is little work
+constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+constexpr int kGroup = 8;
+constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 256;  // of K
+constexpr int kSomeWaves = 400;      // blocks; a cluster's splits are cheap enough to even out so many
+constexpr int kFewSplits = 4;
+
+MmaMultistageConfig config_of(const Tile& tile, int block_k) {
+    MmaMultistageConfig config;
+    config.block = {tile.block_m, tile.block_n, block_k};
+    config.warp = {tile.warp_m, tile.warp_n, block_k};
+    const TileShape repetitions{tile.warp_m / config.mma.m, tile.warp_n / config.mma.n, 1};
+    config.ldmatrix_a = widest_ldmatrix(matrices_8x8(Operand::a, config.mma, repetitions));
+    config.ldmatrix_b = widest_ldmatrix(matrices_8x8(Operand::b, config.mma, repetitions));
+    config.group = kGroup;
+    return config;
+}
+
+bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    if (config.split_k == 1) return true;
+    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
+    if (spec.k / config.split_k < kShortestSplit) return false;
+    if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
+    return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
+}
+
+/// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
+std::vector<Pack> packings(const GemmSpec& spec) {
+    std::vector<Pack> options{Pack::none};
+    for (const int below : {16, 4}) {
+        const bool a = spec.align_a < below;
+        const bool b = spec.align_b < below;
+        const Pack pack = a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
+        if (std::find(options.begin(), options.end(), pack) == options.end()) options.push_back(pack);
+    }
+    return options;
+}
+
+/// The ways in which so many splits may add up. Larger clusters never won (docs/performance.md).
+std::vector<Reduction> reductions(int splits, const Arch& arch) {
+    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks))
+        return {Reduction::workspace, Reduction::cluster};
+    return {Reduction::workspace};
+}
+
+void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Arch& arch, const Tile& tile) {
+    const std::vector<Pack> packs = packings(spec);
+    for (const int block_k : kBlockKs) {
+        if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
+        MmaMultistageConfig config = config_of(tile, block_k);
+        for (const int stages : kStageCounts) {
+            config.stages = stages;
+            for (const int splits : kSplits) {
+                config.split_k = splits;
+                for (const Reduction reduction : reductions(splits, arch)) {
+                    config.reduction = reduction;
+                    if (!splitting_may_pay(spec, config)) continue;
+                    for (const Pack pack : packs) {
+                        config.pack = pack;
+                        candidates.push_back({config});
+                    }
+                }
+            }
+        }
+    }
+}
+
+// ---- cost -----------------------------------------------------------------------------------------------------------
+
+double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstants& constants) {
+    const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;  // a warp each
+    if (!operand.async) return vectors * constants.realign_cycles;
+    return operand.vector_bytes < 16 ? vectors * constants.narrow_copy_cycles : 0;
+}
+
+/// Of one k-block of one block, the cycles that each unit of an SM is busy.
+struct UnitCycles {
+    double tensor;  ///< at the tensor cores' peak
+    double copies;  ///< the same, of instructions for unaligned copies
+    double shared;  ///< bank conflicts included
+    double l2;
+};
+
+UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostConstants& constants) {
+    const MmaMultistageConfig& c = in.config;
+    const MmaMultistageGeometry& g = in.geometry;
+    const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
+    const double fill = g.a.stage_bytes + g.b.stage_bytes;
+    const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock * sums,
+            .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
+            .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
+            .l2 = fill / constants.l2_bytes_per_cycle};
+}
+
+/// What a k-block takes longer for reasons that no unit's rate explains.
+double friction(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaCostConstants& constants) {
+    const bool tight = c.block.k >= 64 && spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
+    return (1 + constants.many_stages * std::max(0, c.stages - 4)) * (1 + constants.stage_jitter / (c.stages - 1)) *
+           (tight ? 1 + constants.tight_registers : 1);
+}
+
+/// Cycles of one k-block when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
+/// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
+double k_block_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
+                      const MmaCostConstants& constants) {
+    const MmaMultistageConfig& c = in.config;
+    const MmaMultistageGeometry& g = in.geometry;
+    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
+    const double math = unit.tensor * (1 + constants.lone_warp / warps_per_scheduler) + unit.copies;
+    const double units =
+        std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
+    const double throughput = resident * (units + constants.sync_cycles) * friction;
+    const double chain = constants.block_latency_cycles + g.k_steps * constants.step_latency_cycles;
+    const double loads = (constants.load_latency_cycles + resident * unit.l2) / (c.stages - 1);
+    return std::max({throughput, chain, loads});
+}
+
+/// Storing the tile; where a cluster adds up, each block reads a tile's worth of sums and stores its share.
+double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int resident,
+                       const MmaCostConstants& constants) {
+    const double elements = resident * static_cast<double>(c.block.m) * c.block.n;
+    if (c.splits_in_workspace()) return elements * 4 / constants.store_bytes_per_cycle;
+    const double stored = elements * bytes(spec.d) / c.split_k / constants.store_bytes_per_cycle;
+    if (!c.splits_in_cluster()) return stored;
+    return stored + elements * 4 / constants.remote_bytes_per_cycle + constants.cluster_cycles;
+}
+
+/// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
+/// 132, clusters of 2 fill all, of up to 8 fill 120 (one block an SM; with more an SM it matters less, but then a wave's blocks are
+/// more too).
+int sms_for_clusters(const GpuModel& gpu, int blocks) {
+    return blocks > 2 ? std::max(1, gpu.sm_count * 10 / 11) : gpu.sm_count;
+}
+
+/// Reading an operand and writing it with its rows padded.
+double pack_us(const PackedOperand& operand, const GpuModel& gpu, const MmaCostConstants& constants) {
+    const auto bytes = static_cast<double>(operand.bytes()) + static_cast<double>(operand.packed_bytes());
+    return constants.pack_us + bytes / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
+}
+
+double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
+    return (packs_a(pack) ? pack_us(packed_operand(Operand::a, spec), gpu, constants) : 0) +
+           (packs_b(pack) ? pack_us(packed_operand(Operand::b, spec), gpu, constants) : 0);
+}
+
+}  // namespace
+
+std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<KernelConfig> candidates;
+    for (const Tile& tile : kTiles) {
+        add_variants(candidates, spec, *gpu.arch, tile);
+        const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
+        if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
+            add_variants(candidates, spec, *gpu.arch, turned);
+    }
+    return candidates;
+}
+
+CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+    const auto& c = std::get<MmaMultistageConfig>(config.family);
+    return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
+}
+
+CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
+                               const GpuModel& gpu) {
+    if (resident_blocks(g, *gpu.arch) == 0) return {};
+    return mma_pipeline_cost(mma_cost_inputs(spec, c, g), gpu, mma_cost_constants(gpu));
+}
+
+MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
+                              const MmaMultistageGeometry& geometry) {
+    const GemmSignature problem = signature(spec);
+    return {spec, problem, config, geometry, mma_multistage_conflict_slowdown(problem, config)};
+}
+
+CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, const MmaCostConstants& constants) {
+    const GemmSpec& spec = in.spec;
+    const MmaMultistageConfig& c = in.config;
+    CostEstimate cost;
+    cost.blocks_per_sm = resident_blocks(in.geometry, *gpu.arch);
+    if (cost.blocks_per_sm == 0) return cost;
+
+    const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
+    const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
+    const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
+    const auto wave_cycles = [&](int resident) {
+        if (resident == 0) return 0.0;
+        return k_blocks * k_block_cycles(unit, friction(spec, c, constants), in, resident, constants) +
+               constants.prologue_cycles + epilogue_cycles(spec, c, resident, constants);
+    };
+    const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
+    add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
+
+    // Each unit alone, its work spread over all SMs.
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
+    cost.tensor_us = k_blocks_per_sm * unit.tensor * us_per_cycle;
+    cost.shared_us = k_blocks_per_sm * unit.shared * us_per_cycle;
+    cost.l2_us = k_blocks_per_sm * unit.l2 * us_per_cycle;
+    const double slab_bytes =
+        c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
+    cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /
+                   (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
+                       pack_us(spec, c.pack, gpu, constants);
+    cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
+    return cost;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,83 @@
+#include "generator/families/mma_multistage/rasterization.hpp"
+
+#include "generator/round_up.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+/// Every order is strips of rows of tiles, walked from left to right with m first, as it is or with m and n exchanged:
+/// along rows is strips of one row, along columns the same turned around.
+struct Strips {
+    std::int64_t height = 1;
+    bool turned = false;
+    bool zigzag = false;
+};
+
+Strips strips_of(const RasterOrder& order) {
+    switch (order.rasterization) {
+        case Rasterization::row: return {};
+        case Rasterization::column: return {.turned = true};
+        case Rasterization::grouped_m: return {.height = order.group};
+        case Rasterization::grouped_n: return {.height = order.group, .turned = true};
+        case Rasterization::zigzag: return {.height = order.group, .zigzag = true};
+    }
+    return {};
+}
+
+TileIndex turned_if(bool turned, TileIndex tile) { return turned ? TileIndex{tile.n, tile.m} : tile; }
+
+/// Rows of the strip that begins at this row of tiles: the last strip may be lower.
+std::int64_t strip_rows(const Strips& strips, std::int64_t first_row, std::int64_t tiles_m) {
+    return std::min(strips.height, tiles_m - first_row);
+}
+
+bool goes_backwards(const Strips& strips, std::int64_t strip) { return strips.zigzag && strip % 2 == 1; }
+
+}  // namespace
+
+TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex tiles) {
+    const Strips strips = strips_of(order);
+    const TileIndex all = turned_if(strips.turned, tiles);
+    const std::int64_t strip = block / (strips.height * all.n);
+    const std::int64_t inside = block % (strips.height * all.n);
+    const std::int64_t first_row = strip * strips.height;
+    const std::int64_t rows = strip_rows(strips, first_row, all.m);
+    const std::int64_t column = inside / rows;
+    const TileIndex tile{first_row + inside % rows, goes_backwards(strips, strip) ? all.n - 1 - column : column};
+    return turned_if(strips.turned, tile);
+}
+
+std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex tiles) {
+    const Strips strips = strips_of(order);
+    const TileIndex all = turned_if(strips.turned, tiles);
+    const TileIndex wanted = turned_if(strips.turned, tile);
+    const std::int64_t strip = wanted.m / strips.height;
+    const std::int64_t first_row = strip * strips.height;
+    const std::int64_t column = goes_backwards(strips, strip) ? all.n - 1 - wanted.n : wanted.n;
+    return first_row * all.n + column * strip_rows(strips, first_row, all.m) + wanted.m - first_row;
+}
+
+TileIndex tiles_of(const TileShape& block, std::int64_t m, std::int64_t n) {
+    return {ceil_div(m, std::int64_t{block.m}), ceil_div(n, std::int64_t{block.n})};
+}
+
+BlockWork work_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles) {
+    if (config.splits_in_cluster())
+        return {tile_of_block(config, block / config.split_k, tiles), static_cast<int>(block % config.split_k)};
+    const std::int64_t count = tiles.m * tiles.n;
+    return {tile_of_block(config, block % count, tiles), static_cast<int>(block / count)};
+}
+
+std::int64_t first_block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles) {
+    return block_of_tile(config, tile, tiles) * (config.splits_in_cluster() ? config.split_k : 1);
+}
+
+KRange k_range_of_split(const MmaMultistageConfig& config, int split, std::int64_t k) {
+    const std::int64_t share = ceil_div(k, std::int64_t{config.split_k} * config.block.k) * config.block.k;
+    return {std::min(split * share, k), std::min((split + 1) * share, k)};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,174 @@
+#include "generator/families/mma_multistage/render.hpp"
+
+#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/families/shared/gemm_arguments.hpp"
+#include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/split_k.hpp"
+#include "generator/families/shared/tensor_core_render.hpp"
+#include "generator/families/shared/wrapper_text.hpp"
+#include "generator/layout/mma_atom.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+/// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
+bool stages_rows(const MmaMultistageConfig& c) { return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster(); }
+
+Macros tile_macros(const MmaMultistageConfig& c) {
+    return {{"GEMM_WMMA", 0},
+            {"GEMM_BLOCK_M", c.block.m},
+            {"GEMM_BLOCK_N", c.block.n},
+            {"GEMM_BLOCK_K", c.block.k},
+            {"GEMM_WARP_M", c.warp.m},
+            {"GEMM_WARP_N", c.warp.n},
+            {"GEMM_MMA_K", c.mma.k},
+            {"GEMM_STAGES", c.stages},
+            {"GEMM_LDMATRIX_A", c.ldmatrix_a},
+            {"GEMM_LDMATRIX_B", c.ldmatrix_b},
+            {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
+            {"GEMM_DOUBLE_BUFFER", c.double_buffer},
+            {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
+            {"GEMM_GROUP", c.group},
+            {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
+            {"GEMM_SPLIT_K", c.split_k},
+            {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
+            {"GEMM_WAVE", 0},
+            {"GEMM_PARTIAL_SUMS", c.splits_in_workspace()},
+            {"GEMM_PACK_A", packs_a(c.pack)},
+            {"GEMM_PACK_B", packs_b(c.pack)},
+            {"GEMM_WORKSPACE", c.splits_in_workspace() || c.pack != Pack::none}};
+}
+
+void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
+                       const MmaMultistageGeometry& g) {
+    const bool split = c.splits_in_workspace();
+    const bool read_c = s.c.has_value() && !split;
+    const bool store_float = s.d == DataType::f32 || split;
+    macros.merge(type_macros(s));
+    macros["GEMM_ALIGN_A"] = packs_a(c.pack) ? 16 : s.align_a;
+    macros["GEMM_ALIGN_B"] = packs_b(c.pack) ? 16 : s.align_b;
+    macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"] != 0 || c.pack != Pack::none;
+    macros["GEMM_VECTOR_D"] = g.vector_d;
+    macros["GEMM_READ_C"] = read_c;
+    macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
+    macros["GEMM_STORE_FLOAT"] = store_float;
+    macros["GEMM_STORE_F32"] = store_float;
+    macros["GEMM_STAGED_F32"] = read_c || store_float;
+    macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = !read_c || s.d == DataType::f32;
+    macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
+}
+
+std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const bool split = c.splits_in_workspace();
+    std::string text;
+    text += tile_lines(c.block, c.warp);
+    text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
+    text += constant_line("kMmaN", c.mma.n, "");
+    text += constant_line("kMmaK", c.mma.k, "");
+    text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
+    text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
+    text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
+    text += group_line(c.rasterization, c.group);
+    if (c.split_k > 1)
+        text += constant_line(
+            "kSplitK", c.split_k,
+            split ? "blocks that share the K of one tile" : "blocks that share the K of one tile: a cluster");
+    if (g.a.async)
+        text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
+    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
+    if (c.epilogue == EpilogueStore::shared)
+        text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
+    if (c.pack != Pack::none)
+        text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
+    if (split) text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
+    text += "\n";
+    text += alias_line("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    text += alias_line("Accumulator", s.accumulator == DataType::f16 ? "unsigned" : "float",
+                       s.accumulator == DataType::f16 ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    if (c.splits_in_cluster()) text += alias_line("ElementOut", "ElementD", "what the epilogue stores");
+    if (stages_rows(c)) {
+        const bool staged_f32 = split || s.c || s.d == DataType::f32;
+        text +=
+            alias_line("Staged", staged_f32 ? "float" : "Bits", "what the epilogue rearranges through shared memory");
+        if (s.c && !split && s.d != DataType::f32) text += alias_line("ElementOut", "ElementD", "what it stores");
+    }
+    return text;
+}
+
+std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+    const MmaAtom* atom = find_mma_atom(c.mma, s.a, s.b, s.accumulator);
+    return mma_wrapper(*atom) + "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major) + "\n" +
+           ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
+}
+
+}  // namespace
+
+RenderInput mma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
+    const MmaMultistageGeometry g = geometry(signature, c);
+    RenderInput input;
+    input.macros = tile_macros(c);
+    add_copy_macros(input.macros, g.a, g.b);
+    input.macros["GEMM_COMMIT_GROUPS"] = 1;
+    add_output_macros(input.macros, signature, c, g);
+    input.generated["params.cuh"] = params_text(signature, c, g);
+    input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
+    input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {});
+    return input;
+}
+
+std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
+    const MmaMultistageGeometry g = geometry(signature, c);
+    KernelEntry gemm;
+    gemm.function = "gemm";
+    gemm.threads = g.threads;
+    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
+    gemm.grid = {c.block.m, c.block.n, c.split_k};
+    if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
+    gemm.arguments = gemm_arguments(signature.c.has_value(), c.splits_in_workspace() || c.pack != Pack::none);
+    std::vector<KernelEntry> entries;
+    if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
+    if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
+    entries.push_back(gemm);
+    if (c.splits_in_workspace()) entries.push_back(reduce_entry(gemm.arguments));
+    return entries;
+}
+
+std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
+    std::int64_t workspace = 0;
+    if (packs_a(c.pack)) workspace += packed_operand(Operand::a, spec).workspace_bytes();
+    if (packs_b(c.pack)) workspace += packed_operand(Operand::b, spec).workspace_bytes();
+    return workspace + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
+}
+
+ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+                                  std::int64_t column) {
+    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
+    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    ElementOwner owner;
+    owner.tile_m = row / c.block.m;
+    owner.tile_n = column / c.block.n;
+    owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
+    const int in_block_m = static_cast<int>(row % c.block.m);
+    const int in_block_n = static_cast<int>(column % c.block.n);
+    owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;
+    const int in_warp_m = in_block_m % c.warp.m;
+    const int in_warp_n = in_block_n % c.warp.n;
+    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    const ThreadValue held = owner_of(atom->layout_c, {in_warp_m % c.mma.m, in_warp_n % c.mma.n});
+    owner.lane = held.thread;
+    const int values_per_register = atom->layout_c.values() / atom->registers(Operand::c);
+    const int atom_index = in_warp_m / c.mma.m * g.tiles_n + in_warp_n / c.mma.n;
+    owner.accumulator_register = atom_index * atom->registers(Operand::c) + held.value / values_per_register;
+    return owner;
+}
+
+}  // namespace jitgemm

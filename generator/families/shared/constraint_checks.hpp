@@ -1,0 +1,28 @@
+#pragma once
+
+#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/kernel_source.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// \file Rules that kernels of many families share. Each check adds what is violated, with its numbers.
+
+using Reasons = std::vector<std::string>;
+
+/// C and D in f16, bf16 or f32.
+void check_outputs(Reasons& reasons, std::string_view family, const GemmSpec& spec);
+
+void check_range(Reasons& reasons, std::string_view name, int value, int least, int most);
+void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std::string_view part_name, int part);
+/// Strips have from 1 to 1024 rows of tiles, and fewer than 2^32 tiles each: blocks reckon with them in 32 bits.
+void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileShape& block, const GemmSpec& spec);
+/// The widest strips that are short enough whatever the extents, with block tiles of 8 or more.
+inline constexpr int kGroupOfAnyExtents = 16;
+
+void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid);
+
+}  // namespace jitgemm

@@ -1,0 +1,57 @@
+#include "generator/families/shared/params_text.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+std::string commented(const std::string& code, std::string_view comment) {
+    return comment.empty() ? code + '\n' : fmt::format("{:<40}// {}\n", code, comment);
+}
+
+std::string_view rasterization_comment(Rasterization rasterization) {
+    switch (rasterization) {
+        case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
+        case Rasterization::zigzag: return "tiles of M in a strip that blocks walk n by n, forth and back";
+        default: return "tiles of M in a strip that blocks walk n by n";
+    }
+}
+
+}  // namespace
+
+int type_code(std::optional<DataType> type) {
+    if (!type) return 3;
+    return *type == DataType::f16 ? 0 : *type == DataType::bf16 ? 1 : 2;
+}
+
+std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
+
+std::string constant_line(std::string_view name, int value, std::string_view comment) {
+    return commented(fmt::format("constexpr int {:<10} = {};", name, value), comment);
+}
+
+std::string alias_line(std::string_view name, std::string_view type, std::string_view comment) {
+    return commented(fmt::format("using {:<11} = {};", name, type), comment);
+}
+
+std::string tile_lines(const TileShape& block, const TileShape& warp) {
+    return constant_line("kBlockM", block.m,
+                         "block tile: the part of D a thread block computes, and of K it loads at a time") +
+           constant_line("kBlockN", block.n, "") + constant_line("kBlockK", block.k, "") +
+           constant_line("kWarpM", warp.m, "warp tile: the part of the block tile a warp computes") +
+           constant_line("kWarpN", warp.n, "");
+}
+
+std::string group_line(Rasterization rasterization, int group) {
+    return has_strips(rasterization) ? constant_line("kGroup", group, rasterization_comment(rasterization)) : "";
+}
+
+std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signature) {
+    return {{"GEMM_TYPE_AB", type_code(signature.a)},
+            {"GEMM_TYPE_C", type_code(signature.c)},
+            {"GEMM_TYPE_D", type_code(signature.d)},
+            {"GEMM_HAS_C", signature.c.has_value()},
+            {"GEMM_ACCUMULATOR_F16", signature.accumulator == DataType::f16}};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "generator/families/family.hpp"
+#include "generator/families/shared/simt_tiling.hpp"
+
+namespace jitgemm {
+
+/// What the kernel is made of. The tiling breaks no rule for the problem.
+[[nodiscard]] KernelAnatomy simt_anatomy(const GemmSpec& spec, const SimtTiling& tiling);
+
+/// Cache lines that a warp's threads reach for when each loads its element of A or of B from global memory.
+[[nodiscard]] int simt_lines_per_load(Operand operand, const GemmSignature& signature, const SimtGeometry& geometry);
+
+/// Copies of A and of B into shared memory and loads from there, counted a block and `block.k` of K.
+[[nodiscard]] std::vector<SharedAccess> simt_shared_accesses(const SimtGeometry& geometry);
+
+}  // namespace jitgemm

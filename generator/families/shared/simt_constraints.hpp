@@ -1,0 +1,19 @@
+#pragma once
+
+#include "generator/families/shared/simt_tiling.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// Why a SIMT family can't serve the problem whatever the config: types, architecture.
+[[nodiscard]] std::vector<std::string> simt_unsupported(std::string_view family, const GemmSpec& spec,
+                                                        const Arch& arch);
+
+/// Every rule the tiling breaks for a problem that the family supports, each with its numbers.
+[[nodiscard]] std::vector<std::string> simt_violations(const GemmSpec& spec, const SimtTiling& tiling,
+                                                       const Arch& arch);
+
+}  // namespace jitgemm

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "generator/families/family.hpp"
+#include "generator/families/shared/simt_tiling.hpp"
+
+namespace jitgemm {
+
+/// Rates of the units and how the grid fills the SMs; nothing is fitted to timings. It orders candidates.
+[[nodiscard]] CostEstimate simt_cost(const GemmSpec& spec, const SimtTiling& tiling, const GpuModel& gpu);
+
+}  // namespace jitgemm

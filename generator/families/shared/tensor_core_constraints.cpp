@@ -1,0 +1,58 @@
+#include "generator/families/shared/tensor_core_constraints.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kMaxPassesAsync = 32;      // one predicate bit a pass in a 32-bit mask
+constexpr int kMaxPassesShifted = 12;    // eight registers a pass
+constexpr int kMaxPassesRegisters = 24;  // four
+constexpr int kCpAsyncCapability = 80;
+
+}  // namespace
+
+Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch) {
+    Reasons reasons;
+    if (!is_half(spec.a) || spec.a != spec.b)
+        reasons.push_back(fmt::format("{} multiplies f16 by f16 or bf16 by bf16, not {} by {}", family,
+                                      to_string(spec.a), to_string(spec.b)));
+    check_outputs(reasons, family, spec);
+    if (arch.compute_capability < kCpAsyncCapability)
+        reasons.push_back(fmt::format("{} needs sm_{} (cp.async), not {}", family, kCpAsyncCapability, arch.name));
+    return reasons;
+}
+
+void check_warps(Reasons& reasons, const MmaMultistageGeometry& g, int most) {
+    const int warps = g.warps_m * g.warps_n;
+    if (warps < 1 || warps > most)
+        reasons.push_back(
+            fmt::format("{} x {} = {} warps a block, outside 1 to {}", g.warps_m, g.warps_n, warps, most));
+}
+
+void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads) {
+    if (operand.vectors_per_row == 0 || threads % operand.vectors_per_row != 0) {
+        reasons.push_back(fmt::format("{}: {} threads don't divide into rows of {} vectors of {} bytes", name, threads,
+                                      operand.vectors_per_row, operand.vector_bytes));
+        return;
+    }
+    const int most = operand.async ? kMaxPassesAsync : operand.shifted ? kMaxPassesShifted : kMaxPassesRegisters;
+    if (operand.passes > most)
+        reasons.push_back(fmt::format("{}: {} vectors of {} bytes a thread and tile, more than {}", name,
+                                      operand.passes, operand.vector_bytes, most));
+}
+
+void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arch& arch) {
+    if (g.shared_bytes > arch.shared_bytes_per_block)
+        reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, epilogue {}), {} has {}", g.shared_bytes,
+                                      g.pipeline_bytes, g.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
+    if (g.registers() > arch.max_registers_per_thread)
+        reasons.push_back(fmt::format(
+            "about {} registers a thread ({} accumulators, {} fragments, {} staging), the most is {}", g.registers(),
+            g.accumulator_registers, g.fragment_registers, g.staging_registers, arch.max_registers_per_thread));
+    else if (std::int64_t{g.registers()} * g.threads > arch.registers_per_sm)
+        reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(),
+                                      g.threads, arch.registers_per_sm));
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
+
+#include <string_view>
+
+namespace jitgemm {
+
+/// \file Rules that the kernels of 16-bit operands on tensor cores share. Each check adds what is violated, with its numbers.
+
+/// Types and architecture: f16 by f16 or bf16 by bf16, C and D in these or f32, cp.async.
+[[nodiscard]] Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch);
+
+void check_warps(Reasons& reasons, const MmaMultistageGeometry& geometry, int most);
+/// The threads of a block must divide into rows of the tile, and a thread must not copy too many vectors of it.
+void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads);
+/// Shared memory and registers.
+void check_resources(Reasons& reasons, const MmaMultistageGeometry& geometry, const Arch& arch);
+
+}  // namespace jitgemm

@@ -1,0 +1,143 @@
+#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/families/shared/split_k.hpp"
+#include "generator/families/simt_hierarchical/family.hpp"
+#include "generator/families/simt_hierarchical/geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+using Config = SimtHierarchicalConfig;
+
+constexpr int kQuadBytes = kQuad * kFloatBytes;
+
+/// Writes of one operand's tile by all threads, pass by pass.
+SharedAccess copy_access(Operand name, const SimtOperand& operand, const Config& c, int threads) {
+    const bool async = c.copy == CopyPath::async;
+    SharedAccess access;
+    access.what = fmt::format("{} {}", async ? "cp.async" : "st.shared", to_string(name));
+    access.instruction = fmt::format("{} of {} bytes", async ? "cp.async" : "st.shared", operand.vector * kFloatBytes);
+    if (operand.rows_per_pass == 0) return access;
+    const int steps = operand.transposed ? c.block.k / c.k_lanes : 1;
+    for (int pass = 0; pass < operand.passes; ++pass)
+        for (int step = 0; step < steps; ++step)
+            for (int first = 0; first < threads; first += kWarpLanes) {
+                const LaneAddresses addresses = lane_addresses([&](int lane) {
+                    const int row = (first + lane) / operand.threads_per_row + pass * operand.rows_per_pass;
+                    const int along = (first + lane) % operand.threads_per_row * operand.vector;
+                    if (row >= operand.rows) return kInactiveLane;
+                    const int k = operand.transposed ? along + step * c.k_lanes : row;
+                    const int element = operand.transposed ? row : along;
+                    return (k * operand.pitch + element) * kFloatBytes;
+                });
+                add_instruction(access, vector_wavefronts(operand.vector * kFloatBytes, addresses));
+            }
+    if (access.wavefronts > access.ideal)
+        access.reason = fmt::format("rows of {} floats, {} of which a warp writes at once", operand.pitch,
+                                    std::max(1, kWarpLanes / operand.threads_per_row));
+    return access;
+}
+
+/// Loads of one operand's fragments by all warps, in all k of a k-block.
+SharedAccess fragment_access(Operand name, const Config& c, const SimtHierarchicalGeometry& g) {
+    const bool is_a = name == Operand::a;
+    const int quads = (is_a ? c.thread.m : c.thread.n) / kQuad;
+    SharedAccess access;
+    access.what = fmt::format("ld.shared {}", to_string(name));
+    access.instruction = fmt::format("ld.shared of {} bytes", kQuadBytes);
+    const LaneAddresses addresses = lane_addresses([&](int lane) {
+        const LaneQuad quad = lane_quad(g, lane);
+        return (is_a ? quad.m : quad.n) * kQuadBytes;
+    });
+    // Quads, warps and rows only add multiples of 16 bytes to all lanes' addresses alike.
+    add_instruction(access, load_wavefronts(kQuadBytes, addresses), quads * c.block.k * g.warps_m * g.warps_n);
+    return access;
+}
+
+OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
+    OperandPath path;
+    path.operand = name;
+    path.k_major = false;  // as it lies in shared memory
+    path.copy = fmt::format("{} of {} bytes", c.copy == CopyPath::async ? "cp.async" : "loads and st.shared",
+                            operand.vector * kFloatBytes);
+    path.place = operand.transposed
+                     ? fmt::format(
+                           "rows of one k, padded to {} floats, so that the {} k a warp writes at once meet "
+                           "different banks",
+                           operand.pitch, c.k_lanes)
+                     : fmt::format("rows of one k, {} floats", operand.pitch);
+    path.width_reason = "fragments by ld.shared of 16 bytes: four neighbours along M or N";
+    path.trans_reason =
+        operand.transposed
+            ? "K is contiguous in global memory, so the tile is transposed on its way, element by element"
+            : "M or N is contiguous in global memory, as the rank-1 updates want it";
+    return path;
+}
+
+}  // namespace
+
+KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig& config) {
+    const Config& c = config.as<Config>();
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    KernelAnatomy anatomy;
+    anatomy.block = c.block;
+    anatomy.warp = c.warp;
+    anatomy.mma = {c.thread.m, c.thread.n, 1};
+    anatomy.instruction = "fma.rn.f32";
+    anatomy.threads = g.threads;
+    anatomy.registers = g.registers();
+    anatomy.accumulator_registers = g.accumulator_registers;
+    anatomy.fragment_registers = g.fragment_registers;
+    anatomy.stages = c.stages;
+    anatomy.split_k = c.split_k;
+    anatomy.wave = c.wave;
+    anatomy.cut_tiles = cut_tiles(spec, c.block, c.wave);
+    anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kFloatBytes;
+    anatomy.pipeline_bytes = g.shared_bytes;
+    anatomy.shared_bytes = g.shared_bytes;
+    anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
+    anatomy.accesses = {copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads),
+                        fragment_access(Operand::a, c, g), fragment_access(Operand::b, c, g)};
+    return anatomy;
+}
+
+std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, const KernelConfig& config) {
+    const Config& c = config.as<Config>();
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    std::vector<std::string> objections;
+    for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
+        const SharedAccess access = copy_access(name, *operand, c, g.threads);
+        if (access.wavefronts > access.ideal)
+            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts a k-block where {} would do",
+                                             access.what, access.instruction, access.wavefronts, access.ideal));
+    }
+    return objections;
+}
+
+ElementOwner simt_hierarchical_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+                                     std::int64_t column) {
+    const Config& c = config.as<Config>();
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    ElementOwner owner;
+    owner.tile_m = row / c.block.m;
+    owner.tile_n = column / c.block.n;
+    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
+    const int in_block_m = static_cast<int>(row % c.block.m);
+    const int in_block_n = static_cast<int>(column % c.block.n);
+    owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;
+    const int quad_m = in_block_m % c.warp.m / kQuad;
+    const int quad_n = in_block_n % c.warp.n / kQuad;
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+        const LaneQuad quad = lane_quad(g, lane);
+        if (quad.m == quad_m % g.lanes_m && quad.n == quad_n % g.lanes_n) owner.lane = lane;
+    }
+    const int i = quad_m / g.lanes_m * kQuad + in_block_m % kQuad;
+    const int j = quad_n / g.lanes_n * kQuad + in_block_n % kQuad;
+    owner.accumulator_register = i * c.thread.n + j;
+    return owner;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "generator/families/mma_multistage/config.hpp"
+#include "generator/tile_shape.hpp"
+
+namespace jitgemm {
+
+/// How a tile gets from global to shared memory: by cp.async past the registers, or through them.
+enum class CopyPath : std::uint8_t { async, registers };
+
+/// Where a thread starts its first row of sums at each k: at the first column, at the last, or with the even columns before the
+/// odd ones. Each next row goes back the way the one before came. ptxas spreads the sums over the register banks accordingly.
+enum class UpdateOrder : std::uint8_t { left, right, even };
+
+/// GEMM on FP32 cores in CUTLASS's hierarchy: block tile, warp tile, thread tile, rank-1 updates of register fragments.
+struct SimtHierarchicalConfig {
+    TileShape block{256, 128, 16};
+    TileShape warp{64, 64, 16};  ///< warp.k equals block.k
+    TileShape thread{16, 8, 1};  ///< sums of a thread, in quads of four neighbours along N
+    int stages = 3;              ///< k-blocks in shared memory: one in use, the others on their way
+    CopyPath copy = CopyPath::async;
+    bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
+    UpdateOrder order = UpdateOrder::left;
+    int k_lanes = 4;    ///< of an operand that is transposed on its way: k that a warp copies at once
+    int slices = 8;     ///< values of k over which the copies of a k-block are spread
+    bool edges = true;  ///< the problem may end within a block tile: copies ask for bounds
+    int resident = 1;   ///< blocks an SM shall hold at once: bounds the registers of a thread
+    Rasterization rasterization = Rasterization::grouped_m;
+    int group = 8;    ///< strip width in tiles; 1 where the rasterization has none
+    int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
+    /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
+    /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts a tile); 0: none is cut.
+    int wave = 0;
+
+    friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;
+};
+
+}  // namespace jitgemm

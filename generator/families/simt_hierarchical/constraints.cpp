@@ -1,0 +1,139 @@
+#include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/simt_constraints.hpp"
+#include "generator/families/shared/split_k.hpp"
+#include "generator/families/simt_hierarchical/family.hpp"
+#include "generator/families/simt_hierarchical/geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+using Config = SimtHierarchicalConfig;
+
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxThreadTile = 16;
+constexpr int kMaxBlockK = 64;
+constexpr int kMinStages = 2;
+constexpr int kMaxStages = 8;
+constexpr int kMaxSplits = 64;
+constexpr int kMaxResident = 16;
+constexpr int kMaxWave = 4096;
+constexpr int kMaxCopies = 64;  // of a thread and k-block: all are unrolled
+
+void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g) {
+    check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
+    check_divides(reasons, "block_tile.n", c.block.n, "warp_tile.n", c.warp.n);
+    check_divides(reasons, "warp_tile.m", c.warp.m, "thread_tile.m", c.thread.m);
+    check_divides(reasons, "warp_tile.n", c.warp.n, "thread_tile.n", c.thread.n);
+    check_divides(reasons, "thread_tile.m", c.thread.m, "the quads it comes in", kQuad);
+    check_divides(reasons, "thread_tile.n", c.thread.n, "the quads it comes in", kQuad);
+    check_range(reasons, "thread_tile.m", c.thread.m, kQuad, kMaxThreadTile);
+    check_range(reasons, "thread_tile.n", c.thread.n, kQuad, kMaxThreadTile);
+    if (std::int64_t{g.lanes_m} * g.lanes_n != kWarpLanes || g.lanes_m % 2 != 0)
+        reasons.push_back(
+            fmt::format("warp_tile over thread_tile gives {} x {} lanes: not 32 with an even number along M", g.lanes_m,
+                        g.lanes_n));
+    if (g.threads < 1 || g.threads > kMaxThreads)
+        reasons.push_back(fmt::format("{} x {} warps are {} threads a block, outside 32 to {}", g.warps_m, g.warps_n,
+                                      g.threads, kMaxThreads));
+}
+
+void check_pipeline(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    check_range(reasons, "block_tile.k", c.block.k, 2, kMaxBlockK);
+    if (c.double_buffer && c.block.k % 2 != 0)
+        reasons.push_back(fmt::format("double_buffer needs an even block_tile.k, not {}", c.block.k));
+    check_range(reasons, "stages", c.stages, kMinStages, kMaxStages);
+    check_range(reasons, "split_k", c.split_k, 1, kMaxSplits);
+    check_range(reasons, "resident", c.resident, 1, kMaxResident);
+    check_range(reasons, "slices", c.slices, 1, c.double_buffer ? c.block.k - 1 : c.block.k);
+    if (c.copy == CopyPath::async && spec.a != DataType::f32)
+        reasons.push_back(fmt::format("copy = async leaves {} unconverted: registers it must be", to_string(spec.a)));
+}
+
+void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, int tile) {
+    if (tile > 0 && extent % tile != 0)
+        reasons.push_back(fmt::format("edges = 0 leaves {} = {} unchecked: not a multiple of the block tile's {}", name,
+                                      extent, tile));
+}
+
+/// Without checks of edges, every block tile lies in the matrices as a whole.
+void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (c.edges) return;
+    check_extent(reasons, "m", spec.m, c.block.m);
+    check_extent(reasons, "n", spec.n, c.block.n);
+    check_extent(reasons, "k", spec.k, c.block.k);
+}
+
+void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    check_range(reasons, "wave", c.wave, 0, kMaxWave);
+    if (c.wave <= 0 || c.block.m <= 0 || c.block.n <= 0) return;
+    if (c.split_k > 1)
+        reasons.push_back(fmt::format("wave = {} cuts tiles that split_k = {} splits", c.wave, c.split_k));
+    if (spec.d != DataType::f32)
+        reasons.push_back(fmt::format("wave = {} adds the rests of cut tiles to D, which must be f32, not {}", c.wave,
+                                      to_string(spec.d)));
+    if (cut_tiles(spec, c.block, c.wave) == 0)
+        reasons.push_back(fmt::format("wave = {}: {} tiles leave none over to cut", c.wave,
+                                      block_count({c.block.m, c.block.n, 1}, spec)));
+}
+
+void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& operand, const Config& c, int threads) {
+    if (operand.transposed) {
+        if (c.k_lanes != 4 && c.k_lanes != 8)
+            reasons.push_back(fmt::format("k_lanes = {} is neither 4 nor 8", c.k_lanes));
+        else
+            check_divides(reasons, "block_tile.k", c.block.k, "k_lanes", c.k_lanes);
+    } else if (operand.rows_per_pass == 0) {
+        reasons.push_back(fmt::format("{}: {} threads don't divide into rows of {} vectors of {}", name, threads,
+                                      operand.threads_per_row, operand.vector));
+    }
+    if (operand.copies > kMaxCopies)
+        reasons.push_back(
+            fmt::format("{}: {} copies a thread and k-block, more than {}", name, operand.copies, kMaxCopies));
+}
+
+void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch) {
+    if (g.shared_bytes > arch.shared_bytes_per_block)
+        reasons.push_back(fmt::format("{} bytes of shared memory, {} has {}", g.shared_bytes, arch.name,
+                                      arch.shared_bytes_per_block));
+    if (g.registers() > arch.max_registers_per_thread)
+        reasons.push_back(fmt::format("about {} registers a thread ({} sums, {} fragments, {} staging), the most is {}",
+                                      g.registers(), g.accumulator_registers, g.fragment_registers, g.staging_registers,
+                                      arch.max_registers_per_thread));
+    const std::int64_t all = std::int64_t{g.registers()} * g.threads * c.resident;
+    if (all > arch.registers_per_sm)
+        reasons.push_back(fmt::format("about {} registers x {} threads x {} resident blocks exceed the {} of an SM",
+                                      g.registers(), g.threads, c.resident, arch.registers_per_sm));
+    if (std::int64_t{g.threads} * c.resident > arch.max_threads_per_sm)
+        reasons.push_back(fmt::format("{} threads x {} resident blocks exceed the {} of an SM", g.threads, c.resident,
+                                      arch.max_threads_per_sm));
+}
+
+}  // namespace
+
+Reasons simt_hierarchical_unsupported(const GemmSpec& spec, const Arch& arch) {
+    return simt_unsupported("simt_hierarchical", spec, arch);
+}
+
+Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
+    Reasons reasons = simt_hierarchical_unsupported(spec, arch);
+    if (!reasons.empty()) return reasons;
+    const auto& c = std::get<Config>(config.family);
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    check_tiles(reasons, c, g);
+    check_pipeline(reasons, spec, c);
+    check_edges(reasons, spec, c);
+    check_operand(reasons, "A", g.a, c, g.threads);
+    check_operand(reasons, "B", g.b, c, g.threads);
+    check_rasterization(reasons, c, c.block, spec);
+    check_resources(reasons, c, g, arch);
+    check_wave(reasons, spec, c);
+    check_grid(reasons, spec,
+               {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = std::max(c.wave, 0)});
+    return reasons;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,243 @@
+#include "generator/families/shared/split_k.hpp"
+#include "generator/families/shared/wave_cost.hpp"
+#include "generator/families/simt_hierarchical/family.hpp"
+#include "generator/families/simt_hierarchical/geometry.hpp"
+#include "generator/roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
+
+namespace jitgemm {
+namespace {
+
+using Config = SimtHierarchicalConfig;
+
+// ---- candidates -----------------------------------------------------------------------------------------------------
+
+struct Tile {
+    int block_m, block_n, warp_m, warp_n, thread_m, thread_n, slices, resident;
+};
+
+// What an H200 ran fastest for large, middle and small problems (docs/performance.md).
+constexpr Tile kTiles[] = {
+    {256, 128, 64, 64, 16, 8, 4, 1},  {256, 128, 64, 64, 16, 8, 8, 1},  {256, 128, 64, 64, 16, 8, 14, 1},
+    {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
+    {128, 256, 64, 64, 16, 8, 14, 1}, {128, 256, 64, 64, 16, 8, 15, 1}, {128, 128, 32, 64, 8, 8, 15, 2},
+    {128, 64, 32, 64, 8, 8, 1, 4},    {64, 128, 32, 64, 8, 8, 1, 4},    {64, 64, 32, 64, 8, 8, 1, 4},
+    {64, 128, 32, 32, 8, 4, 8, 2},    {64, 64, 32, 32, 8, 4, 1, 4},     {32, 64, 16, 32, 4, 4, 1, 4},
+    {64, 32, 16, 32, 4, 4, 1, 4},     {32, 32, 16, 32, 4, 4, 1, 4},     {16, 64, 16, 32, 4, 4, 1, 4},
+    {64, 16, 32, 16, 4, 4, 1, 4},     {8, 128, 8, 64, 4, 4, 1, 4},      {128, 8, 64, 8, 4, 4, 1, 4},
+};
+constexpr int kFullTile = 128;  // sums of a thread
+constexpr int kKLanes[] = {4, 8};
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+constexpr int kFewBlocks = 264;         // below about a wave, splitting K may pay
+constexpr int kShortestSplit = 128;     // of K
+constexpr int kShortestCut = 1024;      // of K
+constexpr std::int64_t kFewestCut = 3;  // tiles are cut from a third of a wave on
+constexpr std::int64_t kMostCutWaves = 40;
+
+Config config_of(const Tile& tile, const GemmSpec& spec) {
+    Config config;
+    config.block = {tile.block_m, tile.block_n, 16};
+    config.warp = {tile.warp_m, tile.warp_n, 16};
+    config.thread = {tile.thread_m, tile.thread_n, 1};
+    config.slices = tile.slices;
+    config.resident = tile.resident;
+    if (spec.a != DataType::f32) {
+        config.copy = CopyPath::registers;
+        config.stages = 2;
+    }
+    return config;
+}
+
+bool is_full_tile(const Config& config) { return std::int64_t{config.thread.m} * config.thread.n >= kFullTile; }
+
+bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
+    if (splits == 1) return true;
+    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
+    return blocks * (splits - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks &&
+           spec.k / splits >= kShortestSplit;
+}
+
+/// Orders of the sums differ in the registers ptxas gives them, which shows where a thread has many.
+std::span<const UpdateOrder> orders_of(const Config& config) {
+    static constexpr UpdateOrder kOrders[] = {UpdateOrder::left, UpdateOrder::right, UpdateOrder::even};
+    return std::span(kOrders).first(is_full_tile(config) ? std::size(kOrders) : 1);
+}
+
+bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
+    return spec.m % block.m == 0 && spec.n % block.n == 0 && spec.k % block.k == 0;
+}
+
+/// Tiles are cut where they are few waves of long ones, so that the time saved covers the second entry.
+bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
+    if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
+    const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
+    return kFewestCut * tiles > config.wave && tiles < kMostCutWaves * config.wave &&
+           cut_tiles(spec, config.block, config.wave) > 0;
+}
+
+/// Every way in which blocks may share the K of tiles.
+void add_shares_of_k(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, Config config) {
+    for (const int splits : kSplits) {
+        config.split_k = splits;
+        if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
+    }
+    config.split_k = 1;
+    config.wave = gpu.sm_count * config.resident;
+    if (cutting_may_pay(spec, config)) candidates.push_back({config});
+}
+
+void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, const Tile& tile) {
+    Config config = config_of(tile, spec);
+    config.edges = !has_no_edges(spec, config.block);
+    const bool transposes = order_a(spec.layout) == Order::row || order_b(spec.layout) == Order::column;
+    for (const int k_lanes : kKLanes) {
+        config.k_lanes = k_lanes;
+        for (const UpdateOrder order : orders_of(config)) {
+            config.order = order;
+            add_shares_of_k(candidates, spec, gpu, config);
+        }
+        if (!transposes) break;
+    }
+}
+
+// ---- cost -----------------------------------------------------------------------------------------------------------
+
+// Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
+constexpr double kLaunchUs = 1.0;
+constexpr double kReduceUs = 4.5;            // second entry of a split-K kernel
+constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
+constexpr double kSlabShare = 0.5;           // of the partial sums' bytes that reach DRAM
+constexpr double kSchedulers = 4;            // of an SM
+constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
+constexpr double kLoopInstructions = 40;     // of a k-block beyond fmas, loads and copies
+constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums a thread,
+constexpr double kSmallTile = 1.03;          // and with fewer than 64
+constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp a scheduler, a quarter with two ...
+constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
+constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
+constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
+constexpr double kStoreBytesPerCycle = 15.5;
+constexpr double kL2BytesPerCycle = 53;
+constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
+
+/// Of the variants of one large tile ptxas schedules some worse than others, by 2 to 10 %, for no reason that a model could
+/// know: the one that an H200 ran fastest for each layout, and what the others are taken to lose.
+constexpr double kOtherVariant = 1.03;
+struct Variant {
+    GemmLayout layout;
+    bool edges;
+    bool cuts;
+    int block_m, slices, k_lanes;
+    UpdateOrder order;
+};
+constexpr Variant kFastest[] = {{GemmLayout::tn, false, false, 128, 14, 8, UpdateOrder::right},
+                                {GemmLayout::nn, false, false, 256, 4, 8, UpdateOrder::left},
+                                {GemmLayout::nt, false, false, 256, 15, 4, UpdateOrder::right},
+                                {GemmLayout::tt, false, false, 128, 14, 8, UpdateOrder::right},
+                                {GemmLayout::tn, false, true, 128, 14, 8, UpdateOrder::right},
+                                {GemmLayout::nn, false, true, 256, 14, 8, UpdateOrder::right},
+                                {GemmLayout::nt, false, true, 256, 14, 4, UpdateOrder::right},
+                                {GemmLayout::tt, false, true, 128, 14, 4, UpdateOrder::right},
+                                {GemmLayout::tn, true, false, 256, 8, 4, UpdateOrder::left},
+                                {GemmLayout::nn, true, false, 128, 8, 4, UpdateOrder::left},
+                                {GemmLayout::nt, true, false, 256, 4, 4, UpdateOrder::right},
+                                {GemmLayout::tt, true, false, 256, 14, 4, UpdateOrder::right},
+                                {GemmLayout::tn, true, true, 128, 8, 8, UpdateOrder::left},
+                                {GemmLayout::nn, true, true, 128, 8, 4, UpdateOrder::right},
+                                {GemmLayout::nt, true, true, 128, 4, 4, UpdateOrder::right},
+                                {GemmLayout::tt, true, true, 128, 4, 4, UpdateOrder::left}};
+
+double variant_slowdown(GemmLayout layout, const Config& c) {
+    if (!is_full_tile(c)) return 1;
+    const auto is_this = [&](const Variant& v) {
+        return v.layout == layout && v.edges == c.edges && v.cuts == (c.wave > 0) && v.block_m == c.block.m &&
+               v.slices == c.slices && v.order == c.order && (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
+    };
+    return std::any_of(std::begin(kFastest), std::end(kFastest), is_this) ? 1 : kOtherVariant;
+}
+
+/// Of the load-store unit, that a transposed element of a warp takes beyond its instruction.
+constexpr double transposed_cycles(int k_lanes) { return k_lanes == 8 ? 3.8 : 4.0; }
+
+/// Issue slots that one warp takes for one k-block.
+double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
+    const double sums = static_cast<double>(c.thread.m) * c.thread.n;
+    const double fmas = sums * (is_full_tile(c) ? 1 : 2 * sums >= kFullTile ? kNarrowTile : kSmallTile);
+    const double loads = (c.thread.m + c.thread.n) / 4.0;
+    const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
+    const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
+    return c.block.k * (fmas + loads) + copies + transposed_cycles(c.k_lanes) * transposed + kLoopInstructions;
+}
+
+double k_block_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
+    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 32.0 / kSchedulers);
+    const double issue =
+        warps_per_scheduler * warp_instructions(c, g) * (1 + kLoneWarp / (warps_per_scheduler * warps_per_scheduler));
+    const double lone = c.block.k * (kStepCycles + static_cast<double>(c.thread.m) * c.thread.n);
+    const double fill = 4.0 * (c.block.m + c.block.n) * c.block.k / kL2BytesPerCycle;
+    const double loads = (kLoadLatencyCycles + resident * fill) / (c.stages - 1);
+    return std::max({issue, lone, resident * fill, loads});
+}
+
+/// Cut tiles share a wave out among all SMs: those without a greater part compute the rests, `rests` one after the other
+/// (templates/cut_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
+void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, const GpuModel& gpu,
+                   double last_wave_us) {
+    const auto cut = static_cast<double>(cut_tiles(spec, c.block, c.wave));
+    const bool fits = c.wave == gpu.sm_count * cost.blocks_per_sm;
+    const double saved_us = fits ? last_wave_us / (std::ceil(cut / (c.wave - cut)) + 1) : 0;
+    cost.math_us -= saved_us;
+    cost.tail_us = std::max(0.0, cost.tail_us - saved_us);
+    cost.overhead_us += kReduceUs + kRestUsPerByte * static_cast<double>(rests_bytes(spec, c.block, c.wave));
+}
+
+}  // namespace
+
+std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<KernelConfig> candidates;
+    for (const Tile& tile : kTiles) add_variants(candidates, spec, gpu, tile);
+    return candidates;
+}
+
+CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+    const auto& c = std::get<Config>(config.family);
+    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    CostEstimate cost;
+    if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;
+    cost.blocks_per_sm = occupancy(g, *gpu.arch).blocks();
+    if (cost.blocks_per_sm == 0) return cost;
+
+    const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
+    const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
+    const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
+    const auto wave_cycles = [&](int resident) {
+        if (resident == 0) return 0.0;
+        return k_blocks * k_block_cycles(c, g, resident) * variant_slowdown(spec.layout, c) + kPrologueCycles +
+               resident * store_bytes / kStoreBytesPerCycle;
+    };
+    add_waves(cost, blocks, gpu.sm_count, gpu.clock_mhz, wave_cycles);
+
+    // Each unit alone, its work spread over all SMs.
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
+    const double fmas = static_cast<double>(c.block.m) * c.block.n * c.block.k;
+    const double fragment_wavefronts = g.threads / 32.0 * c.block.k * (c.thread.m + c.thread.n) / 4 * 2;
+    const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
+    cost.tensor_us = k_blocks_per_sm * 2 * fmas / gpu.arch->fma_flops_per_clock * us_per_cycle;
+    cost.shared_us = k_blocks_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
+    cost.l2_us = k_blocks_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
+    const double slab_bytes =
+        c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
+    cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
+    if (c.wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
+    cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
+    return cost;
+}
+
+}  // namespace jitgemm

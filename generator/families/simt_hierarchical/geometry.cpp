@@ -1,0 +1,87 @@
+#include "generator/families/simt_hierarchical/geometry.hpp"
+
+#include "generator/families/shared/bounded.hpp"
+#include "generator/layout/bank_conflicts.hpp"
+#include "generator/round_up.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
+
+int quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
+
+SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config, int threads) {
+    SimtOperand operand;
+    operand.transposed = true;
+    operand.pitch = extent + quotient(kSharedBanks, config.k_lanes);
+    operand.threads_per_row = config.k_lanes;
+    operand.rows = extent;
+    operand.rows_per_pass = quotient(threads, config.k_lanes);
+    operand.passes = ceil_div(extent, operand.rows_per_pass);
+    operand.copies = bounded_product(operand.passes, quotient(config.block.k, config.k_lanes));
+    return operand;
+}
+
+SimtOperand straight_operand(int extent, int alignment, const SimtHierarchicalConfig& config, int threads) {
+    SimtOperand operand;
+    operand.vector = config.copy == CopyPath::async ? std::clamp(alignment / kFloatBytes, 1, kQuad) : 1;
+    operand.pitch = extent;
+    operand.threads_per_row = extent / operand.vector;
+    operand.rows = config.block.k;
+    const bool divides = operand.threads_per_row > 0 && threads % operand.threads_per_row == 0;
+    operand.rows_per_pass = divides ? threads / operand.threads_per_row : 0;
+    operand.passes = ceil_div(config.block.k, operand.rows_per_pass);
+    operand.copies = operand.passes;
+    return operand;
+}
+
+SimtOperand operand_geometry(bool k_major, int extent, int alignment, const SimtHierarchicalConfig& config,
+                             int threads) {
+    SimtOperand operand =
+        k_major ? transposed_operand(extent, config, threads) : straight_operand(extent, alignment, config, threads);
+    operand.stage_floats = bounded_product(config.block.k, operand.pitch);
+    return operand;
+}
+
+}  // namespace
+
+int SimtHierarchicalGeometry::registers() const {
+    return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
+}
+
+SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHierarchicalConfig& config) {
+    SimtHierarchicalGeometry g;
+    g.warps_m = quotient(config.block.m, config.warp.m);
+    g.warps_n = quotient(config.block.n, config.warp.n);
+    g.threads = bounded_product(g.warps_m, g.warps_n, kWarpLanes);
+    g.lanes_m = quotient(config.warp.m, config.thread.m);
+    g.lanes_n = quotient(config.warp.n, config.thread.n);
+    g.a =
+        operand_geometry(order_a(signature.layout) == Order::row, config.block.m, signature.align_a, config, g.threads);
+    g.b = operand_geometry(order_b(signature.layout) == Order::column, config.block.n, signature.align_b, config,
+                           g.threads);
+    g.accumulator_registers = bounded_product(config.thread.m, config.thread.n);
+    g.fragment_registers = (config.thread.m + config.thread.n) * (config.double_buffer ? 2 : 1);
+    if (config.copy == CopyPath::registers) g.staging_registers = g.a.copies + g.b.copies;
+    const int aligned = config.split_k > 1 ? kQuad : signature.align_d / bytes(signature.d);
+    g.vector_d = std::clamp(aligned, 1, kQuad);
+    g.shared_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
+    return g;
+}
+
+Occupancy occupancy(const SimtHierarchicalGeometry& g, const Arch& arch) {
+    return occupancy({.threads = g.threads,
+                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
+                      .shared_bytes = g.shared_bytes},
+                     arch);
+}
+
+LaneQuad lane_quad(const SimtHierarchicalGeometry& g, int lane) {
+    if (g.lanes_n == 0) return {};
+    return {lane / (2 * g.lanes_n) * 2 + lane % 2, lane / 2 % g.lanes_n};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/families/simt_hierarchical/config.hpp"
+#include "generator/kernel_config.hpp"
+#include "generator/occupancy.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+inline constexpr int kFloatBytes = 4;
+inline constexpr int kQuad = 4;  ///< elements of a 16-byte access to shared memory
+
+/// How one operand's tile travels. In shared memory it always has a row a k.
+struct SimtOperand {
+    bool transposed = false;  ///< global memory has K contiguous: copied element by element
+    int vector = 1;           ///< elements a thread copies at once
+    int pitch = 0;            ///< floats from one row of shared memory to the next
+    int stage_floats = 0;
+    int threads_per_row = 0;  ///< of the operand in global memory, that copy a row of the tile together
+    int rows = 0;             ///< of the tile in global memory
+    int rows_per_pass = 0;    ///< 0 where the threads don't divide into rows
+    int passes = 0;
+    int copies = 0;  ///< a thread and k-block
+};
+
+/// Everything that follows from signature and config alone; templates/simt_tiling.cuh states the same in device code.
+struct SimtHierarchicalGeometry {
+    int warps_m = 0, warps_n = 0, threads = 0;
+    int lanes_m = 0, lanes_n = 0;
+    SimtOperand a, b;
+    int accumulator_registers = 0;
+    int fragment_registers = 0;
+    int staging_registers = 0;
+    int vector_d = 0;  ///< elements the epilogue stores at once
+    std::int64_t shared_bytes = 0;
+
+    /// Estimate within a few registers of what ptxas takes.
+    [[nodiscard]] int registers() const;
+};
+
+/// Never throws; divisions that don't come out are the constraints' business.
+[[nodiscard]] SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHierarchicalConfig& config);
+
+[[nodiscard]] Occupancy occupancy(const SimtHierarchicalGeometry& geometry, const Arch& arch);
+
+/// The quad of a lane within its warp tile's first quads: lane bit 0 goes along M, the next ones along N.
+struct LaneQuad {
+    int m = 0;
+    int n = 0;
+};
+[[nodiscard]] LaneQuad lane_quad(const SimtHierarchicalGeometry& geometry, int lane);
+
+}  // namespace jitgemm

@@ -1,0 +1,118 @@
+#include "generator/families/shared/gemm_arguments.hpp"
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/split_k.hpp"
+#include "generator/families/simt_hierarchical/family.hpp"
+#include "generator/families/simt_hierarchical/geometry.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+using Config = SimtHierarchicalConfig;
+
+std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
+    std::string text = tile_lines(c.block, c.warp);
+    text += constant_line("kThreadM", c.thread.m,
+                          "thread tile: the part of the warp tile a thread computes, in 4x4 pieces");
+    text += constant_line("kThreadN", c.thread.n, "");
+    text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
+    text += constant_line("kSlices", c.slices, "values of k over which the copies of a k-block are spread");
+    if (g.a.transposed || g.b.transposed)
+        text += constant_line("kKLanes", c.k_lanes, "values of k that a warp copies at once when it transposes");
+    if (!g.a.transposed) text += constant_line("kVectorA", g.a.vector, "elements of A a thread copies at once");
+    if (!g.b.transposed) text += constant_line("kVectorB", g.b.vector, "elements of B a thread copies at once");
+    text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
+    text += group_line(c.rasterization, c.group);
+    text +=
+        constant_line("kResidentBlocks", c.resident, "blocks an SM shall hold at once: bounds a thread's registers");
+    if (c.split_k > 1) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
+    if (c.wave > 0)
+        text +=
+            constant_line("kWave", c.wave, "blocks that run at once: tiles left over from whole waves are cut in two");
+    if (c.split_k > 1 || c.wave > 0)
+        text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
+    return text;
+}
+
+std::string params_text(const GemmSignature& s, const Config& c, const SimtHierarchicalGeometry& g) {
+    const auto is_bits = [](DataType type) { return type != DataType::f32; };
+    std::string text = sizes_text(c, g) + "\n";
+    if (is_bits(s.a) || is_bits(s.d) || (s.c && is_bits(*s.c)))
+        text += alias_line("Bits", "unsigned short", "a 16-bit element as stored");
+    text += alias_line("Element", element_type(s.a), fmt::format("{} of A and B as stored", to_string(s.a)));
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    const std::string_view out = c.split_k > 1 ? "float" : "ElementD";
+    return text + alias_line("ElementOut", out, "what the epilogue stores");
+}
+
+}  // namespace
+
+RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelConfig& config) {
+    const Config& c = config.as<Config>();
+    const SimtHierarchicalGeometry g = geometry(s, c);
+    const bool split = c.split_k > 1;
+    RenderInput input;
+    input.macros = {{"GEMM_BLOCK_M", c.block.m},
+                    {"GEMM_BLOCK_N", c.block.n},
+                    {"GEMM_BLOCK_K", c.block.k},
+                    {"GEMM_WARP_M", c.warp.m},
+                    {"GEMM_WARP_N", c.warp.n},
+                    {"GEMM_THREAD_M", c.thread.m},
+                    {"GEMM_THREAD_N", c.thread.n},
+                    {"GEMM_STAGES", c.stages},
+                    {"GEMM_SLICES", c.slices},
+                    {"GEMM_K_LANES", c.k_lanes},
+                    {"GEMM_EDGES", c.edges},
+                    {"GEMM_UPDATE_ORDER", static_cast<int>(c.order)},
+                    {"GEMM_RESIDENT_BLOCKS", c.resident},
+                    {"GEMM_COPY_ASYNC", c.copy == CopyPath::async},
+                    {"GEMM_DOUBLE_BUFFER", c.double_buffer},
+                    {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
+                    {"GEMM_GROUP", c.group},
+                    {"GEMM_SPLIT_K", c.split_k},
+                    {"GEMM_SPLIT_CLUSTER", 0},
+                    {"GEMM_WAVE", c.wave},
+                    {"GEMM_PARTIAL_SUMS", split},
+                    {"GEMM_WORKSPACE", split || c.wave > 0},
+                    {"GEMM_PACK_A", 0},
+                    {"GEMM_PACK_B", 0},
+                    {"GEMM_A_K_MAJOR", g.a.transposed},
+                    {"GEMM_B_K_MAJOR", g.b.transposed},
+                    {"GEMM_COPY_TRANSPOSED", g.a.transposed || g.b.transposed},
+                    {"GEMM_COPY_STRAIGHT", !g.a.transposed || !g.b.transposed},
+                    {"GEMM_VECTOR_A", g.a.vector},
+                    {"GEMM_VECTOR_B", g.b.vector},
+                    {"GEMM_VECTOR_D", g.vector_d},
+                    {"GEMM_MMA_K", 0},
+                    {"GEMM_WMMA", 0},
+                    {"GEMM_ALIGN_A", 0},
+                    {"GEMM_READ_C", s.c.has_value() && !split},
+                    {"GEMM_STORE_BITS", s.d != DataType::f32},
+                    {"GEMM_STORE_FLOAT", s.d == DataType::f32 || split}};
+    input.macros.merge(type_macros(s));
+    input.generated["params.cuh"] = params_text(s, c, g);
+    return input;
+}
+
+std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const KernelConfig& config) {
+    const Config& c = config.as<Config>();
+    const SimtHierarchicalGeometry g = geometry(s, c);
+    KernelEntry gemm;
+    gemm.function = "gemm";
+    gemm.threads = g.threads;
+    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
+    gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = c.wave};
+    gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1 || c.wave > 0);
+    if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
+    if (c.wave > 0) return {gemm, add_rests_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.wave)};
+    return {gemm};
+}
+
+std::int64_t simt_hierarchical_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
+    const Config& c = config.as<Config>();
+    return c.wave > 0 ? rests_bytes(spec, c.block, c.wave) : partial_sum_bytes(spec, c.split_k);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,217 @@
+#include "generator/families/simt_long_k/accesses.hpp"
+#include "generator/families/simt_long_k/family.hpp"
+#include "generator/roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <set>
+
+namespace jitgemm {
+namespace {
+
+// ---- candidates -----------------------------------------------------------------------------------------------------
+
+constexpr int kMostWarps = 16;
+constexpr int kMostResident = 4;
+constexpr int kMostOfATile = 64;         // along M or N
+constexpr int kMostThreadElements = 16;  // along M or N
+constexpr int kMostThreadSums = 128;
+constexpr int kLeastStageBytes = 8 << 10;
+constexpr int kMostStageBytes = 68 << 10;
+constexpr int kLongestBlockK = 2048;
+constexpr int kInFlightBytes = 72 << 10;  // of an SM: what hides DRAM's latency, with some to spare
+constexpr int kDeepestPipeline = 8;
+constexpr int kSmallestDeepPipeline = 3;  // stages
+
+/// Elements along M or N that a thread may have so that `lanes` of them cover a tile's extent: as few as possible, or a few more
+/// that come in pairs or quads.
+std::set<int> thread_extents(std::int64_t extent, int lanes, bool k_major) {
+    const std::int64_t tiles = (extent + kMostOfATile - 1) / kMostOfATile;
+    const int least = static_cast<int>((extent + tiles * lanes - 1) / (tiles * lanes));
+    if (k_major) return {least};
+    return {least, (least + 1) / 2 * 2, (least + 3) / 4 * 4};
+}
+
+/// Stages enough to hide DRAM's latency where they fit.
+int stages_for(SimtLongKConfig config, const GemmSignature& problem, const Arch& arch) {
+    config.stages = 1;
+    const std::int64_t stage = std::max<std::int64_t>(geometry(problem, config).pipeline_bytes, 1);
+    const std::int64_t room = arch.shared_bytes_per_sm / config.resident - arch.shared_reserved_per_block;
+    const std::int64_t fitting = std::min<std::int64_t>(room, arch.shared_bytes_per_block) / stage;
+    const std::int64_t wanted = 1 + (kInFlightBytes / config.resident + stage - 1) / stage;
+    return static_cast<int>(
+        std::min<std::int64_t>({fitting, std::max<std::int64_t>(wanted, kSmallestDeepPipeline), kDeepestPipeline}));
+}
+
+/// As many blocks as run at once, or fewer where that many leave some of them a k-block more than others.
+std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, const GpuModel& gpu) {
+    const std::int64_t tiles = block_count({.tile_m = config.block().m, .tile_n = config.block().n}, spec);
+    const std::int64_t k_blocks = (spec.k + config.block_k - 1) / config.block_k;
+    const std::int64_t most =
+        std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.resident / tiles, 1, k_blocks);
+    const std::int64_t rounds = (k_blocks + most - 1) / most;
+    return {static_cast<int>(most), static_cast<int>((k_blocks + rounds - 1) / rounds)};
+}
+
+void add_depths(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
+                SimtLongKConfig config) {
+    const GemmSignature problem = signature(spec);
+    const int step = kLongKQuad * config.warps * config.lanes.k;
+    for (config.block_k = std::max(step, 32); config.block_k <= kLongestBlockK; config.block_k *= 2) {
+        const int stage_bytes = 4 * (config.block().m + config.block().n) * config.block_k;
+        const bool is_small = stage_bytes < kLeastStageBytes && 2 * config.block_k <= kLongestBlockK;
+        if (is_small) continue;
+        if (stage_bytes * config.resident > kMostStageBytes) break;
+        config.stages = stages_for(config, problem, *gpu.arch);
+        if (config.stages < 2) break;
+        for (const int splits : splits_for(spec, config, gpu)) {
+            config.split_k = splits;
+            candidates.push_back({config});
+        }
+    }
+}
+
+void add_shapes(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, TileShape lanes) {
+    SimtLongKConfig config;
+    config.lanes = lanes;
+    for (const int thread_m : thread_extents(spec.m, lanes.m, order_a(spec.layout) == Order::row))
+        for (const int thread_n : thread_extents(spec.n, lanes.n, order_b(spec.layout) == Order::column)) {
+            if (thread_m > kMostThreadElements || thread_n > kMostThreadElements) continue;
+            if (thread_m * thread_n > kMostThreadSums) continue;
+            config.thread = {thread_m, thread_n, 1};
+            for (config.warps = 4; config.warps <= kMostWarps; config.warps *= 2)
+                for (config.resident = 1; config.resident <= kMostResident; ++config.resident)
+                    add_depths(candidates, spec, gpu, config);
+        }
+}
+
+// ---- cost -----------------------------------------------------------------------------------------------------------
+
+// Fitted to 1,334 kernels of 32 problems on an H200 (docs/performance.md): 15 % off in the mean, and the kernel chosen 6 % behind
+// the best one. Slots are of a scheduler, which issues an instruction a cycle; cycles of an SM, whose clock with f32 arithmetic is
+// above that of the tensor cores.
+constexpr double kSchedulersOfAnSm = 4;
+constexpr double kClockShare = 1.08;
+constexpr double kFmaSlots = 1.21;      // register banks met twice
+constexpr double kLoadSlots = 2.9;      // of a fragment's load
+constexpr double kCopySlots = 13.7;     // of a copy: address, bytes, predicate, itself, and the load-store unit's queue
+constexpr double kStepSlots = 6.6;      // of four k beyond these
+constexpr double kBlockSlots = 99;      // of a k-block beyond its steps
+constexpr double kStepLatency = 4.5;    // cycles that a lone warp waits in a step
+constexpr double kBarrierCycles = 118;  // and for a k-block
+constexpr double kFragmentShare = 1.04;   // cycles of a fragment's wavefront
+constexpr double kCopyWavefronts = 2.03;  // of a copy of 4 bytes a thread; twice and four times as many of 8 and 16
+constexpr double kUnitsNorm = 3.9;        // how sharply the slowest unit of an SM sets the pace
+constexpr double kFinalNorm = 5;          // and the slower of SMs and DRAM
+constexpr double kLongStage = 0.025;      // lost where the k-blocks of an SM are twice as long as 16 KB
+constexpr double kUsualStageBytes = 16384;
+constexpr double kSpillLoss = 0.01;         // a register that a thread wants and has not
+constexpr double kLoneBlock = 0.02;         // lost where no other block runs while one waits at its barrier
+constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
+constexpr double kBothEntriesUs = 6.45;     // launches, first k-block, drain
+constexpr double kL2BytesPerCycle = 64;     // into an SM, at most: shown, never the slowest unit here
+constexpr double kUsPerSum = 0.86e-3;       // of D and resident block: added up in the block, stored, read
+
+/// What one warp takes for a k-block: issue slots, of them those of fmas, and wavefronts of the load-store unit.
+struct KBlockDemand {
+    double fma_slots = 0;
+    double slots = 0;
+    double wavefronts = 0;
+};
+
+KBlockDemand k_block_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
+    const auto loads = [](const SimtLongKOperand& operand) {
+        return operand.k_major ? operand.thread : kLongKQuad * operand.thread / operand.piece;
+    };
+    KBlockDemand demand;
+    demand.fma_slots = static_cast<double>(g.steps) * kLongKQuad * c.thread.m * c.thread.n;
+    demand.slots =
+        kFmaSlots * demand.fma_slots + kBlockSlots +
+        g.steps * (kLoadSlots * (loads(g.a) + loads(g.b)) + kCopySlots * (g.a.copies + g.b.copies) + kStepSlots);
+    const auto fragments = static_cast<double>(long_k_fragment(Operand::a, c, g).wavefronts +
+                                               long_k_fragment(Operand::b, c, g).wavefronts);
+    demand.wavefronts = kFragmentShare * fragments / c.warps +
+                        g.steps * kCopyWavefronts * (g.a.copies * g.a.vector + g.b.copies * g.b.vector);
+    return demand;
+}
+
+double norm(std::initializer_list<double> times, double power) {
+    double sum = 0;
+    for (const double time : times) sum += std::pow(time, power);
+    return std::pow(sum, 1 / power);
+}
+
+/// Whether everything a cost is made of can be computed: parameters that people fix are checked afterwards.
+bool is_in_range(const SimtLongKConfig& c) {
+    const auto within = [](int value, int most) { return value >= 1 && value <= most; };
+    constexpr int kAnyCount = 4096;
+    return within(c.thread.m, kMostThreadElements) && within(c.thread.n, kMostThreadElements) &&
+           within(c.lanes.m, kWarpLanes) && within(c.lanes.n, kWarpLanes) && within(c.lanes.k, kWarpLanes) &&
+           within(c.warps, kWarpLanes) && within(c.stages, kAnyCount) && within(c.resident, kWarpLanes) &&
+           within(c.block_k, kAnyCount) && within(c.split_k, kAnyCount);
+}
+
+/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that spill,
+/// right for 1,232 of the 1,334.
+double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
+    constexpr int kUnit = 8;  // in which registers are handed out
+    const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
+                          2 * std::max(c.thread.m, c.thread.n) + 1.5 * (g.a.copies + g.b.copies) + 40;
+    const int left = arch.registers_per_sm / (g.threads * c.resident) / kUnit * kUnit;
+    return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
+}
+
+/// Of an SM with so many blocks, for one k-block of each.
+double k_block_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, double blocks) {
+    const KBlockDemand demand = k_block_demand(c, g);
+    const double warps = blocks * c.warps;
+    const double alone = demand.slots + g.steps * kStepLatency + kBarrierCycles;
+    const double cycles =
+        norm({warps * demand.slots / kSchedulersOfAnSm, warps * demand.wavefronts, alone}, kUnitsNorm);
+    const double stage_bytes = 4.0 * (c.block().m + c.block().n) * c.block_k * blocks;
+    const double of_long_stages = kLongStage * std::max(0.0, std::log2(stage_bytes / kUsualStageBytes));
+    return cycles * (1 + of_long_stages + (blocks > 1 ? 0 : kLoneBlock));
+}
+
+}  // namespace
+
+std::vector<KernelConfig> simt_long_k_candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<KernelConfig> candidates;
+    for (int m = 1; m <= kWarpLanes; m *= 2)
+        for (int n = 1; m * n <= kWarpLanes; n *= 2) add_shapes(candidates, spec, gpu, {m, n, kWarpLanes / (m * n)});
+    return candidates;
+}
+
+CostEstimate simt_long_k_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+    const auto& c = std::get<SimtLongKConfig>(config.family);
+    CostEstimate cost;
+    if (!is_in_range(c)) return cost;
+    const SimtLongKGeometry g = geometry(signature(spec), c);
+    cost.blocks_per_sm = std::min(occupancy(g, *gpu.arch).blocks(), c.resident);
+    if (cost.blocks_per_sm == 0) return cost;
+
+    const auto blocks =
+        static_cast<double>(block_count({.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k}, spec));
+    const double rounds = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block_k) / c.split_k);
+    const double on_an_sm = std::ceil(blocks / gpu.sm_count);
+    const double warps_of_an_sm = on_an_sm * c.warps;
+    const KBlockDemand demand = k_block_demand(c, g);
+    const double us_per_cycle = 1 / (kClockShare * static_cast<double>(gpu.clock_mhz));
+    const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
+    cost.waves = blocks / (static_cast<double>(gpu.sm_count) * cost.blocks_per_sm);
+    const double spills = 1 + kSpillLoss * missing_registers(c, g, *gpu.arch);
+    cost.math_us = rounds * k_block_cycles(c, g, on_an_sm) * spills * us_per_cycle;
+    cost.tail_us = cost.math_us * std::max(0.0, 1 - static_cast<double>(spec.k) / (c.split_k * rounds * c.block_k));
+    cost.tensor_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
+    cost.shared_us = rounds * warps_of_an_sm * demand.wavefronts * us_per_cycle;
+    const double fill_bytes = 4.0 * (c.block().m + c.block().n) * c.block_k;
+    cost.l2_us = rounds * on_an_sm * fill_bytes / kL2BytesPerCycle * us_per_cycle;
+    const double traffic = compulsory_bytes(spec) + 2.0 * 4 * c.split_k * sums;
+    cost.dram_us = traffic / (kDramShareOfLongK * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = kBothEntriesUs + kUsPerSum * sums * on_an_sm;
+    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kFinalNorm);
+    return cost;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "generator/arch.hpp"
+#include "generator/families/simt_long_k/config.hpp"
+#include "generator/kernel_config.hpp"
+#include "generator/kernel_source.hpp"
+#include "generator/occupancy.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+inline constexpr int kLongKQuad = 4;          ///< k that a thread takes at a time
+inline constexpr int kLongKReduceWarps = 32;  ///< of a block that adds up the sums of blocks
+
+/// How one operand's tile travels and lies. In shared memory it has the rows it has in global memory: K-major ones hold block_k
+/// k of a row or column of the matrix, the others the block tile's elements of one k.
+struct SimtLongKOperand {
+    bool k_major = true;
+    int thread = 0;  ///< elements of a thread along M or N
+    int lanes = 0;   ///< of a warp along M or N
+    int vector = 1;  ///< elements a thread copies at once
+    int piece = 1;   ///< neighbours along M or N that a thread loads from shared memory at once
+    int rows = 0;    ///< of the tile
+    int columns = 0;
+    int pitch = 0;  ///< floats from one row to the next
+    int stage_floats = 0;
+    int vectors_per_row = 0;
+    int rows_per_pass = 0;    ///< that all threads copy at once
+    int passes_per_step = 0;  ///< of the k-block's steps, over which copies are spread
+    int copies = 0;           ///< of a thread in a step
+};
+
+/// Everything that follows from signature and config alone; templates/simt_long_k_tiling.cuh and simt_long_k_copy.cuh state the
+/// same in device code.
+struct SimtLongKGeometry {
+    int threads = 0;
+    int steps = 0;       ///< of four k, that a thread takes of a k-block
+    int pitch_k = 1;     ///< from one of these four k to the next
+    int lane_pitch = 4;  ///< from one lane's first k to the next lane's
+    SimtLongKOperand a, b;
+    int part_pitch =
+        0;  ///< floats from one thread's sums in shared memory to those of the next one of the same elements
+    std::int64_t pipeline_bytes = 0;
+    std::int64_t sums_bytes = 0;
+    std::int64_t shared_bytes = 0;  ///< sums lie where the stages were
+    int accumulator_registers = 0;
+    int fragment_registers = 0;
+
+    /// Estimate of what ptxas takes.
+    [[nodiscard]] int registers() const;
+};
+
+/// Never throws; divisions that don't come out are the constraints' business.
+[[nodiscard]] SimtLongKGeometry geometry(const GemmSignature& signature, const SimtLongKConfig& config);
+
+/// Of the second entry: a block has 32 columns of a row of D.
+[[nodiscard]] GridRule long_k_reduce_grid();
+
+[[nodiscard]] Occupancy occupancy(const SimtLongKGeometry& geometry, const Arch& arch);
+
+/// Where a lane's elements and k begin within its warp's.
+struct LongKLane {
+    int m = 0;
+    int n = 0;
+    int k = 0;
+};
+[[nodiscard]] LongKLane long_k_lane(const SimtLongKConfig& config, int lane);
+
+/// Where the block tile's element `place` along M or N is: which lane has it, as which of its elements.
+struct LongKElement {
+    int lane = 0;
+    int element = 0;
+};
+[[nodiscard]] LongKElement long_k_element(const SimtLongKOperand& operand, int place);
+
+}  // namespace jitgemm

@@ -1,0 +1,36 @@
+#include "generator/families/simt_naive/family.hpp"
+
+#include "generator/families/shared/simt_parameters.hpp"
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kNaiveParameters{{
+    kSimtBlock2d<SimtNaiveConfig>,
+    {"coalesced", "coalesced", "0, 1, false or true",
+     [](TextReader& r, SimtNaiveConfig& c) { return r.take_flag(c.coalesced); },
+     [](const SimtNaiveConfig& c) { return flag_text(c.coalesced); }},
+}};
+
+}  // namespace
+
+std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameters() { return kNaiveParameters; }
+
+SimtTiling SimtNaive::tiling(const Config& config) {
+    SimtTiling tiling;
+    tiling.block = config.block;
+    tiling.along_n = config.coalesced;
+    return tiling;
+}
+
+std::vector<SimtNaiveConfig> SimtNaive::candidates(const GemmSpec&) {
+    return {{.block = {8, 32, 0}},
+            {.block = {16, 16, 0}},
+            {.block = {32, 32, 0}},
+            {.block = {32, 8, 0}},
+            {.block = {1, 256, 0}}};
+}
+
+}  // namespace jitgemm

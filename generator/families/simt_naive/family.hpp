@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/simt_tiling.hpp"
+#include "generator/families/simt_naive/config.hpp"
+
+namespace jitgemm {
+
+/// What SimtFamily wants to know of simt_naive.
+struct SimtNaive {
+    using Config = SimtNaiveConfig;
+    static constexpr std::string_view kName = "simt_naive";
+    static constexpr std::string_view kSummary =
+        "f32, f16 and bf16 on FP32 cores, to learn from: a thread an element of D";
+    static constexpr std::string_view kTemplateFile = "simt_naive.cu";
+
+    /// block, coalesced
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static SimtTiling tiling(const Config& config);
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/simt_tiling.hpp"
+#include "generator/families/simt_outer_product/config.hpp"
+
+namespace jitgemm {
+
+/// What SimtFamily wants to know of simt_outer_product.
+struct SimtOuterProduct {
+    using Config = SimtOuterProductConfig;
+    static constexpr std::string_view kName = "simt_outer_product";
+    static constexpr std::string_view kSummary =
+        "f32, f16 and bf16 on FP32 cores, to learn from: K in chunks through shared memory";
+    static constexpr std::string_view kTemplateFile = "simt_outer_product.cu";
+
+    /// block
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static SimtTiling tiling(const Config& config);
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/simt_tiling.hpp"
+#include "generator/families/simt_outer_product_tile2d/config.hpp"
+
+namespace jitgemm {
+
+/// What SimtFamily wants to know of simt_outer_product_tile2d.
+struct SimtOuterProductTile2d {
+    using Config = SimtOuterProductTile2dConfig;
+    static constexpr std::string_view kName = "simt_outer_product_tile2d";
+    static constexpr std::string_view kSummary =
+        "f32, f16 and bf16 on FP32 cores, to learn from: chunks of K through shared memory, any matrix from any grid";
+    static constexpr std::string_view kTemplateFile = "simt_outer_product_tile2d.cu";
+
+    /// block, tile, grid
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static SimtTiling tiling(const Config& config);
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,82 @@
+#include "generator/families/wmma_multistage/cost.hpp"
+
+#include "generator/families/mma_multistage/cost.hpp"
+#include "generator/families/wmma_multistage/geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+struct Tile {
+    int block_m, block_n, warp_m, warp_n;
+};
+
+constexpr Tile kTiles[] = {
+    {256, 128, 64, 64}, {128, 128, 64, 64}, {128, 128, 64, 32}, {128, 64, 32, 32}, {64, 128, 32, 32},
+    {64, 64, 32, 32},   {64, 32, 32, 16},   {32, 64, 16, 32},   {32, 32, 16, 16},
+};
+constexpr int kBlockKs[] = {32, 64};
+constexpr int kStageCounts[] = {2, 3};
+
+// Of a k-block whose loads nothing hides: from L2, with the store into shared memory where they go through registers. An
+// order of magnitude, not a fit.
+constexpr double kExposedLoadCycles = 800;
+constexpr double kExposedStoreCycles = 200;
+// Of a k-block of 32: what an H200 takes longer for two of them than for one of 64 (docs/performance.md).
+constexpr double kShortBlocks = 1.25;
+
+/// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is costed
+/// as the shallowest pipeline and what nothing hides is added.
+MmaMultistageConfig twin_of(const WmmaMultistageConfig& c) {
+    MmaMultistageConfig twin;
+    twin.block = c.block;
+    twin.warp = c.warp;
+    twin.stages = std::max(2, c.stages);
+    twin.double_buffer = c.double_buffer;
+    twin.rasterization = c.rasterization;
+    twin.group = c.group;
+    return twin;
+}
+
+double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double waves, const GpuModel& gpu) {
+    if (c.stages > 1) return 0;
+    const double k_blocks = std::ceil(static_cast<double>(spec.k) / c.block.k);
+    const double cycles = kExposedLoadCycles + (c.async ? 0 : kExposedStoreCycles);
+    return std::ceil(waves) * k_blocks * cycles / gpu.clock_mhz;
+}
+
+}  // namespace
+
+std::vector<KernelConfig> wmma_multistage_candidates(const GemmSpec&, const GpuModel&) {
+    std::vector<KernelConfig> candidates;
+    for (const Tile& tile : kTiles) {
+        for (const int block_k : kBlockKs) {
+            for (const int stages : kStageCounts) {
+                WmmaMultistageConfig config;
+                config.block = {tile.block_m, tile.block_n, block_k};
+                config.warp = {tile.warp_m, tile.warp_n, block_k};
+                config.stages = stages;
+                // An H200 ran k-blocks of 64 fastest with two stages, and copies through L1 (docs/performance.md).
+                const bool long_block = block_k > WmmaMultistageConfig{}.block.k;
+                if (long_block) config.cache = CopyCache::ca;
+                if (!long_block || stages == 2) candidates.push_back({config});
+            }
+        }
+    }
+    return candidates;
+}
+
+CostEstimate wmma_multistage_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+    const auto& c = std::get<WmmaMultistageConfig>(config.family);
+    CostEstimate cost = mma_pipeline_cost(spec, twin_of(c), geometry(signature(spec), c), gpu);
+    const double exposed = exposed_us(spec, c, cost.waves, gpu);
+    const double longer = c.block.k < 64 ? kShortBlocks : 1;
+    cost.total_us += (longer - 1) * cost.math_us;
+    cost.math_us = longer * cost.math_us + exposed;
+    cost.total_us += exposed;
+    return cost;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,134 @@
+#include "generator/families/wmma_multistage/render.hpp"
+
+#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/families/shared/gemm_arguments.hpp"
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/tensor_core_render.hpp"
+#include "generator/families/shared/wrapper_text.hpp"
+#include "generator/families/wmma_multistage/geometry.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+Macros config_macros(const WmmaMultistageConfig& c) {
+    return {{"GEMM_WMMA", 1},
+            {"GEMM_BLOCK_M", c.block.m},
+            {"GEMM_BLOCK_N", c.block.n},
+            {"GEMM_BLOCK_K", c.block.k},
+            {"GEMM_WARP_M", c.warp.m},
+            {"GEMM_WARP_N", c.warp.n},
+            {"GEMM_MMA_M", c.mma.m},
+            {"GEMM_MMA_N", c.mma.n},
+            {"GEMM_MMA_K", c.mma.k},
+            {"GEMM_STAGES", c.stages},
+            {"GEMM_SWIZZLE", 0},
+            {"GEMM_PADDING", c.padding},
+            {"GEMM_ASYNC", c.async},
+            {"GEMM_CACHE_ALL", c.cache == CopyCache::ca},
+            {"GEMM_L2_PREFETCH", c.l2_prefetch},
+            {"GEMM_DOUBLE_BUFFER", c.double_buffer},
+            {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
+            {"GEMM_GROUP", c.group},
+            {"GEMM_EPILOGUE_SHARED", 1},
+            {"GEMM_SPLIT_K", 1},
+            {"GEMM_SPLIT_CLUSTER", 0},
+            {"GEMM_WAVE", 0},
+            {"GEMM_PARTIAL_SUMS", 0},
+            {"GEMM_WORKSPACE", 0}};
+}
+
+void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageGeometry& g) {
+    const bool staged_f32 = s.accumulator == DataType::f32;
+    macros.merge(type_macros(s));
+    macros["GEMM_ALIGN_A"] = s.align_a;
+    macros["GEMM_ALIGN_B"] = s.align_b;
+    macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"];
+    macros["GEMM_VECTOR_D"] = g.vector_d;
+    macros["GEMM_READ_C"] = s.c.has_value();
+    macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
+    macros["GEMM_STORE_FLOAT"] = s.d == DataType::f32;
+    macros["GEMM_STAGED_F32"] = staged_f32;
+    macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = staged_f32 == (s.d == DataType::f32);
+}
+
+std::string pipeline_lines(const WmmaMultistageConfig& c) {
+    std::string text = tile_lines(c.block, c.warp);
+    text += constant_line("kMmaM", c.mma.m, "mma shape: what one wmma.mma computes");
+    text += constant_line("kMmaN", c.mma.n, "");
+    text += constant_line("kMmaK", c.mma.k, "");
+    text += constant_line("kStages", c.stages,
+                          c.stages == 1 ? "one tile in shared memory: filled, used, filled again"
+                                        : "k-blocks in shared memory: one in use, the others on their way");
+    text += constant_line("kPadding", c.padding, "elements behind each row of shared memory");
+    return text + group_line(c.rasterization, c.group);
+}
+
+std::string copy_lines(const MmaMultistageGeometry& g) {
+    std::string text;
+    if (g.a.async)
+        text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
+    if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
+    return text + constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
+}
+
+std::string type_lines(const GemmSignature& s) {
+    const bool f16_sums = s.accumulator == DataType::f16;
+    std::string text = alias_line("Bits", "unsigned short", fmt::format("{} as stored", to_string(s.a)));
+    text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    text += alias_line("Staged", f16_sums ? "Bits" : "float", "a sum, as the epilogue lays it into shared memory");
+    if (f16_sums == (s.d == DataType::f32)) text += alias_line("ElementOut", "ElementD", "what the epilogue stores");
+    return text;
+}
+
+}  // namespace
+
+RenderInput wmma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
+    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
+    const MmaMultistageGeometry g = geometry(signature, c);
+    const WmmaAtom* atom = find_wmma_atom(c.mma, signature.a, signature.b, signature.accumulator);
+    RenderInput input;
+    input.macros = config_macros(c);
+    add_copy_macros(input.macros, g.a, g.b);
+    input.macros["GEMM_COMMIT_GROUPS"] = input.macros["GEMM_COPY_ASYNC"];
+    add_output_macros(input.macros, signature, g);
+    input.generated["params.cuh"] = pipeline_lines(c) + copy_lines(g) + "\n" + type_lines(signature);
+    input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);
+    input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {c.cache == CopyCache::ca, c.l2_prefetch});
+    return input;
+}
+
+std::vector<KernelEntry> wmma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
+    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
+    const MmaMultistageGeometry g = geometry(signature, c);
+    KernelEntry gemm;
+    gemm.function = "gemm";
+    gemm.threads = g.threads;
+    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
+    gemm.grid = {c.block.m, c.block.n};
+    gemm.arguments = gemm_arguments(signature.c.has_value(), false);
+    return {gemm};
+}
+
+std::int64_t wmma_multistage_workspace_bytes(const GemmSpec&, const KernelConfig&) { return 0; }
+
+ElementOwner wmma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+                                   std::int64_t column) {
+    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
+    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    ElementOwner owner;
+    owner.tile_m = row / c.block.m;
+    owner.tile_n = column / c.block.n;
+    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
+    const auto warp_m = static_cast<int>(row % c.block.m) / c.warp.m;
+    const auto warp_n = static_cast<int>(column % c.block.n) / c.warp.n;
+    owner.warp = warp_m * g.warps_n + warp_n;
+    owner.lane = ElementOwner::kUnknown;
+    owner.accumulator_register = ElementOwner::kUnknown;
+    return owner;
+}
+
+}  // namespace jitgemm
