@@ -34,7 +34,7 @@ std::string hash_file_of(const TemporaryFolder& folder) {
 
 TEST_CASE("the generator's hash is of the C++ that writes kernels") {
     const TemporaryFolder folder;
-    std::filesystem::create_directories(folder / "generator/families");
+    std::filesystem::create_directories(folder / "generator/families/shared");
     std::filesystem::create_directories(folder / "generator/draw");
     put_text(folder / "generator/families/shared/wrapper_text.cpp", "ldmatrix");
     const std::string first = hash_file_of(folder);
