@@ -1,8 +1,8 @@
 #pragma once
 
+#include "generator/base/occupancy.hpp"
+#include "generator/base/roofline.hpp"
 #include "generator/heuristics.hpp"
-#include "generator/occupancy.hpp"
-#include "generator/roofline.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,7 @@ GemmSpec normal_form(const GemmSpec& spec) { return with_row_major_d(resolved(sp
 
 bool serves(const Selection& selection, const Family& family, const GemmSpec& spec) {
     if (selection.family) return *selection.family == family.name;
-    return family.volunteers != nullptr && family.volunteers(spec);
+    return family.selected_by_default != nullptr && family.selected_by_default(spec);
 }
 
 /// The one config of a forced kernel name; all reasons why it can't serve the problem.
@@ -67,7 +67,7 @@ std::vector<std::string> for_each_candidate(const GemmSpec& spec, const GpuModel
 std::vector<std::string> rejections(const Family& family, const GemmSpec& spec, const KernelConfig& config,
                                     const Arch& arch, const Selection& selection) {
     std::vector<std::string> reasons = family.violations(spec, config, arch);
-    return reasons.empty() && selection.parameters.empty() ? family.objections(spec, config) : reasons;
+    return reasons.empty() && selection.parameters.empty() ? family.discouraged(spec, config) : reasons;
 }
 
 bool runs_before(const Candidate& left, const Candidate& right, const GemmSignature& problem) {

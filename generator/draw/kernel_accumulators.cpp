@@ -2,7 +2,7 @@
 
 #include "generator/draw/svg.hpp"
 #include "generator/draw/svg_grid.hpp"
-#include "generator/families/mma_multistage/render.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/layout/mma_atom.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ std::string grid_figure(const Grid& grid) {
 }  // namespace
 
 KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                       const MmaMultistageGeometry& g) {
+                                       const TensorCoreGeometry& g) {
     const MmaAtom& atom = *find_mma_atom(config.mma, spec.a, spec.b, spec.accumulator);
     KernelAccumulators accumulators;
     accumulators.atom = atom.cute_name;
@@ -57,7 +57,7 @@ KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistage
     accumulators.registers_per_atom = atom.registers(Operand::c);
     for (int row = 0; row < config.mma.m; ++row) {
         for (int column = 0; column < config.mma.n; ++column) {
-            const ElementOwner owner = mma_multistage_owner(spec, {config}, row, column);
+            const ElementOwner owner = MmaMultistage::owner(spec, {config}, row, column);
             accumulators.atom_holders.push_back(
                 {owner.lane, owner_of(atom.layout_c, {row, column}).value, owner.accumulator_register});
         }
@@ -65,7 +65,7 @@ KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistage
     for (int row = 0; row < config.warp.m; row += config.mma.m) {
         for (int column = 0; column < config.warp.n; column += config.mma.n)
             accumulators.first_register.push_back(
-                mma_multistage_owner(spec, {config}, row, column).accumulator_register);
+                MmaMultistage::owner(spec, {config}, row, column).accumulator_register);
     }
     return accumulators;
 }

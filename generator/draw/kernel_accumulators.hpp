@@ -28,7 +28,7 @@ struct KernelAccumulators {
 };
 
 [[nodiscard]] KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                                     const MmaMultistageGeometry& geometry);
+                                                     const TensorCoreGeometry& geometry);
 
 /// The atom with lane and value in each cell.
 [[nodiscard]] Grid accumulator_grid(const KernelAccumulators& accumulators);

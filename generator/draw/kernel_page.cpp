@@ -21,7 +21,7 @@ void require_sound(const GemmSpec& spec, const KernelConfig& config, const Arch&
 /// What the family's anatomy doesn't tell: fragments, swizzle, pipeline.
 void draw_fragments(KernelPage& page, const MmaMultistageConfig& c) {
     const GemmSignature problem = signature(page.spec);
-    const MmaMultistageGeometry g = geometry(problem, c);
+    const TensorCoreGeometry g = geometry(problem, c);
     page.draws_fragments = true;
     page.tiling = kernel_tiling(page.spec, c, g);
     page.shared_a = kernel_shared_tile(Operand::a, problem, c, g);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "generator/draw/kernel_accumulators.hpp"
 #include "generator/draw/kernel_pipeline.hpp"
 #include "generator/draw/kernel_rasterization.hpp"

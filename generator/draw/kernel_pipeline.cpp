@@ -1,7 +1,8 @@
 #include "generator/draw/kernel_pipeline.hpp"
+#include "generator/families/mma_multistage/block_work.hpp"
 
 #include "generator/draw/svg.hpp"
-#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/families/shared/rasterization.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #include "generator/draw/kernel_rasterization.hpp"
+#include "generator/families/mma_multistage/block_work.hpp"
 
 #include "generator/draw/legend.hpp"
 #include "generator/draw/palette.hpp"

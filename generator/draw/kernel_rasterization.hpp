@@ -1,7 +1,8 @@
 #pragma once
 
-#include "generator/arch.hpp"
-#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/families/mma_multistage/config.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>

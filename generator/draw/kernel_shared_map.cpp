@@ -84,7 +84,7 @@ void add_stages(KernelSharedMap& map, std::string_view name, int stages, int sta
 
 }  // namespace
 
-KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config, const MmaMultistageGeometry& g, const Arch& arch) {
+KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config, const TensorCoreGeometry& g, const Arch& arch) {
     KernelSharedMap map;
     add_stages(map, "A", config.stages, g.a.stage_bytes);
     add_stages(map, "B", config.stages, g.b.stage_bytes);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct KernelSharedMap {
     int blocks_per_sm = 0;   ///< resident, whatever limits them
 };
 
-[[nodiscard]] KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config,
-                                                const MmaMultistageGeometry& geometry, const Arch& arch);
+[[nodiscard]] KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config, const TensorCoreGeometry& geometry,
+                                                const Arch& arch);
 
 [[nodiscard]] std::string shared_map_html(const KernelSharedMap& map);
 

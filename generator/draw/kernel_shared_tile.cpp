@@ -79,7 +79,7 @@ std::string caption_of(const KernelSharedTile& tile) {
                        tile.ldmatrix.trans ? ".trans" : "", tile.wavefronts.count, tile.wavefronts.ideal, more);
 }
 
-void place_lanes(KernelSharedTile& tile, const MmaMultistageConfig& config, const MmaMultistageGeometry& g,
+void place_lanes(KernelSharedTile& tile, const MmaMultistageConfig& config, const TensorCoreGeometry& g,
                  const MmaAtom& atom, const OperandGeometry& operand) {
     for (int lane = 0; lane < kWarpLanes; ++lane) {
         const Coordinate first =
@@ -97,7 +97,7 @@ void place_lanes(KernelSharedTile& tile, const MmaMultistageConfig& config, cons
 int first_bank(int offset) { return offset / kBankBytes % kSharedBanks; }
 
 KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signature, const MmaMultistageConfig& config,
-                                    const MmaMultistageGeometry& g) {
+                                    const TensorCoreGeometry& g) {
     const bool is_a = operand == Operand::a;
     const OperandGeometry& shared = is_a ? g.a : g.b;
     KernelSharedTile tile;

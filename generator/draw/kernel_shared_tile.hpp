@@ -38,7 +38,7 @@ struct KernelSharedTile {
 
 [[nodiscard]] KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signature,
                                                   const MmaMultistageConfig& config,
-                                                  const MmaMultistageGeometry& geometry);
+                                                  const TensorCoreGeometry& geometry);
 
 /// The first of the four banks a chunk at that offset lies in: 0, 4 … 28.
 [[nodiscard]] int first_bank(int offset);

@@ -2,7 +2,7 @@
 
 #include "generator/draw/palette.hpp"
 #include "generator/draw/svg.hpp"
-#include "generator/families/mma_multistage/render.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 
 #include <fmt/format.h>
 
@@ -95,12 +95,12 @@ void draw_labels(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
 
 }  // namespace
 
-KernelTiling kernel_tiling(const GemmSpec& spec, const MmaMultistageConfig& config, const MmaMultistageGeometry& g) {
+KernelTiling kernel_tiling(const GemmSpec& spec, const MmaMultistageConfig& config, const TensorCoreGeometry& g) {
     KernelTiling tiling{config.block, config.warp, config.mma, g.warps_m, g.warps_n,
                         g.tiles_m,    g.tiles_n,   g.k_steps,  {}};
     for (int row = 0; row < config.block.m; row += config.mma.m) {
         for (int column = 0; column < config.block.n; column += config.mma.n)
-            tiling.warp_of_atom.push_back(mma_multistage_owner(spec, {config}, row, column).warp);
+            tiling.warp_of_atom.push_back(MmaMultistage::owner(spec, {config}, row, column).warp);
     }
     return tiling;
 }

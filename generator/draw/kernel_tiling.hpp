@@ -20,7 +20,7 @@ struct KernelTiling {
 };
 
 [[nodiscard]] KernelTiling kernel_tiling(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                         const MmaMultistageGeometry& geometry);
+                                         const TensorCoreGeometry& geometry);
 
 /// The block tile of D with its warps and atoms, and the tiles of A and B that feed it.
 [[nodiscard]] std::string tiling_html(const KernelTiling& tiling);

@@ -1,25 +1,7 @@
 #include "generator/families/family.hpp"
 
-#include "generator/families/mma_multistage/anatomy.hpp"
-#include "generator/families/mma_multistage/constraints.hpp"
-#include "generator/families/mma_multistage/cost.hpp"
-#include "generator/families/mma_multistage/names.hpp"
-#include "generator/families/mma_multistage/render.hpp"
-#include "generator/families/mma_multistage/shared_accesses.hpp"
-#include "generator/families/shared/simt_family.hpp"
-#include "generator/families/simt_hierarchical/family.hpp"
-#include "generator/families/simt_long_k/family.hpp"
-#include "generator/families/simt_naive/family.hpp"
-#include "generator/families/simt_outer_product/family.hpp"
-#include "generator/families/simt_outer_product_tile2d/family.hpp"
-#include "generator/families/simt_tile2d/family.hpp"
-#include "generator/families/simt_tile2d_shared/family.hpp"
-#include "generator/families/wmma_multistage/anatomy.hpp"
-#include "generator/families/wmma_multistage/constraints.hpp"
-#include "generator/families/wmma_multistage/cost.hpp"
-#include "generator/families/wmma_multistage/names.hpp"
-#include "generator/families/wmma_multistage/render.hpp"
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
+#include "generator/families/table.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -29,92 +11,66 @@
 namespace jitgemm {
 namespace {
 
-// One row a family, in the order of KernelConfig's variant.
-constexpr std::array kFamilies{
-    Family{.name = "mma_multistage",
-           .summary = "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)",
-           .volunteers = [](const GemmSpec&) { return true; },
-           .unsupported = mma_multistage_unsupported,
-           .candidates = mma_multistage_candidates,
-           .violations = mma_multistage_violations,
-           .objections = mma_multistage_objections,
-           .anatomy = mma_multistage_anatomy,
-           .cost = mma_multistage_cost,
-           .config_name = mma_multistage_config_name,
-           .parse_config_name = parse_mma_multistage_config_name,
-           .parameters = mma_multistage_parameters,
-           .with_parameters = mma_multistage_with_parameters,
-           .template_file = "mma_multistage.cu",
-           .render_input = mma_multistage_render_input,
-           .entries = mma_multistage_entries,
-           .workspace_bytes = mma_multistage_workspace_bytes,
-           .owner = mma_multistage_owner},
-    Family{.name = "simt_hierarchical",
-           .summary =
-               "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline",
-           .math_unit = MathUnit::fp32_cores,
-           // 16-bit types have tensor cores.
-           .volunteers = [](const GemmSpec& spec) { return spec.a == DataType::f32; },
-           .unsupported = simt_hierarchical_unsupported,
-           .candidates = simt_hierarchical_candidates,
-           .violations = simt_hierarchical_violations,
-           .objections = simt_hierarchical_objections,
-           .anatomy = simt_hierarchical_anatomy,
-           .cost = simt_hierarchical_cost,
-           .config_name = simt_hierarchical_config_name,
-           .parse_config_name = parse_simt_hierarchical_config_name,
-           .parameters = simt_hierarchical_parameters,
-           .with_parameters = simt_hierarchical_with_parameters,
-           .template_file = "simt_hierarchical.cu",
-           .render_input = simt_hierarchical_render_input,
-           .entries = simt_hierarchical_entries,
-           .workspace_bytes = simt_hierarchical_workspace_bytes,
-           .owner = simt_hierarchical_owner},
-    simt_family<SimtNaive>(),
-    simt_family<SimtTile2d>(),
-    simt_family<SimtTile2dShared>(),
-    simt_family<SimtOuterProduct>(),
-    simt_family<SimtOuterProductTile2d>(),
-    Family{.name = "wmma_multistage",
-           .summary =
-               "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which "
-               "can be left out",
-           .unsupported = wmma_multistage_unsupported,
-           .candidates = wmma_multistage_candidates,
-           .violations = wmma_multistage_violations,
-           .objections = wmma_multistage_objections,
-           .anatomy = wmma_multistage_anatomy,
-           .cost = wmma_multistage_cost,
-           .config_name = wmma_multistage_config_name,
-           .parse_config_name = parse_wmma_multistage_config_name,
-           .parameters = wmma_multistage_parameters,
-           .with_parameters = wmma_multistage_with_parameters,
-           .template_file = "wmma_multistage.cu",
-           .render_input = wmma_multistage_render_input,
-           .entries = wmma_multistage_entries,
-           .workspace_bytes = wmma_multistage_workspace_bytes,
-           .owner = wmma_multistage_owner},
-    Family{.name = "simt_long_k",
-           .summary = "f32 on FP32 cores for a small result of a long K: blocks, warps and lanes share out K",
-           .math_unit = MathUnit::fp32_cores,
-           .volunteers = simt_long_k_volunteers,
-           .unsupported = simt_long_k_unsupported,
-           .candidates = simt_long_k_candidates,
-           .violations = simt_long_k_violations,
-           .objections = simt_long_k_objections,
-           .anatomy = simt_long_k_anatomy,
-           .cost = simt_long_k_cost,
-           .config_name = simt_long_k_config_name,
-           .parse_config_name = parse_simt_long_k_config_name,
-           .parameters = simt_long_k_parameters,
-           .with_parameters = simt_long_k_with_parameters,
-           .template_file = "simt_long_k.cu",
-           .render_input = simt_long_k_render_input,
-           .entries = simt_long_k_entries,
-           .workspace_bytes = simt_long_k_workspace_bytes,
-           .owner = simt_long_k_owner},
+/// A typed family behind the functions that everybody else calls: each takes its own struct out of the config.
+template <typename Typed>
+struct Adapter {
+    using Config = typename Typed::Config;
+    static const Config& own(const KernelConfig& config) { return std::get<Config>(config.family); }
+
+    static std::vector<KernelConfig> candidates(const GemmSpec& spec, const GpuModel& gpu) {
+        std::vector<KernelConfig> configs;
+        for (const Config& config : Typed::candidates(spec, gpu)) configs.push_back({config});
+        return configs;
+    }
+    static KernelConfig parse_config_name(std::string_view name) { return {Typed::parse_config_name(name)}; }
+    static KernelConfig with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
+        return {Typed::with_parameters(own(config), parameters)};
+    }
+
+    static constexpr bool (*selected_by_default())(const GemmSpec&) {
+        if constexpr (requires { &Typed::selected_by_default; }) return Typed::selected_by_default;
+        return nullptr;
+    }
+
+    static constexpr Family row() {
+        return {.name = Typed::kName,
+                .summary = Typed::kSummary,
+                .math_unit = Typed::kMathUnit,
+                .selected_by_default = selected_by_default(),
+                .unsupported = Typed::unsupported,
+                .candidates = candidates,
+                .violations = [](const GemmSpec& spec, const KernelConfig& config,
+                                 const Arch& arch) { return Typed::violations(spec, own(config), arch); },
+                .discouraged = [](const GemmSpec& spec,
+                                  const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
+                .anatomy = [](const GemmSpec& spec,
+                              const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },
+                .cost = [](const GemmSpec& spec, const KernelConfig& config,
+                           const GpuModel& gpu) { return Typed::cost(spec, own(config), gpu); },
+                .config_name = [](const GemmSignature& signature,
+                                  const KernelConfig& config) { return Typed::config_name(signature, own(config)); },
+                .parse_config_name = parse_config_name,
+                .parameters = [](const KernelConfig& config) { return Typed::parameters(own(config)); },
+                .with_parameters = with_parameters,
+                .template_file = Typed::kTemplateFile,
+                .render_input = [](const GemmSignature& signature,
+                                   const KernelConfig& config) { return Typed::render_input(signature, own(config)); },
+                .entries = [](const GemmSignature& signature,
+                              const KernelConfig& config) { return Typed::entries(signature, own(config)); },
+                .workspace_bytes = [](const GemmSpec& spec,
+                                      const KernelConfig& config) { return Typed::workspace_bytes(spec, own(config)); },
+                .owner = [](const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+                            std::int64_t column) { return Typed::owner(spec, own(config), row, column); }};
+    }
 };
-static_assert(kFamilies.size() == std::variant_size_v<decltype(KernelConfig::family)>);
+
+template <typename... Typed>
+constexpr std::array<Family, sizeof...(Typed)> rows(FamilyList<Typed...> /*families*/) {
+    return {Adapter<Typed>::row()...};
+}
+
+/// In the order of KernelConfig's variant, as both come from one list.
+constexpr auto kFamilies = rows(AllFamilies());
 
 }  // namespace
 

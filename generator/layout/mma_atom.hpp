@@ -1,8 +1,8 @@
 #pragma once
 
+#include "generator/base/tile_shape.hpp"
 #include "generator/layout/mma_type.hpp"
 #include "generator/layout/tv_layout.hpp"
-#include "generator/tile_shape.hpp"
 
 #include <cstdint>
 #include <span>

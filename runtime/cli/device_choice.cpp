@@ -1,6 +1,6 @@
 #include "runtime/cli/device_choice.hpp"
 
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/target.hpp"
 #include "runtime/device/device_name.hpp"

@@ -1,5 +1,5 @@
+#include "generator/base/nearest_name.hpp"
 #include "generator/generate.hpp"
-#include "generator/nearest_name.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/cli/disassembler.hpp"
 #include "runtime/cli/exit_codes.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "generator/families/family.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/cli/output.hpp"

@@ -1,5 +1,5 @@
+#include "generator/families/kernel_config.hpp"
 #include "generator/heuristics.hpp"
-#include "generator/kernel_config.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/cli/measurement.hpp"
 
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "runtime/cli/exit_codes.hpp"

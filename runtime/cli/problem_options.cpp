@@ -1,6 +1,6 @@
 #include "runtime/cli/problem_options.hpp"
 
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/toolbox.hpp"

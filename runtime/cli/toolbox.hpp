@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/renderer.hpp"
+#include "generator/base/renderer.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/compiler/compiler.hpp"

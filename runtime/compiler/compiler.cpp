@@ -1,6 +1,6 @@
 #include "runtime/compiler/compiler.hpp"
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/compiler/compile_message.hpp"
 #include "runtime/compiler/nvrtc.hpp"

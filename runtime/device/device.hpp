@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/arch.hpp"
-#include "generator/kernel_source.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/base/kernel_source.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/device/device_name.hpp"

@@ -1,7 +1,7 @@
 #include "runtime/device/device_name.hpp"
 
-#include "generator/arch.hpp"
-#include "generator/nearest_name.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/kernel_source.hpp"
+#include "generator/base/kernel_source.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

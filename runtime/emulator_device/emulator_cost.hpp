@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "runtime/emulator/counters.hpp"
 
 #include <cstdint>

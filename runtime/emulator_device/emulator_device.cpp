@@ -1,7 +1,7 @@
 #include "runtime/emulator_device/emulator_device.hpp"
 
+#include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"
-#include "generator/occupancy.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/support/hash.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/kernel_config.hpp"
+#include "generator/families/kernel_config.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/device/device.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/kernel_source.hpp"
+#include "generator/base/kernel_source.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/compiler/compiler.hpp"
 

@@ -1,7 +1,7 @@
 #include "runtime/export/export_launcher.hpp"
 
+#include "generator/families/kernel_config.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
-#include "generator/kernel_config.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/export/export_text.hpp"
 

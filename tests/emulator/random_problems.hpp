@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/arch.hpp"
-#include "generator/kernel_config.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/families/kernel_config.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/verify/verify.hpp"
 

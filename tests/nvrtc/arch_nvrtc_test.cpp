@@ -1,4 +1,4 @@
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 #include "tests/catch.hpp"
 

@@ -1,8 +1,8 @@
 /// What ptxas makes of the plain SIMT families.
 
+#include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
-#include "generator/occupancy.hpp"
 #include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"

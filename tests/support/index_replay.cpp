@@ -1,7 +1,7 @@
 #include "tests/support/index_replay.hpp"
 
-#include "generator/families/mma_multistage/rasterization.hpp"
 #include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "runtime/device/launch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/kernel_config.hpp"
+#include "generator/families/kernel_config.hpp"
 
 #include <array>
 #include <string>

@@ -1,6 +1,6 @@
 #include "tests/support/tuning_records.hpp"
 
-#include "generator/renderer.hpp"
+#include "generator/base/renderer.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
 

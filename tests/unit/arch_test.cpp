@@ -1,4 +1,4 @@
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 

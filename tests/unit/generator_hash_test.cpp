@@ -1,6 +1,6 @@
 #include "generator/generator_hash.hpp"
 
-#include "generator/renderer.hpp"
+#include "generator/base/renderer.hpp"
 #include "runtime/compiler/compiler.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"

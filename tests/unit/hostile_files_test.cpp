@@ -1,6 +1,6 @@
 // What a file from elsewhere may hold to crash its reader, to keep it busy for ever or to take all memory.
 
-#include "generator/condition.hpp"
+#include "generator/base/condition.hpp"
 #include "generator/layout/layout_expression.hpp"
 #include "runtime/cache/cache_meta.hpp"
 #include "runtime/support/hash.hpp"

@@ -1,4 +1,4 @@
-#include "generator/kernel_config.hpp"
+#include "generator/families/kernel_config.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/random_spec.hpp"

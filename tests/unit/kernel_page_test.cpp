@@ -1,4 +1,5 @@
 #include "generator/draw/kernel_page.hpp"
+#include "generator/families/mma_multistage/block_work.hpp"
 
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"

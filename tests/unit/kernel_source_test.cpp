@@ -1,4 +1,4 @@
-#include "generator/kernel_source.hpp"
+#include "generator/base/kernel_source.hpp"
 #include "tests/catch.hpp"
 
 using namespace jitgemm;

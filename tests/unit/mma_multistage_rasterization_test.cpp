@@ -1,4 +1,5 @@
-#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/families/mma_multistage/block_work.hpp"
+#include "generator/families/shared/rasterization.hpp"
 
 #include "runtime/support/file_system.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-#include "generator/families/mma_multistage/constraints.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/heuristics.hpp"
@@ -171,7 +171,7 @@ TEST_CASE("a legal swizzle leaves no conflict in any tile, also in those no heur
                         c.double_buffer = block_k > 16;
                         GemmSpec spec = spec_of(layout, 1024, 1024, 1024);
                         spec.align_a = spec.align_b = align;
-                        if (!mma_multistage_violations(resolved(spec), {c}, find_arch("sm_90a")).empty()) continue;
+                        if (!MmaMultistage::violations(resolved(spec), {c}, find_arch("sm_90a")).empty()) continue;
                         const auto accesses = mma_multistage_shared_accesses(signature(spec), c);
                         INFO(kernel_name({signature(spec), {c}}));
                         REQUIRE(mainloop_slowdown(accesses) == 1.0);
@@ -190,11 +190,11 @@ TEST_CASE(
     const double slowdown = mma_multistage_conflict_slowdown(signature(spec), padded);
     CHECK(slowdown == Approx((128.0 + 128 + 256) / (64 + 64 + 256)));  // copies twice, ldmatrix as before
 
-    const auto objections = mma_multistage_objections(spec, {padded});
+    const auto objections = MmaMultistage::discouraged(spec, {padded});
     REQUIRE(objections.size() == 2);
     CHECK_THAT(objections.front(), ContainsSubstring("cp.async A") && ContainsSubstring("128 wavefronts") &&
                                        ContainsSubstring("64 would do"));
-    CHECK(mma_multistage_objections(spec, {MmaMultistageConfig{}}).empty());
+    CHECK(MmaMultistage::discouraged(spec, {MmaMultistageConfig{}}).empty());
 
     Selection selection;
     selection.parameters = {{"shared", "padding"}};

@@ -1,9 +1,7 @@
 #include "generator/families/family.hpp"
-#include "generator/families/mma_multistage/constraints.hpp"
 #include "generator/families/mma_multistage/cost.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
-#include "generator/families/mma_multistage/names.hpp"
-#include "generator/families/mma_multistage/render.hpp"
 #include "generator/heuristics.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
@@ -27,7 +25,7 @@ GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, 
 std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spec = spec_of(GemmLayout::tn),
                           std::string_view arch = "sm_90a") {
     std::string text;
-    for (const std::string& reason : mma_multistage_violations(spec, {config}, find_arch(arch))) text += reason + "\n";
+    for (const std::string& reason : MmaMultistage::violations(spec, {config}, find_arch(arch))) text += reason + "\n";
     return text;
 }
 
@@ -36,35 +34,34 @@ std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spe
 TEST_CASE("the default config fits, and its name reads back") {
     const MmaMultistageConfig config;
     CHECK(violations_of(config).empty());
-    const std::string name = mma_multistage_config_name(signature(spec_of(GemmLayout::tn)), {config});
+    const std::string name = MmaMultistage::config_name(signature(spec_of(GemmLayout::tn)), {config});
     CHECK(name == "block128x128x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_sw64_db1_group8m_epi-smem_split1_pack-none");
-    CHECK(parse_mma_multistage_config_name(name) == KernelConfig{config});
+    CHECK(MmaMultistage::parse_config_name(name) == config);
 }
 
 TEST_CASE("every candidate's name reads back, for every layout") {
     for (const GemmLayout layout : kLayouts) {
         const GemmSpec spec = spec_of(layout, 777, 333, 4097);
-        for (const KernelConfig& config : mma_multistage_candidates(spec, find_gpu("h200"))) {
-            const std::string name = mma_multistage_config_name(signature(spec), config);
-            REQUIRE(parse_mma_multistage_config_name(name) == config);
+        for (const MmaMultistageConfig& config : MmaMultistage::candidates(spec, find_gpu("h200"))) {
+            const std::string name = MmaMultistage::config_name(signature(spec), config);
+            REQUIRE(MmaMultistage::parse_config_name(name) == config);
         }
     }
 }
 
 TEST_CASE("parameters set what they name and read back") {
-    const KernelConfig config{MmaMultistageConfig{}};
-    const KernelConfig changed = mma_multistage_with_parameters(config, {{"block", "64x256x64"},
-                                                                         {"warp", "32x64"},
-                                                                         {"stages", "3"},
-                                                                         {"shared", "padding"},
-                                                                         {"rasterization", "row"},
-                                                                         {"double_buffer", "false"},
-                                                                         {"epilogue", "reg"},
-                                                                         {"split_k", "2"},
-                                                                         {"reduction", "cluster"},
-                                                                         {"ldsm_b", "2"},
-                                                                         {"pack", "ab"}});
-    const auto& c = std::get<MmaMultistageConfig>(changed.family);
+    const MmaMultistageConfig config;
+    const MmaMultistageConfig c = MmaMultistage::with_parameters(config, {{"block", "64x256x64"},
+                                                                          {"warp", "32x64"},
+                                                                          {"stages", "3"},
+                                                                          {"shared", "padding"},
+                                                                          {"rasterization", "row"},
+                                                                          {"double_buffer", "false"},
+                                                                          {"epilogue", "reg"},
+                                                                          {"split_k", "2"},
+                                                                          {"reduction", "cluster"},
+                                                                          {"ldsm_b", "2"},
+                                                                          {"pack", "ab"}});
     CHECK(c.block == TileShape{64, 256, 64});
     CHECK(c.warp == TileShape{32, 64, 64});
     CHECK(c.stages == 3);
@@ -77,10 +74,10 @@ TEST_CASE("parameters set what they name and read back") {
     CHECK(c.reduction == Reduction::cluster);
     CHECK(c.ldmatrix_b == 2);
     CHECK(c.pack == Pack::ab);
-    CHECK(mma_multistage_with_parameters(config, mma_multistage_parameters(changed)) == changed);
-    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stagez", "3"}}),
+    CHECK(MmaMultistage::with_parameters(config, MmaMultistage::parameters(c)) == c);
+    CHECK_THROWS_WITH(MmaMultistage::with_parameters(config, {{"stagez", "3"}}),
                       ContainsSubstring("did you mean 'stages'"));
-    CHECK_THROWS_WITH(mma_multistage_with_parameters(config, {{"stages", "three"}}),
+    CHECK_THROWS_WITH(MmaMultistage::with_parameters(config, {{"stages", "three"}}),
                       ContainsSubstring("'three' is not a number"));
 }
 
@@ -192,9 +189,9 @@ TEST_CASE("an ldmatrix that does not divide the matrices is refused with both co
 TEST_CASE("types and architectures no config serves") {
     GemmSpec spec = gemm_spec_of_type(DataType::e4m3);
     spec.m = spec.n = spec.k = 64;
-    CHECK_THAT(mma_multistage_unsupported(resolved(spec), find_arch("sm_90a")).front(),
+    CHECK_THAT(MmaMultistage::unsupported(resolved(spec), find_arch("sm_90a")).front(),
                ContainsSubstring("not e4m3 by e4m3"));
-    CHECK(mma_multistage_unsupported(spec_of(GemmLayout::tn), find_arch("sm_80")).empty());
+    CHECK(MmaMultistage::unsupported(spec_of(GemmLayout::tn), find_arch("sm_80")).empty());
 }
 
 TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 bytes") {
@@ -205,7 +202,7 @@ TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 byt
         spec.m = spec.n = 512;
         spec.k = 1024;
         spec.lda = ld;
-        const MmaMultistageGeometry g = geometry(signature(spec), c);
+        const TensorCoreGeometry g = geometry(signature(spec), c);
         CHECK(g.a.vector_bytes == bytes);
         CHECK(g.a.async == async);
         CHECK(g.b.vector_bytes == 16);
@@ -229,7 +226,7 @@ TEST_CASE("every element of D has one owner, and an owner at most one element", 
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
         for (std::int64_t row = 0; row < spec.m; ++row)
             for (std::int64_t column = 0; column < spec.n; ++column) {
-                const ElementOwner owner = mma_multistage_owner(spec, {c}, row, column);
+                const ElementOwner owner = MmaMultistage::owner(spec, {c}, row, column);
                 REQUIRE(owner.block < blocks);
                 REQUIRE(owner.warp < 4);
                 REQUIRE(owner.lane < 32);
@@ -244,7 +241,7 @@ TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divid
         const GemmSpec spec = spec_of(layout, 4096, 4096, 4096);
         for (const Candidate& candidate : list_candidates(spec, find_gpu("h200")).accepted) {
             const auto& c = std::get<MmaMultistageConfig>(candidate.config.family);
-            const MmaMultistageGeometry g = geometry(signature(spec), c);
+            const TensorCoreGeometry g = geometry(signature(spec), c);
             const MmaAtom& atom = *find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
             const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
             for (const auto& [operand, shape, x] :
@@ -270,10 +267,10 @@ TEST_CASE("the workspace holds packed operands and partial sums") {
     spec.k = 77;
     spec = resolved(spec);
     MmaMultistageConfig c;
-    CHECK(mma_multistage_workspace_bytes(spec, {c}) == 0);
+    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 0);
     c.split_k = 3;
-    CHECK(mma_multistage_workspace_bytes(spec, {c}) == 3 * 100 * 36 * 4);
+    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 3 * 100 * 36 * 4);
     c.pack = Pack::ab;
     // 100 rows of 80 elements is 16000 bytes, 33 rows 5280: each on the next multiple of 256.
-    CHECK(mma_multistage_workspace_bytes(spec, {c}) == 16128 + 5376 + 3 * 100 * 36 * 4);
+    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 16128 + 5376 + 3 * 100 * 36 * 4);
 }

@@ -17,8 +17,9 @@ namespace {
 
 /// Compiles a peer written in C, as its author would. False where there is no C compiler.
 bool compile_peer(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-    std::ofstream(folder / (name + ".c")) << "#include <jitgemm/jitgemm_peer.h>\n#include <stdlib.h>\n#include <string.h>\n"
-                                          << text;
+    std::ofstream(folder / (name + ".c"))
+        << "#include <jitgemm/jitgemm_peer.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        << text;
     const std::string command =
         fmt::format("cc -std=c99 -Wall -Werror -pedantic -shared -fPIC -I {}/include {} -o {} 2>/dev/null",
                     JITGEMM_SOURCE_DIR, folder / (name + ".c"), folder / (name + ".so"));

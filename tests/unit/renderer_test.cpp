@@ -1,4 +1,4 @@
-#include "generator/renderer.hpp"
+#include "generator/base/renderer.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 

@@ -58,7 +58,7 @@ TEST_CASE("SIMT families are chosen by name only") {
     for (const std::string_view name : kSimtFamilies) {
         const Family& family = find_family(name);
         INFO(name);
-        CHECK(family.volunteers == nullptr);
+        CHECK(family.selected_by_default == nullptr);
         CHECK(family.math_unit == MathUnit::fp32_cores);
         const auto list = list_candidates(problem(100, 100, 100), find_gpu("h200"), selected(name));
         CHECK_FALSE(list.accepted.empty());

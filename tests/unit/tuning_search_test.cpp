@@ -213,4 +213,3 @@ TEST_CASE("model strategy: within 3 % of exhaustive on 95 of 100 landscapes, wit
         CHECK(tried <= 8000);
     }
 }
-

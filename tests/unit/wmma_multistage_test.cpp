@@ -1,6 +1,5 @@
-#include "generator/families/wmma_multistage/constraints.hpp"
+#include "generator/families/wmma_multistage/family.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
-#include "generator/families/wmma_multistage/render.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -32,7 +31,7 @@ WmmaMultistageConfig config_with(const std::string& parameters) {
 }
 
 std::vector<std::string> violations(const GemmSpec& spec, const std::string& parameters) {
-    return wmma_multistage_violations(spec, {config_with(parameters)}, find_arch("sm_80"));
+    return WmmaMultistage::violations(spec, {config_with(parameters)}, find_arch("sm_80"));
 }
 
 WmmaMultistageConfig random_config(std::mt19937& random) {
@@ -82,7 +81,7 @@ TEST_CASE("wmma_multistage: the defaults are the well-known set, and have that n
           "wmma_multistage_tn_a-f16_b-f16_c-none_d-f16t_acc-f16_block256x128x32_warp64x64_mma16x16x16_stages3_pad8_"
           "async1_cg_l2-128_db1_raster-zigzag_group16_align16.16.16");
     CHECK(violations(spec, "").empty());
-    const MmaMultistageGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
+    const TensorCoreGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
     CHECK(g.threads == 8 * 32);
     CHECK(g.pipeline_bytes == 3 * (256 + 128) * (32 + 8) * 2);
 }
@@ -164,7 +163,7 @@ TEST_CASE("wmma_multistage: rules that need more than one parameter") {
 TEST_CASE("wmma_multistage: types and architectures it does not serve") {
     GemmSpec spec = sized(64, 64, 64);
     spec.a = DataType::f16;
-    CHECK_THAT(wmma_multistage_unsupported(spec, find_arch("sm_80")).front(),
+    CHECK_THAT(WmmaMultistage::unsupported(spec, find_arch("sm_80")).front(),
                ContainsSubstring("wmma_multistage multiplies f16 by f16 or bf16 by bf16, not f16 by bf16"));
 }
 
@@ -174,11 +173,11 @@ TEST_CASE("wmma_multistage: alignment and async decide how operands are copied")
           std::tuple{1025, 16, false, true}}) {
         GemmSpec spec = sized(512, 512, 1024);
         spec.lda = ld;
-        const MmaMultistageGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
+        const TensorCoreGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
         CHECK(g.a.vector_bytes == bytes);
         CHECK(g.a.async == async);
         CHECK(g.a.shifted == shifted);
-        const MmaMultistageGeometry through_registers = geometry(signature(spec), config_with("async=0"));
+        const TensorCoreGeometry through_registers = geometry(signature(spec), config_with("async=0"));
         CHECK_FALSE(through_registers.a.async);
         CHECK(through_registers.a.shifted == (ld != 1024));
         CHECK_FALSE(through_registers.b.shifted);
@@ -200,18 +199,18 @@ TEST_CASE("wmma_multistage: candidates serve every layout, alignment and type, w
 
 TEST_CASE("wmma_multistage: the owner of an element is its block and warp") {
     const GemmSpec spec = f16_spec(300, 200, 64);
-    const KernelConfig config{config_with("block=64x32x32,warp=32x16,rasterization=zigzag,group=3")};
+    const WmmaMultistageConfig config = config_with("block=64x32x32,warp=32x16,rasterization=zigzag,group=3");
     std::map<std::pair<std::int64_t, int>, int> elements;
     for (std::int64_t row = 0; row < spec.m; ++row)
         for (std::int64_t column = 0; column < spec.n; ++column) {
-            const ElementOwner owner = wmma_multistage_owner(spec, config, row, column);
+            const ElementOwner owner = WmmaMultistage::owner(spec, config, row, column);
             REQUIRE(owner.lane == ElementOwner::kUnknown);
             REQUIRE(owner.block < block_count({64, 32, 1}, spec.m, spec.n));
             REQUIRE(owner.warp < 4);
             ++elements[{owner.block, owner.warp}];
         }
     for (const auto& [owner, count] : elements) CHECK(count <= 32 * 16);
-    CHECK(wmma_multistage_owner(spec, config, 33, 17).warp == 3);
+    CHECK(WmmaMultistage::owner(spec, config, 33, 17).warp == 3);
 }
 
 TEST_CASE("wmma_multistage: each ladder step changes the text, and leaves no macro in it") {

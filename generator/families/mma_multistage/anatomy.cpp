@@ -1,4 +1,4 @@
-#include "generator/families/mma_multistage/anatomy.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
@@ -58,7 +58,7 @@ std::string trans_reason(const OperandView& view) {
                        view.row_letter == 'm' ? 'M' : 'N');
 }
 
-OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     OperandPath path;
     path.operand = view.operand;
     path.k_major = view.geometry.k_major;
@@ -73,10 +73,10 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
 
 }  // namespace
 
-KernelAnatomy mma_multistage_anatomy(const GemmSpec& spec, const KernelConfig& config) {
-    const auto& c = std::get<MmaMultistageConfig>(config.family);
+KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
     const GemmSignature problem = signature(spec);
-    const MmaMultistageGeometry g = geometry(problem, c);
+    const TensorCoreGeometry g = geometry(problem, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
     const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};
     KernelAnatomy anatomy;

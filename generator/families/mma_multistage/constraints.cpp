@@ -1,9 +1,9 @@
-#include "generator/families/mma_multistage/constraints.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 
+#include "generator/base/kernel_source.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
-#include "generator/kernel_source.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/mma_atom.hpp"
 #include "generator/layout/swizzle.hpp"
@@ -50,14 +50,14 @@ void check_atom(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfi
     }
 }
 
-void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const TileShape repetitions{g.tiles_m, g.tiles_n, 1};
     for (const auto& [operand, x] : {std::pair{Operand::a, c.ldmatrix_a}, std::pair{Operand::b, c.ldmatrix_b}})
         for (std::string& reason : ldmatrix_violations(operand, x, c.mma, repetitions))
             reasons.push_back(std::move(reason));
 }
 
-void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (c.stages < kMinStages || c.stages > kMaxStages)
         reasons.push_back(fmt::format("stages = {} is outside {} to {}", c.stages, kMinStages, kMaxStages));
     if (c.double_buffer && g.k_steps % 2 != 0)
@@ -81,7 +81,7 @@ void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch&
         reasons.emplace_back("reduction = cluster adds up in shared memory, so that epilogue = reg can't be");
 }
 
-void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (c.epilogue == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
         reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
                                       c.warp.n, g.vector_d));
@@ -102,15 +102,17 @@ void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageCo
 
 }  // namespace
 
-Reasons mma_multistage_unsupported(const GemmSpec& spec, const Arch& arch) {
+bool MmaMultistage::selected_by_default(const GemmSpec&) { return true; }
+
+Reasons MmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
     return unsupported_on_tensor_cores("mma_multistage", spec, arch);
 }
 
-Reasons mma_multistage_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
-    Reasons reasons = mma_multistage_unsupported(spec, arch);
+Reasons MmaMultistage::violations(const GemmSpec& spec, const MmaMultistageConfig& config, const Arch& arch) {
+    Reasons reasons = MmaMultistage::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const auto& c = std::get<MmaMultistageConfig>(config.family);
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    const MmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c);
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);

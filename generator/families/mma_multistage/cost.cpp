@@ -1,11 +1,11 @@
 #include "generator/families/mma_multistage/cost.hpp"
 
+#include "generator/base/roofline.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/layout/copy_atom.hpp"
-#include "generator/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +75,8 @@ std::vector<Reduction> reductions(int splits, const Arch& arch) {
     return {Reduction::workspace};
 }
 
-void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const Arch& arch, const Tile& tile) {
+void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const Arch& arch,
+                  const Tile& tile) {
     const std::vector<Pack> packs = packings(spec);
     for (const int block_k : kBlockKs) {
         if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
@@ -115,7 +116,7 @@ struct UnitCycles {
 
 UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostConstants& constants) {
     const MmaMultistageConfig& c = in.config;
-    const MmaMultistageGeometry& g = in.geometry;
+    const TensorCoreGeometry& g = in.geometry;
     const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
@@ -137,7 +138,7 @@ double friction(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaCos
 double k_block_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
                       const MmaCostConstants& constants) {
     const MmaMultistageConfig& c = in.config;
-    const MmaMultistageGeometry& g = in.geometry;
+    const TensorCoreGeometry& g = in.geometry;
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
     const double math = unit.tensor * (1 + constants.lone_warp / warps_per_scheduler) + unit.copies;
     const double units =
@@ -178,8 +179,8 @@ double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCo
 
 }  // namespace
 
-std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const GpuModel& gpu) {
-    std::vector<KernelConfig> candidates;
+std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<MmaMultistageConfig> candidates;
     for (const Tile& tile : kTiles) {
         add_variants(candidates, spec, *gpu.arch, tile);
         const Tile turned{tile.block_n, tile.block_m, tile.warp_n, tile.warp_m};
@@ -189,19 +190,19 @@ std::vector<KernelConfig> mma_multistage_candidates(const GemmSpec& spec, const 
     return candidates;
 }
 
-CostEstimate mma_multistage_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-    const auto& c = std::get<MmaMultistageConfig>(config.family);
+CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig& config, const GpuModel& gpu) {
+    const MmaMultistageConfig& c = config;
     return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
 }
 
-CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
+CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
                                const GpuModel& gpu) {
     if (resident_blocks(g, *gpu.arch) == 0) return {};
     return mma_pipeline_cost(mma_cost_inputs(spec, c, g), gpu, mma_cost_constants(gpu));
 }
 
 MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
-                              const MmaMultistageGeometry& geometry) {
+                              const TensorCoreGeometry& geometry) {
     const GemmSignature problem = signature(spec);
     return {spec, problem, config, geometry, mma_multistage_conflict_slowdown(problem, config)};
 }

@@ -1,18 +1,14 @@
 #include "generator/families/mma_multistage/geometry.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
-#include "generator/round_up.hpp"
 
 #include <algorithm>
 
 namespace jitgemm {
 namespace {
-
-constexpr int kOtherRegisters = 46;  // addresses, predicates, loop state: what ptxas takes beyond fragments
-
-int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
 
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
     if (config.epilogue == EpilogueStore::registers) return 0;
@@ -26,44 +22,14 @@ int output_vector(const GemmSignature& signature, const MmaMultistageConfig& con
 
 }  // namespace
 
-int MmaMultistageGeometry::registers() const {
-    return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
-}
-
-OperandGeometry operand_geometry(const OperandTraits& traits) {
-    OperandGeometry operand;
-    operand.k_major = traits.k_major;
-    operand.async = traits.may_be_async && widest_cp_async(traits.alignment) != nullptr;
-    operand.shifted = !operand.async && traits.alignment < kChunkBytes;
-    operand.vector_bytes = operand.async ? traits.alignment : kChunkBytes;
-    operand.tile_rows = traits.k_major ? traits.mn_extent : traits.block_k;
-    operand.row_bytes = (traits.k_major ? traits.block_k : traits.mn_extent) * kElementBytes;
-    operand.pitch_bytes = operand.row_bytes + traits.padding_bytes;
-    operand.stage_bytes = bounded_product(operand.tile_rows, operand.pitch_bytes);
-    operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
-    const int rows_per_pass = safe_quotient(traits.threads, operand.vectors_per_row);
-    operand.passes = ceil_div(operand.tile_rows, rows_per_pass);
-    return operand;
-}
-
-int staging_registers(const OperandGeometry& operand) {
-    constexpr int kVectorRegisters = kChunkBytes / 4;  // two vectors where they have to be shifted
-    return operand.async ? 0 : bounded_product(operand.passes, kVectorRegisters, operand.shifted ? 2 : 1);
-}
-
-int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk) {
-    return layout == SharedLayout::swizzle ? swizzled_offset(operand.row_bytes, row, chunk)
-                                           : row * operand.pitch_bytes + chunk * kChunkBytes;
-}
-
-MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    MmaMultistageGeometry g;
-    g.warps_m = safe_quotient(config.block.m, config.warp.m);
-    g.warps_n = safe_quotient(config.block.n, config.warp.n);
+TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    TensorCoreGeometry g;
+    g.warps_m = quotient_or_zero(config.block.m, config.warp.m);
+    g.warps_n = quotient_or_zero(config.block.n, config.warp.n);
     g.threads = bounded_product(g.warps_m, g.warps_n, 32);
-    g.k_steps = safe_quotient(config.block.k, config.mma.k);
-    g.tiles_m = safe_quotient(config.warp.m, config.mma.m);
-    g.tiles_n = safe_quotient(config.warp.n, config.mma.n);
+    g.k_steps = quotient_or_zero(config.block.k, config.mma.k);
+    g.tiles_m = quotient_or_zero(config.warp.m, config.mma.m);
+    g.tiles_n = quotient_or_zero(config.warp.n, config.mma.n);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
     g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
     const int fragment = bounded_product(config.warp.m + config.warp.n, config.mma.k) / 64;
@@ -92,14 +58,5 @@ MmaMultistageGeometry geometry(const GemmSignature& signature, const MmaMultista
     g.shared_bytes = std::max(g.pipeline_bytes, g.epilogue_bytes);
     return g;
 }
-
-Occupancy occupancy(const MmaMultistageGeometry& g, const Arch& arch) {
-    return occupancy({.threads = g.threads,
-                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
-                      .shared_bytes = g.shared_bytes},
-                     arch);
-}
-
-int resident_blocks(const MmaMultistageGeometry& g, const Arch& arch) { return occupancy(g, arch).blocks(); }
 
 }  // namespace jitgemm

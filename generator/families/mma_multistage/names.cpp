@@ -1,9 +1,9 @@
-#include "generator/families/mma_multistage/names.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 
+#include "generator/base/nearest_name.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/layout/swizzle.hpp"
-#include "generator/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 4> kPackNames{"none", "a", "b", "ab"};  /
 
 std::string_view name_of(Pack pack) { return kPackNames[static_cast<std::size_t>(pack)]; }
 
-std::string shared_token(const MmaMultistageGeometry& g, SharedLayout layout) {
+std::string shared_token(const TensorCoreGeometry& g, SharedLayout layout) {
     if (layout == SharedLayout::padding) return "pad8";
     const int a = swizzle_span(g.a.pitch_bytes);
     const int b = swizzle_span(g.b.pitch_bytes);
@@ -162,9 +162,9 @@ const Parameter* find_parameter(std::string_view name) {
 
 }  // namespace
 
-std::string mma_multistage_config_name(const GemmSignature& signature, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature, c);
+std::string MmaMultistage::config_name(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature, c);
     return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}{}_pack-{}",
                        c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a,
                        g.a.k_major ? 'n' : 't', c.ldmatrix_b, g.b.k_major ? 'n' : 't', c.stages,
@@ -173,7 +173,7 @@ std::string mma_multistage_config_name(const GemmSignature& signature, const Ker
                        c.reduction == Reduction::cluster ? "-cluster" : "", name_of(c.pack));
 }
 
-KernelConfig parse_mma_multistage_config_name(std::string_view name) {
+MmaMultistageConfig MmaMultistage::parse_config_name(std::string_view name) {
     MmaMultistageConfig config;
     TextReader rest(name);
     for (const NameToken& expected : kNameTokens) {
@@ -189,8 +189,8 @@ KernelConfig parse_mma_multistage_config_name(std::string_view name) {
     return {config};
 }
 
-ParameterMap mma_multistage_parameters(const KernelConfig& config) {
-    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
+ParameterMap MmaMultistage::parameters(const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
     return {{"block", fmt::format("{}x{}x{}", c.block.m, c.block.n, c.block.k)},
             {"warp", fmt::format("{}x{}", c.warp.m, c.warp.n)},
             {"mma", fmt::format("{}x{}x{}", c.mma.m, c.mma.n, c.mma.k)},
@@ -207,8 +207,8 @@ ParameterMap mma_multistage_parameters(const KernelConfig& config) {
             {"pack", std::string(name_of(c.pack))}};
 }
 
-KernelConfig mma_multistage_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    MmaMultistageConfig changed = config.as<MmaMultistageConfig>();
+MmaMultistageConfig MmaMultistage::with_parameters(const MmaMultistageConfig& config, const ParameterMap& parameters) {
+    MmaMultistageConfig changed = config;
     std::vector<std::string> reasons;
     for (const auto& [name, value] : parameters) {
         const Parameter* parameter = find_parameter(name);

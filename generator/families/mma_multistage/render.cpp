@@ -1,10 +1,11 @@
-#include "generator/families/mma_multistage/render.hpp"
+#include "generator/families/mma_multistage/block_work.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
-#include "generator/families/mma_multistage/rasterization.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/tensor_core_render.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
@@ -44,7 +45,7 @@ Macros tile_macros(const MmaMultistageConfig& c) {
 }
 
 void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
-                       const MmaMultistageGeometry& g) {
+                       const TensorCoreGeometry& g) {
     const bool split = c.splits_in_workspace();
     const bool read_c = s.c.has_value() && !split;
     const bool store_float = s.d == DataType::f32 || split;
@@ -62,7 +63,7 @@ void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultista
     macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
 }
 
-std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const bool split = c.splits_in_workspace();
     std::string text;
     text += tile_lines(c.block, c.warp);
@@ -101,7 +102,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     return text;
 }
 
-std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const MmaAtom* atom = find_mma_atom(c.mma, s.a, s.b, s.accumulator);
     return mma_wrapper(*atom) + "\n" + ldmatrix_wrapper(Operand::a, c.ldmatrix_a, !g.a.k_major) + "\n" +
            ldmatrix_wrapper(Operand::b, c.ldmatrix_b, !g.b.k_major);
@@ -109,9 +110,9 @@ std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, 
 
 }  // namespace
 
-RenderInput mma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature, c);
+RenderInput MmaMultistage::render_input(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature, c);
     RenderInput input;
     input.macros = tile_macros(c);
     add_copy_macros(input.macros, g.a, g.b);
@@ -123,9 +124,9 @@ RenderInput mma_multistage_render_input(const GemmSignature& signature, const Ke
     return input;
 }
 
-std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature, c);
+std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
     gemm.threads = g.threads;
@@ -141,18 +142,18 @@ std::vector<KernelEntry> mma_multistage_entries(const GemmSignature& signature, 
     return entries;
 }
 
-std::int64_t mma_multistage_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
+std::int64_t MmaMultistage::workspace_bytes(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
     std::int64_t workspace = 0;
     if (packs_a(c.pack)) workspace += packed_operand(Operand::a, spec).workspace_bytes();
     if (packs_b(c.pack)) workspace += packed_operand(Operand::b, spec).workspace_bytes();
     return workspace + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 
-ElementOwner mma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+ElementOwner MmaMultistage::owner(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t row,
                                   std::int64_t column) {
-    const MmaMultistageConfig& c = config.as<MmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    const MmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;

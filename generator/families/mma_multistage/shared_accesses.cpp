@@ -67,7 +67,7 @@ void add_ldmatrix(SharedAccess& access, const OperandTile& tile, const MmaMultis
     }
 }
 
-SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig& c, const MmaMultistageGeometry& g,
+SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
                              const MmaAtom& atom) {
     const bool is_a = tile.operand == Operand::a;
     const WarpGrid warps = is_a ? WarpGrid{g.warps_m, c.warp.m, g.warps_n} : WarpGrid{g.warps_n, c.warp.n, g.warps_m};
@@ -93,7 +93,7 @@ SharedAccess ldmatrix_access(const OperandTile& tile, const MmaMultistageConfig&
 }
 
 /// A warp lays pairs of sums into its strip of mma.m rows, fragment by fragment.
-SharedAccess epilogue_store(const MmaMultistageConfig& c, const MmaMultistageGeometry& g, const MmaAtom& atom) {
+SharedAccess epilogue_store(const MmaMultistageConfig& c, const TensorCoreGeometry& g, const MmaAtom& atom) {
     const int bytes = 2 * g.staged_bytes;
     SharedAccess access;
     access.what = "epilogue store";
@@ -111,8 +111,8 @@ SharedAccess epilogue_store(const MmaMultistageConfig& c, const MmaMultistageGeo
     return access;
 }
 
-void add_mainloop(std::vector<SharedAccess>& accesses, const MmaMultistageConfig& config,
-                  const MmaMultistageGeometry& g, const MmaAtom& atom) {
+void add_mainloop(std::vector<SharedAccess>& accesses, const MmaMultistageConfig& config, const TensorCoreGeometry& g,
+                  const MmaAtom& atom) {
     const OperandTile a{Operand::a, g.a, config.shared_layout};
     const OperandTile b{Operand::b, g.b, config.shared_layout};
     for (const OperandTile* tile : {&a, &b})
@@ -130,7 +130,7 @@ std::vector<SharedAccess> mainloop_accesses(const GemmSignature& signature, cons
 /// Staged sums (rows × columns) read back vector by vector, a lane each. `times(first)` is how often the 32 vectors from `first` on
 /// are read.
 template <typename Times>
-SharedAccess row_loads(std::string_view instruction, int rows, int columns, const MmaMultistageGeometry& g,
+SharedAccess row_loads(std::string_view instruction, int rows, int columns, const TensorCoreGeometry& g,
                        const Times& times) {
     const int vector_bytes = g.vector_d * g.staged_bytes;
     const int bytes = std::min(vector_bytes, kWidestAccess);
@@ -161,7 +161,7 @@ SharedAccess row_loads(std::string_view instruction, int rows, int columns, cons
 
 /// What the first block of a cluster reads of the whole tile, from its own shared memory and its peers': every split_k-th vector of
 /// each thread's.
-SharedAccess cluster_load(const MmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+SharedAccess cluster_load(const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     return row_loads("ld.shared::cluster", c.block.m, c.block.n, g,
                      [&](int first) { return first / g.threads % c.split_k == 0 ? c.split_k : 0; });
 }
@@ -192,7 +192,7 @@ SharedAccess copy_access(Operand operand, const OperandGeometry& g, SharedLayout
     return access;
 }
 
-SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const MmaMultistageGeometry& g) {
+SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma, const TensorCoreGeometry& g) {
     return row_loads("ld.shared", mma.m, warp.n, g, [&](int) { return g.tiles_m * g.threads / kWarpLanes; });
 }
 
@@ -200,7 +200,7 @@ std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& si
                                                          const MmaMultistageConfig& config) {
     std::vector<SharedAccess> accesses = mainloop_accesses(signature, config);
     if (accesses.empty() || config.epilogue != EpilogueStore::shared) return accesses;
-    const MmaMultistageGeometry g = geometry(signature, config);
+    const TensorCoreGeometry g = geometry(signature, config);
     const MmaAtom& atom = *find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
     accesses.push_back(epilogue_store(config, g, atom));
     accesses.push_back(config.splits_in_cluster() ? cluster_load(config, g)
@@ -213,8 +213,8 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
     return mainloop_slowdown(mainloop_accesses(signature, config));
 }
 
-std::vector<std::string> mma_multistage_objections(const GemmSpec& spec, const KernelConfig& config) {
-    const auto& c = std::get<MmaMultistageConfig>(config.family);
+std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    const MmaMultistageConfig& c = config;
     std::vector<std::string> objections = packing_objections(spec, c.pack);
     if (!may_conflict(c)) return objections;
     for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "generator/base/gemm_signature.hpp"
 #include "generator/families/mma_multistage/config.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
-#include "generator/kernel_config.hpp"
+#include "generator/families/shared/parameter_map.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -26,16 +27,12 @@ namespace jitgemm {
 /// And what the epilogue reads back of each warp's strip of mma.m rows: the vectors of rows it stores to D. Vectors above 16
 /// bytes take several loads each.
 [[nodiscard]] SharedAccess epilogue_load(const TileShape& warp, const TileShape& mma,
-                                         const MmaMultistageGeometry& geometry);
+                                         const TensorCoreGeometry& geometry);
 
 /// Times longer the mainloop keeps shared memory busy than without bank conflicts. Swizzled tiles never have any where the
 /// swizzle is legal: 128 bytes of neighbouring vectors, like the 8 rows of a matrix, fill all banks. Tests count all of
 /// them; here, where every candidate comes by, only padded tiles are counted.
 [[nodiscard]] double mma_multistage_conflict_slowdown(const GemmSignature& signature,
                                                       const MmaMultistageConfig& config);
-
-/// Why the heuristic should not propose the config, though it may be asked for: mainloop accesses with bank conflicts,
-/// each with its wavefronts. Empty when there is none.
-[[nodiscard]] std::vector<std::string> mma_multistage_objections(const GemmSpec& spec, const KernelConfig& config);
 
 }  // namespace jitgemm

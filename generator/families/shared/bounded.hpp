@@ -20,4 +20,7 @@ inline constexpr int kBeyondEveryLimit = 1 << 24;
     return bounded(std::int64_t{bounded(std::int64_t{bounded(a)} * bounded(b))} * bounded(c));
 }
 
+/// 0 where there is nothing to divide by.
+[[nodiscard]] constexpr int quotient_or_zero(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
+
 }  // namespace jitgemm

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/families/mma_multistage/rasterization.hpp"
-#include "generator/kernel_source.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/families/shared/rasterization.hpp"
 
 #include <string>
 #include <string_view>

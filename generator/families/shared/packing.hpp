@@ -1,7 +1,8 @@
 #pragma once
 
-#include "generator/families/mma_multistage/config.hpp"
-#include "generator/kernel_source.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/families/shared/pipeline_choices.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "generator/layout/copy_atom.hpp"
 
 #include <cstdint>

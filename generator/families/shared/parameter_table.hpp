@@ -1,7 +1,10 @@
 #pragma once
 
-#include "generator/kernel_config.hpp"
-#include "generator/nearest_name.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/nearest_name.hpp"
+#include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

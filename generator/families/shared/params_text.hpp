@@ -1,7 +1,9 @@
 #pragma once
 
-#include "generator/families/mma_multistage/config.hpp"
-#include "generator/kernel_config.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/shared/pipeline_choices.hpp"
+#include "generator/families/shared/rasterization.hpp"
 
 #include <map>
 #include <optional>

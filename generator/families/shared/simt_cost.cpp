@@ -1,7 +1,7 @@
 #include "generator/families/shared/simt_cost.hpp"
 
+#include "generator/base/roofline.hpp"
 #include "generator/families/shared/simt_anatomy.hpp"
-#include "generator/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "generator/families/family.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/simt_tiling.hpp"
 
 namespace jitgemm {

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "generator/kernel_config.hpp"
-#include "generator/kernel_source.hpp"
-#include "generator/occupancy.hpp"
-#include "generator/tile_shape.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/occupancy.hpp"
+#include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/parameter_map.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/kernel_source.hpp"
-#include "generator/tile_shape.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/tile_shape.hpp"
 
 #include <cstdint>
 #include <vector>

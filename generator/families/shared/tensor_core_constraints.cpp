@@ -23,7 +23,7 @@ Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spe
     return reasons;
 }
 
-void check_warps(Reasons& reasons, const MmaMultistageGeometry& g, int most) {
+void check_warps(Reasons& reasons, const TensorCoreGeometry& g, int most) {
     const int warps = g.warps_m * g.warps_n;
     if (warps < 1 || warps > most)
         reasons.push_back(
@@ -42,7 +42,7 @@ void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& 
                                       operand.passes, operand.vector_bytes, most));
 }
 
-void check_resources(Reasons& reasons, const MmaMultistageGeometry& g, const Arch& arch) {
+void check_resources(Reasons& reasons, const TensorCoreGeometry& g, const Arch& arch) {
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, epilogue {}), {} has {}", g.shared_bytes,
                                       g.pipeline_bytes, g.epilogue_bytes, arch.name, arch.shared_bytes_per_block));

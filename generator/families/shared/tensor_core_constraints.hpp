@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/tensor_core_geometry.hpp"
 
 #include <string_view>
 
@@ -12,10 +12,10 @@ namespace jitgemm {
 /// Types and architecture: f16 by f16 or bf16 by bf16, C and D in these or f32, cp.async.
 [[nodiscard]] Reasons unsupported_on_tensor_cores(std::string_view family, const GemmSpec& spec, const Arch& arch);
 
-void check_warps(Reasons& reasons, const MmaMultistageGeometry& geometry, int most);
+void check_warps(Reasons& reasons, const TensorCoreGeometry& geometry, int most);
 /// The threads of a block must divide into rows of the tile, and a thread must not copy too many vectors of it.
 void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads);
 /// Shared memory and registers.
-void check_resources(Reasons& reasons, const MmaMultistageGeometry& geometry, const Arch& arch);
+void check_resources(Reasons& reasons, const TensorCoreGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

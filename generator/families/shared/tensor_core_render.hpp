@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/tensor_core_geometry.hpp"
 
 #include <functional>
 #include <map>

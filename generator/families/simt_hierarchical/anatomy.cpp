@@ -1,4 +1,4 @@
-#include "generator/families/mma_multistage/rasterization.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
 #include "generator/families/simt_hierarchical/geometry.hpp"
@@ -79,8 +79,8 @@ OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
 
 }  // namespace
 
-KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig& config) {
-    const Config& c = config.as<Config>();
+KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarchicalConfig& config) {
+    const Config& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
@@ -104,8 +104,8 @@ KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig
     return anatomy;
 }
 
-std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, const KernelConfig& config) {
-    const Config& c = config.as<Config>();
+std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, const SimtHierarchicalConfig& config) {
+    const Config& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     std::vector<std::string> objections;
     for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
@@ -117,9 +117,9 @@ std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, cons
     return objections;
 }
 
-ElementOwner simt_hierarchical_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+ElementOwner SimtHierarchical::owner(const GemmSpec& spec, const SimtHierarchicalConfig& config, std::int64_t row,
                                      std::int64_t column) {
-    const Config& c = config.as<Config>();
+    const Config& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;

@@ -114,14 +114,17 @@ void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGe
 
 }  // namespace
 
-Reasons simt_hierarchical_unsupported(const GemmSpec& spec, const Arch& arch) {
+// 16-bit types have tensor cores.
+bool SimtHierarchical::selected_by_default(const GemmSpec& spec) { return spec.a == DataType::f32; }
+
+Reasons SimtHierarchical::unsupported(const GemmSpec& spec, const Arch& arch) {
     return simt_unsupported("simt_hierarchical", spec, arch);
 }
 
-Reasons simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
-    Reasons reasons = simt_hierarchical_unsupported(spec, arch);
+Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchicalConfig& config, const Arch& arch) {
+    Reasons reasons = SimtHierarchical::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const auto& c = std::get<Config>(config.family);
+    const SimtHierarchicalConfig& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c, g);
     check_pipeline(reasons, spec, c);

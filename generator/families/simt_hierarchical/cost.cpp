@@ -1,8 +1,8 @@
+#include "generator/base/roofline.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
 #include "generator/families/simt_hierarchical/geometry.hpp"
-#include "generator/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,8 @@ bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
 }
 
 /// Every way in which blocks may share the K of tiles.
-void add_shares_of_k(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, Config config) {
+void add_shares_of_k(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
+                     Config config) {
     for (const int splits : kSplits) {
         config.split_k = splits;
         if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
@@ -91,7 +92,8 @@ void add_shares_of_k(std::vector<KernelConfig>& candidates, const GemmSpec& spec
     if (cutting_may_pay(spec, config)) candidates.push_back({config});
 }
 
-void add_variants(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, const Tile& tile) {
+void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
+                  const Tile& tile) {
     Config config = config_of(tile, spec);
     config.edges = !has_no_edges(spec, config.block);
     const bool transposes = order_a(spec.layout) == Order::row || order_b(spec.layout) == Order::column;
@@ -198,14 +200,14 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
 
 }  // namespace
 
-std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const GpuModel& gpu) {
-    std::vector<KernelConfig> candidates;
+std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<SimtHierarchicalConfig> candidates;
     for (const Tile& tile : kTiles) add_variants(candidates, spec, gpu, tile);
     return candidates;
 }
 
-CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-    const auto& c = std::get<Config>(config.family);
+CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchicalConfig& config, const GpuModel& gpu) {
+    const SimtHierarchicalConfig& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;

@@ -1,28 +1,48 @@
 #pragma once
 
-#include "generator/families/family.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/simt_hierarchical/config.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
-/// \file The parts of the family's row in the table, as struct Family describes each.
-[[nodiscard]] std::vector<std::string> simt_hierarchical_unsupported(const GemmSpec& spec, const Arch& arch);
-[[nodiscard]] std::vector<std::string> simt_hierarchical_violations(const GemmSpec& spec, const KernelConfig& config,
-                                                                    const Arch& arch);
-[[nodiscard]] std::vector<std::string> simt_hierarchical_objections(const GemmSpec& spec, const KernelConfig& config);
-[[nodiscard]] std::vector<KernelConfig> simt_hierarchical_candidates(const GemmSpec& spec, const GpuModel& gpu);
-[[nodiscard]] CostEstimate simt_hierarchical_cost(const GemmSpec& spec, const KernelConfig& config,
-                                                  const GpuModel& gpu);
-[[nodiscard]] KernelAnatomy simt_hierarchical_anatomy(const GemmSpec& spec, const KernelConfig& config);
-[[nodiscard]] std::string simt_hierarchical_config_name(const GemmSignature& signature, const KernelConfig& config);
-[[nodiscard]] KernelConfig parse_simt_hierarchical_config_name(std::string_view name);
-[[nodiscard]] ParameterMap simt_hierarchical_parameters(const KernelConfig& config);
-[[nodiscard]] KernelConfig simt_hierarchical_with_parameters(const KernelConfig& config,
-                                                             const ParameterMap& parameters);
-[[nodiscard]] RenderInput simt_hierarchical_render_input(const GemmSignature& signature, const KernelConfig& config);
-[[nodiscard]] std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& signature,
-                                                                 const KernelConfig& config);
-[[nodiscard]] std::int64_t simt_hierarchical_workspace_bytes(const GemmSpec& spec, const KernelConfig& config);
-[[nodiscard]] ElementOwner simt_hierarchical_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
-                                                   std::int64_t column);
+/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+struct SimtHierarchical {
+    using Config = SimtHierarchicalConfig;
+    static constexpr std::string_view kName = "simt_hierarchical";
+    static constexpr std::string_view kSummary =
+        "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline";
+    static constexpr std::string_view kTemplateFile = "simt_hierarchical.cu";
+    static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
+
+    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    /// \file The parts of the family's row in the table, as struct Family describes each.
+    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+                                                             const Arch& arch);
+    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static std::string config_name(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static Config parse_config_name(std::string_view name);
+    [[nodiscard]] static ParameterMap parameters(const Config& config);
+    [[nodiscard]] static Config with_parameters(const Config& config, const ParameterMap& parameters);
+    [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+                                            std::int64_t column);
+};
 
 }  // namespace jitgemm

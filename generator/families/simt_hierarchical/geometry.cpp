@@ -1,8 +1,8 @@
 #include "generator/families/simt_hierarchical/geometry.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/layout/bank_conflicts.hpp"
-#include "generator/round_up.hpp"
 
 #include <algorithm>
 

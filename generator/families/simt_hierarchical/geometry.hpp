@@ -1,9 +1,10 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/occupancy.hpp"
+#include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/simt_hierarchical/config.hpp"
-#include "generator/kernel_config.hpp"
-#include "generator/occupancy.hpp"
 
 #include <cstdint>
 

@@ -62,22 +62,23 @@ constexpr std::span<const ConfigParameter<Config>> kTable = kParameters;
 
 }  // namespace
 
-std::string simt_hierarchical_config_name(const GemmSignature&, const KernelConfig& config) {
-    return config_name_by_table(kTable, config.as<Config>());
+std::string SimtHierarchical::config_name(const GemmSignature&, const SimtHierarchicalConfig& config) {
+    return config_name_by_table(kTable, config);
 }
 
-KernelConfig parse_simt_hierarchical_config_name(std::string_view name) {
+SimtHierarchicalConfig SimtHierarchical::parse_config_name(std::string_view name) {
     Config config = parse_config_name_by_table(kTable, name);
     config.warp.k = config.block.k;
     return {config};
 }
 
-ParameterMap simt_hierarchical_parameters(const KernelConfig& config) {
-    return parameters_by_table(kTable, config.as<Config>());
+ParameterMap SimtHierarchical::parameters(const SimtHierarchicalConfig& config) {
+    return parameters_by_table(kTable, config);
 }
 
-KernelConfig simt_hierarchical_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    Config changed = with_parameters_by_table(kFamily, kTable, config.as<Config>(), parameters);
+SimtHierarchicalConfig SimtHierarchical::with_parameters(const SimtHierarchicalConfig& config,
+                                                         const ParameterMap& parameters) {
+    Config changed = with_parameters_by_table(kFamily, kTable, config, parameters);
     changed.warp.k = changed.block.k;
     settle_group(changed.rasterization, changed.group, kUsualGroup, parameters);
     return {changed};

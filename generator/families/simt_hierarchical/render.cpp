@@ -49,8 +49,8 @@ std::string params_text(const GemmSignature& s, const Config& c, const SimtHiera
 
 }  // namespace
 
-RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelConfig& config) {
-    const Config& c = config.as<Config>();
+RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHierarchicalConfig& config) {
+    const Config& c = config;
     const SimtHierarchicalGeometry g = geometry(s, c);
     const bool split = c.split_k > 1;
     RenderInput input;
@@ -96,8 +96,8 @@ RenderInput simt_hierarchical_render_input(const GemmSignature& s, const KernelC
     return input;
 }
 
-std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const KernelConfig& config) {
-    const Config& c = config.as<Config>();
+std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const SimtHierarchicalConfig& config) {
+    const Config& c = config;
     const SimtHierarchicalGeometry g = geometry(s, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -110,8 +110,8 @@ std::vector<KernelEntry> simt_hierarchical_entries(const GemmSignature& s, const
     return {gemm};
 }
 
-std::int64_t simt_hierarchical_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    const Config& c = config.as<Config>();
+std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& config) {
+    const Config& c = config;
     return c.wave > 0 ? rests_bytes(spec, c.block, c.wave) : partial_sum_bytes(spec, c.split_k);
 }
 

@@ -28,8 +28,8 @@ OperandPath long_k_path(Operand name, const SimtLongKOperand& operand) {
 
 }  // namespace
 
-KernelAnatomy simt_long_k_anatomy(const GemmSpec& spec, const KernelConfig& config) {
-    const auto& c = std::get<SimtLongKConfig>(config.family);
+KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& config) {
+    const SimtLongKConfig& c = config;
     const SimtLongKGeometry g = geometry(signature(spec), c);
     KernelAnatomy anatomy;
     anatomy.block = c.block();
@@ -51,13 +51,13 @@ KernelAnatomy simt_long_k_anatomy(const GemmSpec& spec, const KernelConfig& conf
     return anatomy;
 }
 
-std::vector<std::string> simt_long_k_objections(const GemmSpec&, const KernelConfig&) {
+std::vector<std::string> SimtLongK::discouraged(const GemmSpec&, const SimtLongKConfig&) {
     return {};  // which bank conflicts pay is the cost model's business: with little arithmetic, they cost nothing
 }
 
-ElementOwner simt_long_k_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
-                               std::int64_t column) {
-    const auto& c = std::get<SimtLongKConfig>(config.family);
+ElementOwner SimtLongK::owner(const GemmSpec& spec, const SimtLongKConfig& config, std::int64_t row,
+                              std::int64_t column) {
+    const SimtLongKConfig& c = config;
     const SimtLongKGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block().m;

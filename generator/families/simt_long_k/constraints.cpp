@@ -74,21 +74,21 @@ void check_limits(Reasons& reasons, const SimtLongKConfig& c, const SimtLongKGeo
 
 }  // namespace
 
-bool simt_long_k_volunteers(const GemmSpec& spec) {
+bool SimtLongK::selected_by_default(const GemmSpec& spec) {
     return spec.a == DataType::f32 && spec.m <= kMostOutputs && spec.n <= kMostOutputs && spec.k >= kShortestLongK;
 }
 
-Reasons simt_long_k_unsupported(const GemmSpec& spec, const Arch& arch) {
+Reasons SimtLongK::unsupported(const GemmSpec& spec, const Arch& arch) {
     Reasons reasons = simt_unsupported("simt_long_k", spec, arch);
     if (reasons.empty() && spec.a != DataType::f32)
         reasons.push_back(fmt::format("simt_long_k copies f32 as it is, not {}", to_string(spec.a)));
     return reasons;
 }
 
-Reasons simt_long_k_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
-    Reasons reasons = simt_long_k_unsupported(spec, arch);
+Reasons SimtLongK::violations(const GemmSpec& spec, const SimtLongKConfig& config, const Arch& arch) {
+    Reasons reasons = SimtLongK::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const auto& c = std::get<SimtLongKConfig>(config.family);
+    const SimtLongKConfig& c = config;
     check_lanes(reasons, c);
     check_thread_tile(reasons, c);
     check_share_of_k(reasons, c);

@@ -1,6 +1,6 @@
+#include "generator/base/roofline.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
-#include "generator/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, co
     return {static_cast<int>(most), static_cast<int>((k_blocks + rounds - 1) / rounds)};
 }
 
-void add_depths(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
+void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
                 SimtLongKConfig config) {
     const GemmSignature problem = signature(spec);
     const int step = kLongKQuad * config.warps * config.lanes.k;
@@ -72,7 +72,7 @@ void add_depths(std::vector<KernelConfig>& candidates, const GemmSpec& spec, con
     }
 }
 
-void add_shapes(std::vector<KernelConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, TileShape lanes) {
+void add_shapes(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu, TileShape lanes) {
     SimtLongKConfig config;
     config.lanes = lanes;
     for (const int thread_m : thread_extents(spec.m, lanes.m, order_a(spec.layout) == Order::row))
@@ -176,15 +176,15 @@ double k_block_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, doub
 
 }  // namespace
 
-std::vector<KernelConfig> simt_long_k_candidates(const GemmSpec& spec, const GpuModel& gpu) {
-    std::vector<KernelConfig> candidates;
+std::vector<SimtLongKConfig> SimtLongK::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<SimtLongKConfig> candidates;
     for (int m = 1; m <= kWarpLanes; m *= 2)
         for (int n = 1; m * n <= kWarpLanes; n *= 2) add_shapes(candidates, spec, gpu, {m, n, kWarpLanes / (m * n)});
     return candidates;
 }
 
-CostEstimate simt_long_k_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-    const auto& c = std::get<SimtLongKConfig>(config.family);
+CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& config, const GpuModel& gpu) {
+    const SimtLongKConfig& c = config;
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
     const SimtLongKGeometry g = geometry(signature(spec), c);

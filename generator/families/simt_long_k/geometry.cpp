@@ -1,7 +1,7 @@
 #include "generator/families/simt_long_k/geometry.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/layout/bank_conflicts.hpp"
-#include "generator/round_up.hpp"
 
 #include <algorithm>
 #include <numeric>

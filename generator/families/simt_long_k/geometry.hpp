@@ -1,10 +1,11 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/occupancy.hpp"
+#include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/simt_long_k/config.hpp"
-#include "generator/kernel_config.hpp"
-#include "generator/kernel_source.hpp"
-#include "generator/occupancy.hpp"
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 namespace jitgemm {
 namespace {
 
-const SimtLongKConfig& long_k(const KernelConfig& config) { return std::get<SimtLongKConfig>(config.family); }
+const SimtLongKConfig& long_k(const SimtLongKConfig& config) { return config; }
 
 constexpr std::array<ConfigParameter<SimtLongKConfig>, 7> kLongKParameters{{
     {"thread", "thread", "<M>x<N>", [](TextReader& r, SimtLongKConfig& c) { return r.take_shape_2d(c.thread); },
@@ -28,19 +28,19 @@ constexpr std::span<const ConfigParameter<SimtLongKConfig>> kLongKTable = kLongK
 
 }  // namespace
 
-std::string simt_long_k_config_name(const GemmSignature&, const KernelConfig& config) {
+std::string SimtLongK::config_name(const GemmSignature&, const SimtLongKConfig& config) {
     return config_name_by_table(kLongKTable, long_k(config));
 }
 
-KernelConfig parse_simt_long_k_config_name(std::string_view name) {
+SimtLongKConfig SimtLongK::parse_config_name(std::string_view name) {
     return {parse_config_name_by_table(kLongKTable, name)};
 }
 
-ParameterMap simt_long_k_parameters(const KernelConfig& config) {
+ParameterMap SimtLongK::parameters(const SimtLongKConfig& config) {
     return parameters_by_table(kLongKTable, long_k(config));
 }
 
-KernelConfig simt_long_k_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
+SimtLongKConfig SimtLongK::with_parameters(const SimtLongKConfig& config, const ParameterMap& parameters) {
     return {with_parameters_by_table("simt_long_k", kLongKTable, long_k(config), parameters)};
 }
 

@@ -51,8 +51,8 @@ std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstan
 
 }  // namespace
 
-RenderInput simt_long_k_render_input(const GemmSignature& s, const KernelConfig& config) {
-    const auto& c = std::get<SimtLongKConfig>(config.family);
+RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfig& config) {
+    const SimtLongKConfig& c = config;
     const SimtLongKGeometry g = geometry(s, c);
     RenderInput input;
     input.macros = {{"GEMM_MMA_K", 0},
@@ -69,8 +69,8 @@ RenderInput simt_long_k_render_input(const GemmSignature& s, const KernelConfig&
     return input;
 }
 
-std::vector<KernelEntry> simt_long_k_entries(const GemmSignature& s, const KernelConfig& config) {
-    const auto& c = std::get<SimtLongKConfig>(config.family);
+std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLongKConfig& config) {
+    const SimtLongKConfig& c = config;
     const SimtLongKGeometry g = geometry(s, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -86,8 +86,8 @@ std::vector<KernelEntry> simt_long_k_entries(const GemmSignature& s, const Kerne
     return {gemm, reduce};
 }
 
-std::int64_t simt_long_k_workspace_bytes(const GemmSpec& spec, const KernelConfig& config) {
-    return std::get<SimtLongKConfig>(config.family).split_k * spec.m * spec.n * std::int64_t{4};
+std::int64_t SimtLongK::workspace_bytes(const GemmSpec& spec, const SimtLongKConfig& config) {
+    return config.split_k * spec.m * spec.n * std::int64_t{4};
 }
 
 }  // namespace jitgemm

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/tile_shape.hpp"
+#include "generator/base/tile_shape.hpp"
 
 namespace jitgemm {
 

@@ -1,4 +1,4 @@
-#include "generator/families/wmma_multistage/anatomy.hpp"
+#include "generator/families/wmma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
@@ -54,19 +54,19 @@ SharedAccess fragment_load(Operand operand, const OperandGeometry& g, int fragme
     return access;
 }
 
-}  // namespace
-
-std::vector<SharedAccess> wmma_fragment_loads(const GemmSpec& spec, const KernelConfig& config) {
-    const auto& c = std::get<WmmaMultistageConfig>(config.family);
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+/// A k-block's, of which the ISA says nothing: each wmma.load becomes ldmatrix of the fragment's 8x8 matrices, whose rows of 16
+/// bytes lie a row of the tile apart (docs/families.md).
+std::vector<SharedAccess> fragment_loads(const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
     const int warp_steps = g.threads / kWarpLanes * (c.block.k / c.mma.k);
     return {fragment_load(Operand::a, g.a, c.mma.m * c.mma.k, warp_steps * (c.warp.m / c.mma.m)),
             fragment_load(Operand::b, g.b, c.mma.n * c.mma.k, warp_steps * (c.warp.n / c.mma.n))};
 }
 
-KernelAnatomy wmma_multistage_anatomy(const GemmSpec& spec, const KernelConfig& config) {
-    const auto& c = std::get<WmmaMultistageConfig>(config.family);
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+}  // namespace
+
+// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back.
+KernelAnatomy WmmaMultistage::anatomy(const GemmSpec& spec, const WmmaMultistageConfig& c) {
+    const TensorCoreGeometry g = geometry(signature(spec), c);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
     anatomy.warp = c.warp;
@@ -85,6 +85,7 @@ KernelAnatomy wmma_multistage_anatomy(const GemmSpec& spec, const KernelConfig& 
     anatomy.accesses = {copy_access(Operand::a, g.a, SharedLayout::padding, g.threads),
                         copy_access(Operand::b, g.b, SharedLayout::padding, g.threads),
                         epilogue_load(c.warp, c.mma, g)};
+    anatomy.assumed_accesses = fragment_loads(c, g);
     return anatomy;
 }
 

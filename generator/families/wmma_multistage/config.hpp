@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/families/mma_multistage/config.hpp"
-#include "generator/tile_shape.hpp"
+#include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/rasterization.hpp"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "generator/families/wmma_multistage/constraints.hpp"
+#include "generator/families/wmma_multistage/family.hpp"
 
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
@@ -37,7 +37,7 @@ void check_fragments(Reasons& reasons, const GemmSpec& spec, const WmmaMultistag
             c.mma.m, c.mma.n, c.mma.k, to_string(spec.a), to_string(spec.b), to_string(spec.accumulator)));
 }
 
-void check_pipeline(Reasons& reasons, const WmmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void check_pipeline(Reasons& reasons, const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (c.stages < 1 || c.stages > kMaxStages)
         reasons.push_back(fmt::format("stages = {} is outside 1 to {}", c.stages, kMaxStages));
     if (c.double_buffer && c.stages > 1 && g.k_steps % 2 != 0)
@@ -54,7 +54,7 @@ void check_padding(Reasons& reasons, const WmmaMultistageConfig& c) {
                                       c.padding, kPaddingStep, kMaxPadding));
 }
 
-void check_epilogue(Reasons& reasons, const WmmaMultistageConfig& c, const MmaMultistageGeometry& g) {
+void check_epilogue(Reasons& reasons, const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (g.vector_d < 1 || c.warp.n % g.vector_d != 0)
         reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
                                       c.warp.n, g.vector_d));
@@ -62,15 +62,15 @@ void check_epilogue(Reasons& reasons, const WmmaMultistageConfig& c, const MmaMu
 
 }  // namespace
 
-Reasons wmma_multistage_unsupported(const GemmSpec& spec, const Arch& arch) {
+Reasons WmmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
     return unsupported_on_tensor_cores("wmma_multistage", spec, arch);
 }
 
-Reasons wmma_multistage_violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
-    Reasons reasons = wmma_multistage_unsupported(spec, arch);
+Reasons WmmaMultistage::violations(const GemmSpec& spec, const WmmaMultistageConfig& config, const Arch& arch) {
+    Reasons reasons = WmmaMultistage::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const auto& c = std::get<WmmaMultistageConfig>(config.family);
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    const WmmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c);
     check_fragments(reasons, spec, c);
     check_warps(reasons, g, kMaxWarps);
@@ -85,6 +85,6 @@ Reasons wmma_multistage_violations(const GemmSpec& spec, const KernelConfig& con
     return reasons;
 }
 
-Reasons wmma_multistage_objections(const GemmSpec&, const KernelConfig&) { return {}; }
+Reasons WmmaMultistage::discouraged(const GemmSpec&, const WmmaMultistageConfig&) { return {}; }
 
 }  // namespace jitgemm

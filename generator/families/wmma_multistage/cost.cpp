@@ -1,4 +1,4 @@
-#include "generator/families/wmma_multistage/cost.hpp"
+#include "generator/families/wmma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/cost.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
@@ -49,8 +49,8 @@ double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double wa
 
 }  // namespace
 
-std::vector<KernelConfig> wmma_multistage_candidates(const GemmSpec&, const GpuModel&) {
-    std::vector<KernelConfig> candidates;
+std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const GemmSpec&, const GpuModel&) {
+    std::vector<WmmaMultistageConfig> candidates;
     for (const Tile& tile : kTiles) {
         for (const int block_k : kBlockKs) {
             for (const int stages : kStageCounts) {
@@ -68,8 +68,8 @@ std::vector<KernelConfig> wmma_multistage_candidates(const GemmSpec&, const GpuM
     return candidates;
 }
 
-CostEstimate wmma_multistage_cost(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
-    const auto& c = std::get<WmmaMultistageConfig>(config.family);
+CostEstimate WmmaMultistage::cost(const GemmSpec& spec, const WmmaMultistageConfig& config, const GpuModel& gpu) {
+    const WmmaMultistageConfig& c = config;
     CostEstimate cost = mma_pipeline_cost(spec, twin_of(c), geometry(signature(spec), c), gpu);
     const double exposed = exposed_us(spec, c, cost.waves, gpu);
     const double longer = c.block.k < 64 ? kShortBlocks : 1;

@@ -30,8 +30,8 @@ int registers_on_the_way(const OperandGeometry& operand) {
 
 }  // namespace
 
-MmaMultistageGeometry geometry(const GemmSignature& signature, const WmmaMultistageConfig& config) {
-    MmaMultistageGeometry g;
+TensorCoreGeometry geometry(const GemmSignature& signature, const WmmaMultistageConfig& config) {
+    TensorCoreGeometry g;
     g.warps_m = safe_quotient(config.block.m, config.warp.m);
     g.warps_n = safe_quotient(config.block.n, config.warp.n);
     g.threads = bounded_product(g.warps_m, g.warps_n, 32);

@@ -1,4 +1,4 @@
-#include "generator/families/wmma_multistage/names.hpp"
+#include "generator/families/wmma_multistage/family.hpp"
 
 #include "generator/families/shared/parameter_table.hpp"
 
@@ -47,22 +47,23 @@ constexpr std::span<const ConfigParameter<Config>> kTable(kParameters);
 
 }  // namespace
 
-std::string wmma_multistage_config_name(const GemmSignature&, const KernelConfig& config) {
-    return config_name_by_table(kTable, config.as<Config>());
+std::string WmmaMultistage::config_name(const GemmSignature&, const WmmaMultistageConfig& config) {
+    return config_name_by_table(kTable, config);
 }
 
-KernelConfig parse_wmma_multistage_config_name(std::string_view name) {
+WmmaMultistageConfig WmmaMultistage::parse_config_name(std::string_view name) {
     Config config = parse_config_name_by_table(kTable, name);
     config.warp.k = config.block.k;
     return {config};
 }
 
-ParameterMap wmma_multistage_parameters(const KernelConfig& config) {
-    return parameters_by_table(kTable, config.as<Config>());
+ParameterMap WmmaMultistage::parameters(const WmmaMultistageConfig& config) {
+    return parameters_by_table(kTable, config);
 }
 
-KernelConfig wmma_multistage_with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-    Config changed = with_parameters_by_table("wmma_multistage", kTable, config.as<Config>(), parameters);
+WmmaMultistageConfig WmmaMultistage::with_parameters(const WmmaMultistageConfig& config,
+                                                     const ParameterMap& parameters) {
+    Config changed = with_parameters_by_table("wmma_multistage", kTable, config, parameters);
     changed.warp.k = changed.block.k;
     settle_group(changed.rasterization, changed.group, kUsualGroup, parameters);
     return {changed};

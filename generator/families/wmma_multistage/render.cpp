@@ -1,8 +1,8 @@
-#include "generator/families/wmma_multistage/render.hpp"
+#include "generator/families/wmma_multistage/family.hpp"
 
-#include "generator/families/mma_multistage/rasterization.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/tensor_core_render.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wmma_multistage/geometry.hpp"
@@ -39,7 +39,7 @@ Macros config_macros(const WmmaMultistageConfig& c) {
             {"GEMM_WORKSPACE", 0}};
 }
 
-void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageGeometry& g) {
+void add_output_macros(Macros& macros, const GemmSignature& s, const TensorCoreGeometry& g) {
     const bool staged_f32 = s.accumulator == DataType::f32;
     macros.merge(type_macros(s));
     macros["GEMM_ALIGN_A"] = s.align_a;
@@ -65,7 +65,7 @@ std::string pipeline_lines(const WmmaMultistageConfig& c) {
     return text + group_line(c.rasterization, c.group);
 }
 
-std::string copy_lines(const MmaMultistageGeometry& g) {
+std::string copy_lines(const TensorCoreGeometry& g) {
     std::string text;
     if (g.a.async)
         text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
@@ -86,9 +86,9 @@ std::string type_lines(const GemmSignature& s) {
 
 }  // namespace
 
-RenderInput wmma_multistage_render_input(const GemmSignature& signature, const KernelConfig& config) {
-    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature, c);
+RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const WmmaMultistageConfig& config) {
+    const WmmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature, c);
     const WmmaAtom* atom = find_wmma_atom(c.mma, signature.a, signature.b, signature.accumulator);
     RenderInput input;
     input.macros = config_macros(c);
@@ -101,9 +101,9 @@ RenderInput wmma_multistage_render_input(const GemmSignature& signature, const K
     return input;
 }
 
-std::vector<KernelEntry> wmma_multistage_entries(const GemmSignature& signature, const KernelConfig& config) {
-    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature, c);
+std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature, const WmmaMultistageConfig& config) {
+    const WmmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
     gemm.threads = g.threads;
@@ -113,12 +113,12 @@ std::vector<KernelEntry> wmma_multistage_entries(const GemmSignature& signature,
     return {gemm};
 }
 
-std::int64_t wmma_multistage_workspace_bytes(const GemmSpec&, const KernelConfig&) { return 0; }
+std::int64_t WmmaMultistage::workspace_bytes(const GemmSpec&, const WmmaMultistageConfig&) { return 0; }
 
-ElementOwner wmma_multistage_owner(const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+ElementOwner WmmaMultistage::owner(const GemmSpec& spec, const WmmaMultistageConfig& config, std::int64_t row,
                                    std::int64_t column) {
-    const WmmaMultistageConfig& c = config.as<WmmaMultistageConfig>();
-    const MmaMultistageGeometry g = geometry(signature(spec), c);
+    const WmmaMultistageConfig& c = config;
+    const TensorCoreGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;

@@ -1,6 +1,5 @@
 #include "runtime/cli/ladder/climb.hpp"
 
-#include "generator/families/wmma_multistage/anatomy.hpp"
 #include "generator/global_traffic.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
@@ -30,11 +29,11 @@ constexpr int kFewestRounds = 3;
 constexpr int kWarmUpReplays = 3;  // of time_contenders, before its rounds
 constexpr double kSectorBytes = 32;
 
-/// Of the kernel's mainloop; for wmma with the fragment loads that ptxas makes.
+/// Of the kernel's mainloop, the loads of fragments that ptxas makes included.
 std::optional<double> conflicts_of(const GemmSpec& spec, const KernelConfig& config) {
-    std::vector<SharedAccess> accesses = family_of(config).anatomy(spec, config).accesses;
-    if (std::holds_alternative<WmmaMultistageConfig>(config.family))
-        std::ranges::copy(wmma_fragment_loads(spec, config), std::back_inserter(accesses));
+    KernelAnatomy anatomy = family_of(config).anatomy(spec, config);
+    std::vector<SharedAccess> accesses = std::move(anatomy.accesses);
+    std::ranges::move(anatomy.assumed_accesses, std::back_inserter(accesses));
     if (accesses.empty()) return std::nullopt;
     return mainloop_slowdown(accesses);
 }

@@ -1,9 +1,9 @@
 #include "runtime/cli/ladder/page.hpp"
 
+#include "generator/base/line_diff.hpp"
+#include "generator/base/round_up.hpp"
 #include "generator/draw/html_page.hpp"
 #include "generator/draw/markup.hpp"
-#include "generator/line_diff.hpp"
-#include "generator/round_up.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/ladder/charts.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "generator/roofline.hpp"
-#include "generator/tile_shape.hpp"
+#include "generator/base/roofline.hpp"
+#include "generator/base/tile_shape.hpp"
 #include "runtime/cli/ladder/rungs.hpp"
 #include "runtime/cli/output.hpp"
 

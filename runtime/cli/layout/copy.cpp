@@ -1,6 +1,6 @@
+#include "generator/base/nearest_name.hpp"
 #include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/tiled_copy.hpp"
-#include "generator/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/layout/layout.hpp"
 #include "runtime/cli/layout/numbers.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/cli/layout/output.hpp"
 
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/support/output_file.hpp"
 

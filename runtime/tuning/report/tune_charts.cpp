@@ -1,12 +1,12 @@
 #include "runtime/tuning/report/tune_charts.hpp"
 
+#include "generator/base/roofline.hpp"
 #include "generator/draw/bar_chart.hpp"
 #include "generator/draw/legend.hpp"
 #include "generator/draw/palette.hpp"
 #include "generator/draw/roofline_chart.hpp"
 #include "generator/draw/scales.hpp"
 #include "generator/draw/svg.hpp"
-#include "generator/roofline.hpp"
 
 #include <fmt/format.h>
 

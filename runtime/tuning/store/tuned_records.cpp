@@ -1,7 +1,7 @@
 #include "runtime/tuning/store/tuned_records.hpp"
 
+#include "generator/base/renderer.hpp"
 #include "generator/generator_hash.hpp"
-#include "generator/renderer.hpp"
 #include "jitgemm/version.hpp"
 #include "runtime/compiler/compiler.hpp"
 #include "runtime/cuda/driver.hpp"

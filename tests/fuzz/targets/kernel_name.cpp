@@ -37,7 +37,7 @@ void use(const GemmSpec& asked, const KernelConfig& config, const GpuModel& gpu)
     const Family& family = family_of(config);
     const bool unsupported = !family.unsupported(spec, *gpu.arch).empty();
     if (!family.violations(spec, config, *gpu.arch).empty() || unsupported) return;
-    static_cast<void>(family.objections(spec, config));
+    static_cast<void>(family.discouraged(spec, config));
     static_cast<void>(family.anatomy(spec, config));
     static_cast<void>(family.cost(spec, config, gpu));
     static_cast<void>(family.workspace_bytes(spec, config));

@@ -1,4 +1,4 @@
-#include "generator/renderer.hpp"
+#include "generator/base/renderer.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"
 
 #include <algorithm>

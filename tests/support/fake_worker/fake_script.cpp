@@ -1,7 +1,7 @@
 #include "tests/support/fake_worker/fake_script.hpp"
 
+#include "generator/base/renderer.hpp"
 #include "generator/heuristics.hpp"
-#include "generator/renderer.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/arch.hpp"
+#include "generator/base/arch.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,10 +1,18 @@
 #pragma once
 
-#include "generator/families/mma_multistage/config.hpp"
+#include "generator/base/tile_shape.hpp"
 
 #include <cstdint>
 
 namespace jitgemm {
+
+/// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
+/// strips of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second strip backwards in n.
+enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag };
+/// Whether it has strips, and so a group.
+[[nodiscard]] constexpr bool has_strips(Rasterization rasterization) {
+    return rasterization != Rasterization::row && rasterization != Rasterization::column;
+}
 
 /// A tile of D, counted in tiles.
 struct TileIndex {
@@ -29,23 +37,5 @@ struct RasterOrder {
 
 /// Tiles of D along M and N, the last ones cut by its edges.
 [[nodiscard]] TileIndex tiles_of(const TileShape& block, std::int64_t m, std::int64_t n);
-
-/// What a block of a kernel does: a tile, and of its K one split. Splits that add up in a cluster are neighbours; else the blocks of
-/// the second split follow those of the first. templates/tile_of_this_block.inl says the same in device code.
-struct BlockWork {
-    TileIndex tile;
-    int split = 0;
-};
-[[nodiscard]] BlockWork work_of_block(const MmaMultistageConfig& config, std::int64_t block, TileIndex tiles);
-/// The block that takes the first split of a tile.
-[[nodiscard]] std::int64_t first_block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles);
-
-/// The part of K that a split sums up, [first, end), in whole k-blocks but for the last; it may be empty.
-struct KRange {
-    std::int64_t first = 0;
-    std::int64_t end = 0;
-    friend bool operator==(const KRange&, const KRange&) = default;
-};
-[[nodiscard]] KRange k_range_of_split(const MmaMultistageConfig& config, int split, std::int64_t k);
 
 }  // namespace jitgemm

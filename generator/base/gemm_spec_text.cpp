@@ -1,4 +1,4 @@
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_spec.hpp"
 

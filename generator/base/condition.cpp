@@ -1,6 +1,6 @@
-#include "generator/condition.hpp"
+#include "generator/base/condition.hpp"
 
-#include "generator/nearest_name.hpp"
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

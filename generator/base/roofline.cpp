@@ -1,4 +1,4 @@
-#include "generator/roofline.hpp"
+#include "generator/base/roofline.hpp"
 
 #include <algorithm>
 

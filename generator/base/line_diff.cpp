@@ -1,4 +1,4 @@
-#include "generator/line_diff.hpp"
+#include "generator/base/line_diff.hpp"
 
 #include <algorithm>
 

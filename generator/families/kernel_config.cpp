@@ -1,7 +1,7 @@
-#include "generator/kernel_config.hpp"
+#include "generator/families/kernel_config.hpp"
 
+#include "generator/base/nearest_name.hpp"
 #include "generator/families/family.hpp"
-#include "generator/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -168,31 +168,11 @@ private:
     std::string_view name_;
 };
 
-/// C and D move in vectors of one length in elements: as many as the less aligned of them allows.
-int d_alignment(const GemmSpec& spec) {
-    int elements = spec.align_d / bytes(spec.d);
-    if (spec.c) elements = std::min(elements, spec.align_c / bytes(*spec.c));
-    return elements * bytes(spec.d);
-}
-
 [[noreturn]] void fail_parameters(std::string_view text, const std::string& reason) {
     throw ConfigError(fmt::format("parameters '{}'", text), {reason});
 }
 
 }  // namespace
-
-GemmSignature signature(const GemmSpec& spec) {
-    const GemmSpec form = with_row_major_d(resolved(spec));
-    return {.layout = form.layout,
-            .a = form.a,
-            .b = form.b,
-            .c = form.c,
-            .d = form.d,
-            .accumulator = form.accumulator,
-            .align_a = form.align_a,
-            .align_b = form.align_b,
-            .align_d = d_alignment(form)};
-}
 
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;

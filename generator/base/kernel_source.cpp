@@ -1,4 +1,4 @@
-#include "generator/kernel_source.hpp"
+#include "generator/base/kernel_source.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "generator/occupancy.hpp"
+#include "generator/base/occupancy.hpp"
 
 #include <algorithm>
 #include <utility>

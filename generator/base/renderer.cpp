@@ -1,7 +1,7 @@
-#include "generator/renderer.hpp"
+#include "generator/base/renderer.hpp"
 
-#include "generator/condition.hpp"
-#include "generator/embedded_templates.hpp"
+#include "generator/base/condition.hpp"
+#include "generator/base/embedded_templates.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>

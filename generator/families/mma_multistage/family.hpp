@@ -1,0 +1,62 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/mma_multistage/config.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/parameter_map.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+struct MmaMultistage {
+    using Config = MmaMultistageConfig;
+    static constexpr std::string_view kName = "mma_multistage";
+    static constexpr std::string_view kSummary =
+        "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
+    static constexpr std::string_view kTemplateFile = "mma_multistage.cu";
+    static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+
+    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    /// Why mma_multistage can't serve the problem whatever the config: types, architecture, extents.
+    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    /// Configs worth considering for the problem; constraints not yet applied.
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    /// Every rule the config breaks for the problem on the architecture, each with its numbers.
+    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+                                                             const Arch& arch);
+    /// Why the heuristic should not propose the config, though it may be asked for: mainloop accesses with bank conflicts,
+    /// each with its wavefronts. Empty when there is none.
+    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
+    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
+    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    /// "block128x256x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_sw64_db1_group8m_epi-smem_split1_pack-none"
+    [[nodiscard]] static std::string config_name(const GemmSignature& signature, const Config& config);
+    /// Throws ConfigError naming the token and what was expected there.
+    [[nodiscard]] static Config parse_config_name(std::string_view name);
+    /// block, warp, mma, stages, ldsm_a, ldsm_b, shared, double_buffer, rasterization, group, epilogue, split_k, pack
+    [[nodiscard]] static ParameterMap parameters(const Config& config);
+    /// Setting a block without a warp tile keeps the warp tile's own M and N. Throws ConfigError with every reason.
+    [[nodiscard]] static Config with_parameters(const Config& config, const ParameterMap& parameters);
+    /// GEMM_* values, params.cuh and mma_atom.cuh of a kernel.
+    [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
+    /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.
+    [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
+    /// Packed operands, then split_k slabs of m rows of f32, each row rounded up to 4 elements; templates/workspace.cuh lays them out.
+    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
+    /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split.
+    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+                                            std::int64_t column);
+};
+
+}  // namespace jitgemm

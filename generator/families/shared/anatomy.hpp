@@ -1,0 +1,62 @@
+#pragma once
+
+#include "generator/base/tile_shape.hpp"
+#include "generator/layout/bank_conflicts.hpp"
+#include "generator/layout/copy_atom.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jitgemm {
+
+/// Who computes an element of D: what a mismatch is traced back to.
+struct ElementOwner {
+    std::int64_t block = 0;  ///< blockIdx.x
+    std::int64_t tile_m = 0;
+    std::int64_t tile_n = 0;
+    int warp = 0;
+    int lane = 0;                  ///< kUnknown where the hardware alone knows
+    int accumulator_register = 0;  ///< index into the thread's accumulator fragment, or kUnknown
+
+    static constexpr int kUnknown = -1;
+};
+
+/// How an operand gets from global memory into the registers of the tensor cores.
+struct OperandPath {
+    Operand operand = Operand::a;
+    bool k_major = true;                     ///< as it lies in shared memory
+    std::string copy;                        ///< "cp.async of 16 bytes"
+    std::string place;                       ///< how its rows lie in shared memory, and why so
+    std::optional<LdmatrixChoice> ldmatrix;  ///< unset where fragments are loaded otherwise
+    std::string width_reason;                ///< why a fragment is loaded so many elements at a time
+    std::string trans_reason;                ///< and why it is transposed on its way or not
+};
+
+/// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.
+struct KernelAnatomy {
+    TileShape block;
+    TileShape warp;
+    TileShape mma;
+    std::string instruction;  ///< PTX name of the multiply-add: mma.sync... or fma.rn.f32
+    int threads = 0;
+    int registers = 0;  ///< estimated
+    int accumulator_registers = 0;
+    int fragment_registers = 0;
+    int stages = 0;
+    int split_k = 1;
+    int cluster = 1;  ///< blocks of a thread-block cluster: then its splits add up in shared memory
+    int wave = 0;     ///< where tiles left over from whole waves of so many blocks are cut in two along K
+    std::int64_t cut_tiles = 0;
+    std::int64_t stage_bytes = 0;
+    std::int64_t pipeline_bytes = 0;  ///< all stages
+    std::int64_t epilogue_bytes = 0;
+    std::int64_t shared_bytes = 0;  ///< in all: pipeline and epilogue may share
+    std::vector<OperandPath> operands;
+    std::vector<SharedAccess> accesses;
+    /// Beside these, where an instruction leaves its addresses to the hardware: as ptxas is seen to make it.
+    std::vector<SharedAccess> assumed_accesses;
+};
+
+}  // namespace jitgemm

@@ -1,0 +1,56 @@
+#include "generator/families/shared/tensor_core_geometry.hpp"
+
+#include "generator/base/round_up.hpp"
+#include "generator/families/shared/bounded.hpp"
+#include "generator/layout/copy_atom.hpp"
+#include "generator/layout/swizzle.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kOtherRegisters = 46;  // addresses, predicates, loop state: what ptxas takes beyond fragments
+
+}  // namespace
+
+int TensorCoreGeometry::registers() const {
+    return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
+}
+
+OperandGeometry operand_geometry(const OperandTraits& traits) {
+    OperandGeometry operand;
+    operand.k_major = traits.k_major;
+    operand.async = traits.may_be_async && widest_cp_async(traits.alignment) != nullptr;
+    operand.shifted = !operand.async && traits.alignment < kChunkBytes;
+    operand.vector_bytes = operand.async ? traits.alignment : kChunkBytes;
+    operand.tile_rows = traits.k_major ? traits.mn_extent : traits.block_k;
+    operand.row_bytes = (traits.k_major ? traits.block_k : traits.mn_extent) * kElementBytes;
+    operand.pitch_bytes = operand.row_bytes + traits.padding_bytes;
+    operand.stage_bytes = bounded_product(operand.tile_rows, operand.pitch_bytes);
+    operand.vectors_per_row = operand.row_bytes / operand.vector_bytes;
+    const int rows_per_pass = quotient_or_zero(traits.threads, operand.vectors_per_row);
+    operand.passes = ceil_div(operand.tile_rows, rows_per_pass);
+    return operand;
+}
+
+int staging_registers(const OperandGeometry& operand) {
+    constexpr int kVectorRegisters = kChunkBytes / 4;  // two vectors where they have to be shifted
+    return operand.async ? 0 : bounded_product(operand.passes, kVectorRegisters, operand.shifted ? 2 : 1);
+}
+
+int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk) {
+    return layout == SharedLayout::swizzle ? swizzled_offset(operand.row_bytes, row, chunk)
+                                           : row * operand.pitch_bytes + chunk * kChunkBytes;
+}
+
+Occupancy occupancy(const TensorCoreGeometry& g, const Arch& arch) {
+    return occupancy({.threads = g.threads,
+                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
+                      .shared_bytes = g.shared_bytes},
+                     arch);
+}
+
+int resident_blocks(const TensorCoreGeometry& g, const Arch& arch) { return occupancy(g, arch).blocks(); }
+
+}  // namespace jitgemm

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/occupancy.hpp"
+#include "generator/families/shared/pipeline_choices.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+inline constexpr int kElementBytes = 2;  ///< f16 and bf16 alike
+
+/// How one operand's tile travels: from global memory in vectors, into rows of shared memory.
+struct OperandGeometry {
+    bool k_major = true;  ///< shared memory holds it with K contiguous, as global memory does
+    bool async = true;    ///< cp.async; else through registers
+    bool shifted =
+        true;  ///< where through registers: aligned loads, shifted into place (less than 16 bytes of alignment)
+    int vector_bytes = 16;
+    int tile_rows = 0;    ///< rows of shared memory: M/N extents when K-major, else K
+    int row_bytes = 0;    ///< data in a row
+    int pitch_bytes = 0;  ///< row_bytes plus padding
+    int stage_bytes = 0;
+    int vectors_per_row = 0;
+    int passes = 0;  ///< vectors a thread copies of each tile; 0 when threads don't divide into rows
+};
+
+/// What an operand's geometry follows from.
+struct OperandTraits {
+    bool k_major = true;
+    int alignment = 16;        ///< bytes
+    int mn_extent = 0;         ///< of the block tile: M or N
+    int block_k = 0;           ///< and K
+    int padding_bytes = 0;     ///< behind each row of shared memory
+    int threads = 0;           ///< of a block
+    bool may_be_async = true;  ///< cp.async where the alignment allows
+};
+[[nodiscard]] OperandGeometry operand_geometry(const OperandTraits& traits);
+
+/// 32-bit registers a thread needs for its vectors of this operand while they are on their way; 0 with cp.async.
+[[nodiscard]] int staging_registers(const OperandGeometry& operand);
+
+/// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/shared_layout.cuh places it.
+[[nodiscard]] int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, int chunk);
+
+/// What follows from the signature and the config of a kernel of 16-bit operands on tensor cores (mma.sync, wmma).
+struct TensorCoreGeometry {
+    int warps_m = 0, warps_n = 0, threads = 0;
+    int k_steps = 0;
+    int tiles_m = 0, tiles_n = 0;   ///< mma atoms of a warp tile
+    int accumulator_registers = 0;  ///< a thread's, for its warp tile
+    int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included
+    int staging_registers = 0;      ///< a thread's vectors on their way through registers
+    OperandGeometry a, b;
+    int vector_d = 0;      ///< elements the epilogue stores at once
+    int staged_bytes = 0;  ///< of an element the epilogue lays into shared memory; 0: stores come from the fragments
+    int staged_pitch = 0;  ///< bytes from one of its rows to the next
+    std::int64_t pipeline_bytes = 0;
+    std::int64_t epilogue_bytes = 0;
+    std::int64_t shared_bytes = 0;  ///< the larger of both
+
+    /// Estimate within a few registers of what ptxas takes.
+    [[nodiscard]] int registers() const;
+};
+
+/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
+[[nodiscard]] Occupancy occupancy(const TensorCoreGeometry& geometry, const Arch& arch);
+
+/// Blocks of it that fit an SM at once; 0 when none fits.
+[[nodiscard]] int resident_blocks(const TensorCoreGeometry& geometry, const Arch& arch);
+
+}  // namespace jitgemm

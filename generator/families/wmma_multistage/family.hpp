@@ -1,0 +1,61 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/wmma_multistage/config.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+struct WmmaMultistage {
+    using Config = WmmaMultistageConfig;
+    static constexpr std::string_view kName = "wmma_multistage";
+    static constexpr std::string_view kSummary =
+        "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which can be "
+        "left out";
+    static constexpr std::string_view kTemplateFile = "wmma_multistage.cu";
+    static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+
+    /// Why wmma_multistage cannot serve the problem whatever its config; empty when it can.
+    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    /// The well-known tiles and smaller ones, so that every problem finds one that fits; constraints not yet applied.
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    /// All rules a config breaks for the problem, each with its numbers.
+    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+                                                             const Arch& arch);
+    /// None: what its ingredients cost when left out is what the family is there to show.
+    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which addresses the
+    /// lanes of wmma.load and wmma.store touch is left to the hardware.
+    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
+    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    /// "block256x128x32_warp64x64_mma16x16x16_stages3_pad8_async1_cg_l2-128_db1_raster-zigzag_group16"
+    [[nodiscard]] static std::string config_name(const GemmSignature& signature, const Config& config);
+    /// Throws ConfigError naming the token and what was expected there.
+    [[nodiscard]] static Config parse_config_name(std::string_view name);
+    /// block, warp, mma, stages, padding, async, cache, l2_prefetch, double_buffer, rasterization, group
+    [[nodiscard]] static ParameterMap parameters(const Config& config);
+    /// Throws ConfigError with every reason. A rasterization given without a group gets the group it needs.
+    [[nodiscard]] static Config with_parameters(const Config& config, const ParameterMap& parameters);
+    /// GEMM_* values, params.cuh, wmma_atom.cuh and cp_async.inl of a kernel.
+    [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
+    /// One kernel, no workspace.
+    [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
+    /// Block and warp that compute an element of D. Which lane holds it, the hardware alone knows.
+    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+                                            std::int64_t column);
+};
+
+}  // namespace jitgemm
