@@ -1,6 +1,6 @@
 #include "runtime/export/export_launcher.hpp"
 
-#include "generator/families/kernel_config.hpp"
+#include "generator/families/family.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/export/export_text.hpp"
@@ -108,26 +108,14 @@ std::string operand_check(const OperandText& operand) {
         operand.name, lines, run, operand.name, bytes(operand.type), operand.alignment);
 }
 
-/// A kernel that leaves edges unchecked reads beyond the matrices of a problem that is not whole tiles.
-bool needs_whole_tiles(const LauncherInput& input) {
-    const KernelConfig config = parse_kernel_name(input.source.name).config;
-    const auto* simt = std::get_if<SimtHierarchicalConfig>(&config.family);
-    return simt != nullptr && !simt->edges;
-}
-
-/// Blocks reckon in 32 bits with the tiles of a strip, which wide ones hold only where the extents are not of the largest.
-bool has_wide_strips(const LauncherInput& input) {
-    const auto is_wide = [](const auto& config) {
-        if constexpr (requires { config.group; }) return config.group > kGroupOfAnyExtents;
-        return false;
-    };
-    return std::visit(is_wide, parse_kernel_name(input.source.name).config.family);
-}
-
-/// Why the kernel is sure of its own m, n and k alone; empty where any will do.
+/// Why the kernel is sure of its own m, n and k alone; empty where any will do. One that asks for no bounds reads beyond the
+/// matrices of a problem that is not whole tiles; blocks reckon in 32 bits with the tiles of a raster group, which wide ones hold only
+/// where the extents are not of the largest.
 std::string_view own_shape_reason(const LauncherInput& input) {
     if (input.workspace_bytes != 0) return "its workspace is made for";
-    return needs_whole_tiles(input) || has_wide_strips(input) ? "it was exported for" : "";
+    const KernelConfig config = parse_kernel_name(input.source.name).config;
+    const KernelAnatomy anatomy = family_of(config).anatomy(with_row_major_d(input.spec), config);
+    return anatomy.needs_whole_tiles || anatomy.raster_group > kGroupOfAnyExtents ? "it was exported for" : "";
 }
 
 std::string shape_checks(const LauncherInput& input) {

@@ -91,6 +91,9 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
+    anatomy.raster_group = c.group;
+    anatomy.packs_a = packs_a(c.pack);
+    anatomy.packs_b = packs_b(c.pack);
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;

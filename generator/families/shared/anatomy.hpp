@@ -34,6 +34,14 @@ struct OperandPath {
     std::string trans_reason;                ///< and why it is transposed on its way or not
 };
 
+/// Of a kernel whose warps read A and B from global memory themselves, without tiles in shared memory: threads of a warp along M
+/// and N, and the elements of D that each computes.
+struct DirectReads {
+    int warp_m = 0;
+    int warp_n = 0;
+    TileShape thread;
+};
+
 /// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.
 struct KernelAnatomy {
     TileShape block;
@@ -49,6 +57,12 @@ struct KernelAnatomy {
     int cluster = 1;  ///< blocks of a thread-block cluster: then its splits add up in shared memory
     int wave = 0;     ///< where tiles left over from whole waves of so many blocks are cut in two along K
     std::int64_t cut_tiles = 0;
+    int raster_group = 1;            ///< of the raster order: tiles of a group
+    bool needs_whole_tiles = false;  ///< nothing asks for the bounds of the matrices
+    std::optional<DirectReads> direct_reads;
+    int k_run = 0;  ///< neighbours along K that a warp reads at once of an operand that holds K contiguous; 0: a tile's row
+    bool packs_a = false;  ///< copied into the workspace first
+    bool packs_b = false;
     std::int64_t stage_bytes = 0;
     std::int64_t pipeline_bytes = 0;  ///< all stages
     std::int64_t epilogue_bytes = 0;

@@ -134,6 +134,7 @@ KernelAnatomy simt_anatomy(const GemmSpec& spec, const SimtTiling& tiling) {
     anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(Operand::a, problem, g), path_of(Operand::b, problem, g)};
     anatomy.accesses = simt_shared_accesses(g);
+    if (!g.uses_shared()) anatomy.direct_reads = DirectReads{g.warp_m, g.warp_n, g.tile};
     return anatomy;
 }
 

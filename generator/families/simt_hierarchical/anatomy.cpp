@@ -95,6 +95,9 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     anatomy.split_k = c.split_k;
     anatomy.wave = c.wave;
     anatomy.cut_tiles = cut_tiles(spec, c.block, c.wave);
+    anatomy.raster_group = c.group;
+    anatomy.needs_whole_tiles = !c.edges;
+    anatomy.k_run = c.k_lanes;
     anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kFloatBytes;
     anatomy.pipeline_bytes = g.shared_bytes;
     anatomy.shared_bytes = g.shared_bytes;

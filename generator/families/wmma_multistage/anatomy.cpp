@@ -77,6 +77,7 @@ KernelAnatomy WmmaMultistage::anatomy(const GemmSpec& spec, const WmmaMultistage
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
+    anatomy.raster_group = c.group;
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
