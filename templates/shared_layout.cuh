@@ -11,14 +11,14 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 }
 
 #if GEMM_SWIZZLE
-// Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerTurn % kSpan). kSpan, the largest power of two that divides the
-// chunks of a row (at most 8), keeps the slots inside the row; kRowsPerTurn rows side by side fill the 32 banks.
+// Swizzle: chunk c of row r lies in slot c ^ (r / kRowsPerPhase % kSpan). kSpan, the largest power of two that divides the
+// chunks of a row (at most 8), keeps the slots inside the row; kRowsPerPhase rows side by side fill the 32 banks.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
     constexpr int kChunks      = kPitch / 16;
     constexpr int kSpan        = kChunks % 8 == 0 ? 8 : kChunks % 4 == 0 ? 4 : kChunks % 2 == 0 ? 2 : 1;
-    constexpr int kRowsPerTurn = 8 / kSpan;
-    return row * kPitch + (chunk ^ (row / kRowsPerTurn % kSpan)) * 16;
+    constexpr int kRowsPerPhase = 8 / kSpan;
+    return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
 #else
 #if GEMM_WMMA

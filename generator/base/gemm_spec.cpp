@@ -174,12 +174,12 @@ void check_types(const GemmSpec& spec, Reasons& reasons) {
 
 Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
 
-// One odd multiplier a word: products that don't wait for each other, added up and stirred once.
+// One odd multiplier a word: products that don't wait for each other, added up and mixed once.
 constexpr std::array<std::uint64_t, 10> kHashMultipliers{
     0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9,
     0x94D049BB133111EB, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB};
 
-std::uint64_t stirred(std::uint64_t sum) {
+std::uint64_t mixed(std::uint64_t sum) {
     sum = (sum ^ (sum >> 32U)) * kHashMultipliers[0];
     return sum ^ (sum >> 29U);
 }
@@ -288,5 +288,5 @@ std::size_t std::hash<jitgemm::GemmSpec>::operator()(const jitgemm::GemmSpec& sp
                                                                    packed_types(spec)};
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < words.size(); ++i) sum += words[i] * kHashMultipliers[i];
-    return static_cast<std::size_t>(stirred(sum));
+    return static_cast<std::size_t>(mixed(sum));
 }

@@ -17,9 +17,9 @@ namespace jitgemm {
 
 /// Everything a generated kernel's page shows, as numbers: all of them out of the functions that generate the kernel.
 struct KernelPage {
-    std::string kernel;      ///< canonical name
-    GemmSpec spec;           ///< resolved and row-major in D: what the kernel calls A and B
-    bool exchanged = false;  ///< A and B traded places because D was asked for in column-major order
+    std::string kernel;             ///< canonical name
+    GemmSpec spec;                  ///< resolved and row-major in D: what the kernel calls A and B
+    bool operands_swapped = false;  ///< A and B traded places because D was asked for in column-major order
     GpuModel gpu;
     CostEstimate cost;
     KernelAnatomy anatomy;

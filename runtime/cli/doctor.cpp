@@ -1,10 +1,10 @@
 #include "jitgemm/options.hpp"
 #include "jitgemm/version.hpp"
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/doctor_probes.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/sizes.hpp"
-#include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 
@@ -28,7 +28,7 @@ struct Check {
     std::string detail;
 };
 
-struct Examination {
+struct DoctorReport {
     DriverProbe driver;
     std::vector<GpuProbe> gpus;
     std::vector<NvrtcProbe> nvrtc;
@@ -79,18 +79,17 @@ std::string nvrtc_text(const NvrtcProbe& nvrtc) {
 }
 
 /// What was found; where nothing was, every place that was looked at.
-Check check_nvrtc(const Examination& examination) {
-    const bool found = std::ranges::any_of(examination.nvrtc, fits);
+Check check_nvrtc(const DoctorReport& report) {
+    const bool found = std::ranges::any_of(report.nvrtc, fits);
     std::vector<std::string> lines;
-    for (const NvrtcProbe& nvrtc : examination.nvrtc) {
+    for (const NvrtcProbe& nvrtc : report.nvrtc) {
         const bool there = !nvrtc.path.empty();
         const std::string line = there ? nvrtc_text(nvrtc) : nvrtc.reason;
         if ((there || !found) && std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     }
     if (!found) {
-        lines.push_back(
-            fmt::format("the PyPI wheel {0} would do: pip install --target DIR {0}, then set JITGEMM_WHEELS=DIR",
-                        examination.wheel));
+        lines.push_back(fmt::format(
+            "the PyPI wheel {0} would do: pip install --target DIR {0}, then set JITGEMM_WHEELS=DIR", report.wheel));
     }
     return {"nvrtc", found, true, fmt::format("{}", fmt::join(lines, "\n"))};
 }
@@ -107,10 +106,10 @@ Check check_tuning(const TuningProbe& tuning) {
 
 Check check_of(const char* name, const Trial& trial) { return {name, trial.ok, true, trial.detail}; }
 
-Check check_run(const Examination& examination, const Options& options) {
+Check check_run(const DoctorReport& report, const Options& options) {
     const auto missing =
-        std::ranges::find_if(examination.checks, [](const Check& check) { return check.required && !check.ok; });
-    if (missing != examination.checks.end())
+        std::ranges::find_if(report.checks, [](const Check& check) { return check.required && !check.ok; });
+    if (missing != report.checks.end())
         return {"run", false, true, fmt::format("not tried: {} is missing", missing->name)};
     return check_of("run", try_to_run(options));
 }
@@ -126,8 +125,8 @@ Check check_emulator(const Options& options, const Arch& arch) {
     return {"emulator", trial.ok, false, trial.detail};
 }
 
-Examination examine(const Options& options, Output& output) {
-    Examination result;
+DoctorReport examine(const Options& options, Output& output) {
+    DoctorReport result;
     output.progress("looking for driver, GPUs and NVRTC");
     result.driver = probe_driver();
     result.gpus = probe_gpus(result.driver);
@@ -160,19 +159,19 @@ std::string indented(const std::string& text) {
 
 std::string verdict(const Check& check) { return check.ok ? "ok" : check.required ? "MISSING" : "absent"; }
 
-std::string conclusion(const Examination& examination) {
-    if (examination.healthy()) return "Kernels can be generated, compiled and run here.\n";
-    if (examination.passes("emulator"))
+std::string conclusion(const DoctorReport& report) {
+    if (report.healthy()) return "Kernels can be generated, compiled and run here.\n";
+    if (report.passes("emulator"))
         return "Kernels can be generated, compiled and run on the emulator here; on a GPU not until what is MISSING is "
                "there.\n";
     return "Kernels cannot be generated, compiled and run here until what is MISSING is there.\n";
 }
 
-std::string to_text(const Examination& examination) {
+std::string to_text(const DoctorReport& report) {
     std::string text = fmt::format("jitgemm {}\n", kVersion);
-    for (const Check& check : examination.checks)
+    for (const Check& check : report.checks)
         text += fmt::format("  {:<8}  {:<10}{}\n", verdict(check), check.name, indented(check.detail));
-    return text + conclusion(examination);
+    return text + conclusion(report);
 }
 
 Json gpus_json(const std::vector<GpuProbe>& gpus) {
@@ -208,19 +207,19 @@ Json checks_json(const std::vector<Check>& checks) {
     return json;
 }
 
-Json document_of(const Examination& examination) {
-    const DriverProbe& driver = examination.driver;
-    const CacheProbe& cache = examination.cache;
-    const TuningProbe& tuning = examination.tuning;
+Json document_of(const DoctorReport& report) {
+    const DriverProbe& driver = report.driver;
+    const CacheProbe& cache = report.cache;
+    const TuningProbe& tuning = report.tuning;
     return {
         {"version", kVersion},
-        {"ok", examination.healthy()},
-        {"checks", checks_json(examination.checks)},
+        {"ok", report.healthy()},
+        {"checks", checks_json(report.checks)},
         {"driver",
          {{"found", driver.found}, {"cuda_version", driver.version}, {"path", driver.path}, {"reason", driver.reason}}},
-        {"gpus", gpus_json(examination.gpus)},
-        {"nvrtc", nvrtc_json(examination.nvrtc)},
-        {"wheel", examination.wheel},
+        {"gpus", gpus_json(report.gpus)},
+        {"nvrtc", nvrtc_json(report.nvrtc)},
+        {"wheel", report.wheel},
         {"cache",
          {{"directory", cache.directory},
           {"usable", cache.usable},
@@ -235,10 +234,10 @@ Json document_of(const Examination& examination) {
 }
 
 int run_doctor(Output& output) {
-    const Examination examination = examine(tool_options(), output);
-    output.text(to_text(examination));
-    output.document(document_of(examination));
-    return examination.healthy() ? kExitFine : kExitFailed;
+    const DoctorReport report = examine(tool_options(), output);
+    output.text(to_text(report));
+    output.document(document_of(report));
+    return report.healthy() ? kExitFine : kExitFailed;
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/cli/toolbox.hpp"
 
 #include <fmt/format.h>
 
@@ -256,13 +256,13 @@ std::string ProblemOptions::text_or_empty(std::string_view option) const {
     return text(option).value_or(std::string());
 }
 
-bool ProblemOptions::suppose_size(std::int64_t extent) {
+bool ProblemOptions::set_default_size(std::int64_t extent) {
     if (!given("kernel") || has_shape_line() || given("m") || given("n") || given("k")) return false;
     for (const char* option : {"m", "n", "k"}) given_[option] = std::to_string(extent);
     return true;
 }
 
-bool ProblemOptions::suppose(std::string_view option, std::string value) {
+bool ProblemOptions::set_default(std::string_view option, std::string value) {
     const bool in_shape_line = has_shape_line() && std::ranges::find(kShapeOptions, option) != kShapeOptions.end();
     if (in_shape_line || given(option)) return false;
     given_.emplace(option, std::move(value));

@@ -41,10 +41,10 @@ public:
     [[nodiscard]] bool has_shape_line() const { return !shape_line_.empty(); }
 
     /// Makes the problem a cube of that extent where --kernel names a kernel and nothing names a size; true if it did.
-    bool suppose_size(std::int64_t extent);
+    bool set_default_size(std::int64_t extent);
 
     /// Gives the option that value where neither it nor a shape line says it; true if it did.
-    bool suppose(std::string_view option, std::string value);
+    bool set_default(std::string_view option, std::string value);
 
     /// The problem the options name. What --kernel fixes and no option says (types, layout, alignment) is taken from
     /// the kernel. Throws UsageError, SpecError or ConfigError with all that is wrong.

@@ -70,7 +70,8 @@ public:
         try {
             for (const std::string& shape : expand_shape_line(line, kMostShapes - problems_.size())) {
                 problems_.push_back(options_.problem_over(parse_shape_line(shape)));
-                if (!complaints_.empty()) break;  // the file is refused: one of a range tells what is wrong with its line
+                if (!complaints_.empty())
+                    break;  // the file is refused: one of a range tells what is wrong with its line
             }
         } catch (const SpecError& error) {
             for (const std::string& reason : error.reasons()) complain(number, reason);

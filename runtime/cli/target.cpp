@@ -1,8 +1,8 @@
 #include "runtime/cli/target.hpp"
 
 #include "jitgemm/options.hpp"
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/cli/toolbox.hpp"
 #include "runtime/cuda/cuda_gpu_model.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"

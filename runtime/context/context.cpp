@@ -147,7 +147,7 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
     auto state = std::make_shared<KernelState>();
     state->spec = spec;
     state->row_major = with_row_major_d(spec);
-    state->operands_traded = spec.d_order == Order::column;
+    state->operands_swapped = spec.d_order == Order::column;
     state->id = id;
     state->source = kernel.source;
     state->entries = loaded_entries(kernel, state->row_major);

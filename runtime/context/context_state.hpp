@@ -34,9 +34,9 @@ struct LoadedEntry {
 
 /// What a launch of a kernel needs.
 struct KernelState {
-    GemmSpec spec;                 ///< resolved, as asked
-    GemmSpec row_major;            ///< with_row_major_d(spec)
-    bool operands_traded = false;  ///< D is column-major: the kernel's A is the caller's B
+    GemmSpec spec;                  ///< resolved, as asked
+    GemmSpec row_major;             ///< with_row_major_d(spec)
+    bool operands_swapped = false;  ///< D is column-major: the kernel's A is the caller's B
     KernelId id;
     std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
     std::vector<LoadedEntry> entries;

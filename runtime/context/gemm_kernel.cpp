@@ -35,7 +35,7 @@ namespace {
 // What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
 GemmArguments as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
     GemmArguments operands = arguments;
-    if (state.operands_traded) std::swap(operands.a, operands.b);
+    if (state.operands_swapped) std::swap(operands.a, operands.b);
     return operands;
 }
 

@@ -49,7 +49,7 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
                                  {"registers", compiled.report.registers},
                                  {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
                                  {"workspace_bytes", input.workspace_bytes},
-                                 {"operands_traded", input.spec.d_order == Order::column},
+                                 {"operands_swapped", input.spec.d_order == Order::column},
                                  {"entries", entries}};
     return meta.dump(2) + "\n";
 }

@@ -27,8 +27,8 @@ void add_owner(Verification& verdict, const GemmKernel& kernel) {
     if (!verdict.first) return;
     const KernelState& state = state_of(kernel);
     Mismatch& first = *verdict.first;
-    const std::int64_t row = state.operands_traded ? first.column : first.row;
-    const std::int64_t column = state.operands_traded ? first.row : first.column;
+    const std::int64_t row = state.operands_swapped ? first.column : first.row;
+    const std::int64_t column = state.operands_swapped ? first.row : first.column;
     first.owner = family_of(state.id.config).owner(state.row_major, state.id.config, row, column);
     verdict.message.insert(std::min(verdict.message.find('\n'), verdict.message.size()),
                            ", " + owner_text(first.owner));

@@ -45,7 +45,7 @@ TEST_CASE("emulated device: a swizzle that is a bijection but no longer spreads 
     const auto right = verdict_of(edited(spec, kSmall, "kSpan;", "kSpan;"));
     CHECK(right.verification.ok);
     const auto shifted =
-        verdict_of(edited(spec, kSmall, "row / kRowsPerTurn % kSpan", "row / kRowsPerTurn % (kSpan / 2)"));
+        verdict_of(edited(spec, kSmall, "row / kRowsPerPhase % kSpan", "row / kRowsPerPhase % (kSpan / 2)"));
     CHECK_FALSE(shifted.verification.ok);
     CHECK_FALSE(shifted.fault.has_value());
     CHECK_THAT(shifted.verification.message, ContainsSubstring("wavefronts"));

@@ -70,8 +70,8 @@ constexpr std::array kMutations{
     Mutation{"the end of a matrix overrun by elements", "elements - 1)", "7)"},
     // ---- shared memory
     Mutation{"no swizzle", "chunk ^ (", "chunk + 0 * ("},
-    Mutation{"swizzle by the wrong rows", "row / kRowsPerTurn % kSpan", "row / 8 % kSpan"},
-    Mutation{"swizzle of half the span", "row / kRowsPerTurn % kSpan", "row / kRowsPerTurn % (kSpan / 2)"},
+    Mutation{"swizzle by the wrong rows", "row / kRowsPerPhase % kSpan", "row / 8 % kSpan"},
+    Mutation{"swizzle of half the span", "row / kRowsPerPhase % kSpan", "row / kRowsPerPhase % (kSpan / 2)"},
     Mutation{"no padding", "kRowPadding = 16", "kRowPadding = 0"},
     Mutation{"A's loads swizzled as one row further", "shared_offset<kPitchA>(row, chunk + c)",
              "shared_offset<kPitchA>(row + 1, chunk + c)"},

@@ -16,7 +16,7 @@
 namespace jitgemm::testing {
 
 /// Compiles at once; every kernel has code of its own unless `outcomes` says otherwise.
-class ScriptedCompiling final : public tuning::Compiling {
+class ScriptedCompiling final : public tuning::CompileService {
 public:
     [[nodiscard]] std::shared_future<tuning::CompileOutcome> compile(const tuning::CompileJob& job) override {
         const std::lock_guard lock(mutex);
@@ -37,7 +37,7 @@ public:
 
 /// A device whose times are `truth`, every round the same unless there is noise, and which fails as `faults` says. One thread at a time uses it;
 /// which of them does may change.
-class ScriptedMeasuring final : public tuning::Measuring {
+class ScriptedMeasuring final : public tuning::MeasureService {
 public:
     using Turn = std::pair<std::string, int>;  // problem and kernel, round
 

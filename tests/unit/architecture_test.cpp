@@ -116,7 +116,7 @@ const std::vector<Room>& rooms() {
          {"include/jitgemm", "generator/base", "generator/layout", "generator/families/shared"}},
         {"generator/families",
          {"include/jitgemm", "generator/base", "generator/families/shared", "generator/families/<family>"}},
-        {"generator", {"include/jitgemm", "generator/base", "generator/families/<family>", "generator/families"}},
+        {"generator", {"include/jitgemm", "generator/base", "generator/families"}},
         {"generator/draw",
          {"include/jitgemm", "generator/base", "generator/layout", "generator/families/shared",
           "generator/families/<family>", "generator/families"}},

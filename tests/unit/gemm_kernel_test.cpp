@@ -43,7 +43,7 @@ std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_p
     auto state = std::make_shared<KernelState>();
     state->spec = resolved(spec);
     state->row_major = with_row_major_d(state->spec);
-    state->operands_traded = spec.d_order == Order::column;
+    state->operands_swapped = spec.d_order == Order::column;
     state->info.name = "the_kernel";
     state->device = device;
     state->workspaces = std::make_shared<WorkspacePool>(device);

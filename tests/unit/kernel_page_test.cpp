@@ -267,7 +267,7 @@ TEST_CASE("a kernel's page: a problem without work, and a column-major D") {
     turned.m = 512;
     turned.d_order = Order::column;
     const KernelPage page = kernel_page(turned, {known_config()}, find_gpu("h200"));
-    CHECK(page.exchanged);
+    CHECK(page.operands_swapped);
     CHECK(page.rasterization.tiles == TileIndex{2, 4});
 }
 

@@ -41,7 +41,7 @@ struct Timed {
     std::size_t in_ended_rounds = 0;   ///< of them
 };
 
-Timed time_all(Measuring& device, const TimeJob& job) {
+Timed time_all(MeasureService& device, const TimeJob& job) {
     Timed timed;
     const auto end_round = [&](const RoundEnd& end) {
         if (!end.counts) timed.samples.resize(timed.in_ended_rounds);

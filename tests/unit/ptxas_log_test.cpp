@@ -13,12 +13,12 @@ constexpr const char* kLog130 = R"(kernel.cu(4): warning #177-D: variable "unuse
 Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"
 
 ptxas info    : 0 bytes gmem
-ptxas info    : Compiling entry function 'k2' for 'sm_90a'
+ptxas info    : CompileService entry function 'k2' for 'sm_90a'
 ptxas info    : Function properties for k2
 ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 10 registers, used 0 barriers
 ptxas info    : Compile time = 9.623 ms
-ptxas info    : Compiling entry function 'k' for 'sm_90a'
+ptxas info    : CompileService entry function 'k' for 'sm_90a'
 ptxas info    : Function properties for k
 ptxas         .     160 bytes stack frame, 24 bytes spill stores, 36 bytes spill loads
 ptxas info    : Used 112 registers, used 1 barriers, 160 bytes cumulative stack size, 4096 bytes smem
@@ -27,7 +27,7 @@ ptxas info    : Compile time = 37.272 ms
 
 // As NVRTC 12.4 wrote it.
 constexpr const char* kLog124 = R"(ptxas info    : 0 bytes gmem
-ptxas info    : Compiling entry function 'k' for 'sm_90a'
+ptxas info    : CompileService entry function 'k' for 'sm_90a'
 ptxas info    : Function properties for k
 ptxas         .     160 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
 ptxas info    : Used 112 registers, 160 bytes cumulative stack size, 4096 bytes smem, 400 bytes cmem[0]

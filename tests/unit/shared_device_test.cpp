@@ -18,9 +18,9 @@ namespace {
 bool never() { return false; }
 
 /// A device that takes its time to come back to life and to work.
-class SlowMeasuring final : public Measuring {
+class SlowMeasureService final : public MeasureService {
 public:
-    SlowMeasuring() { facts_.memory_bytes = std::size_t{1536} << 20U; }
+    SlowMeasureService() { facts_.memory_bytes = std::size_t{1536} << 20U; }
     [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
     void revive() override { std::this_thread::sleep_for(200ms); }
     [[nodiscard]] VerifyOutcome verify(const VerifyJob&) override {
@@ -45,7 +45,7 @@ struct Waiter {
                       queued.store(true);
                       return stop.load();
                   },
-                  [&](Measuring&) { served.push_back(number); });
+                  [&](MeasureService&) { served.push_back(number); });
           }) {
         while (!queued) std::this_thread::yield();  // it is asked to stop only once it stands in the queue
     }
@@ -59,7 +59,7 @@ struct Waiter {
 }  // namespace
 
 TEST_CASE("a shared device serves one at a time", "[threads]") {
-    SlowMeasuring measuring;
+    SlowMeasureService measuring;
     SharedDevice device(measuring);
     std::atomic<int> inside = 0;
     int served = 0;  // guarded by the device itself
@@ -68,7 +68,7 @@ TEST_CASE("a shared device serves one at a time", "[threads]") {
         for (int i = 0; i < 8; ++i) {
             threads.emplace_back([&] {
                 for (int job = 0; job < 50; ++job) {
-                    device.lend(never, [&](Measuring&) {
+                    device.lend(never, [&](MeasureService&) {
                         if (inside.fetch_add(1) == 0) ++served;
                         inside.fetch_sub(1);
                     });
@@ -80,11 +80,11 @@ TEST_CASE("a shared device serves one at a time", "[threads]") {
 }
 
 TEST_CASE("a shared device serves in the order asked, and passes over who gave up", "[threads]") {
-    SlowMeasuring measuring;
+    SlowMeasureService measuring;
     SharedDevice device(measuring);
     std::vector<int> served;
     std::vector<std::unique_ptr<Waiter>> waiters;
-    device.lend(never, [&](Measuring&) {
+    device.lend(never, [&](MeasureService&) {
         for (int i = 0; i < 3; ++i) waiters.push_back(std::make_unique<Waiter>(device, i, served));
         waiters[1]->stop = true;
         waiters[1]->thread.join();
@@ -98,18 +98,18 @@ TEST_CASE("a shared device serves in the order asked, and passes over who gave u
 }
 
 TEST_CASE("a shared device is not lent to who is stopped already, and comes back from who throws", "[threads]") {
-    SlowMeasuring measuring;
+    SlowMeasureService measuring;
     SharedDevice device(measuring);
-    CHECK_FALSE(device.lend([] { return true; }, [](Measuring&) { FAIL("lent all the same"); }));
-    CHECK_THROWS_AS(device.lend(never, [](Measuring&) { throw std::runtime_error("fell off the bus"); }),
+    CHECK_FALSE(device.lend([] { return true; }, [](MeasureService&) { FAIL("lent all the same"); }));
+    CHECK_THROWS_AS(device.lend(never, [](MeasureService&) { throw std::runtime_error("fell off the bus"); }),
                     std::runtime_error);
-    CHECK(device.lend(never, [](Measuring&) {}));
+    CHECK(device.lend(never, [](MeasureService&) {}));
 }
 
 TEST_CASE("a shared device is busy while it verifies and times, not while it comes back to life") {
-    SlowMeasuring measuring;
+    SlowMeasureService measuring;
     SharedDevice device(measuring);
-    device.lend(never, [](Measuring& mine) {
+    device.lend(never, [](MeasureService& mine) {
         static_cast<void>(mine.verify({}));
         static_cast<void>(mine.time({}, {}));
         std::this_thread::sleep_for(200ms);
@@ -119,7 +119,7 @@ TEST_CASE("a shared device is busy while it verifies and times, not while it com
 }
 
 TEST_CASE("problems begin on a shared device as long as they fit into a third of its memory") {
-    SlowMeasuring measuring;  // with 1.5 GB
+    SlowMeasureService measuring;  // with 1.5 GB
     SharedDevice device(measuring);
     CHECK(device.admit(400 << 20));
     CHECK(device.admit(100 << 20));

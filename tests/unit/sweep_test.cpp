@@ -38,7 +38,7 @@ TuneProblem problem(std::int64_t m, std::int64_t n = 1024, std::int64_t k = 1024
 }
 
 /// Compiles at once, but kernels with `held` in their name only when it is told to let go.
-class HeldCompiling final : public Compiling {
+class HeldCompiling final : public CompileService {
 public:
     explicit HeldCompiling(std::string held) : held_(std::move(held)) {}
     [[nodiscard]] std::shared_future<CompileOutcome> compile(const CompileJob& job) override {
@@ -77,7 +77,7 @@ struct Bench {
     TemporaryFolder folder;
     TuningStore store;
     ScriptedCompiling compiling;
-    std::vector<std::unique_ptr<Measuring>> devices;
+    std::vector<std::unique_ptr<MeasureService>> devices;
     std::vector<ScriptedMeasuring*> scripts;
     std::function<bool()> interrupted = [] { return false; };
     std::vector<TunedProblem> finished;
@@ -100,7 +100,7 @@ struct Bench {
     SweepResult run(const std::vector<TuneProblem>& problems, const SweepOptions& options = {}) {
         return run(problems, options, compiling);
     }
-    SweepResult run(const std::vector<TuneProblem>& problems, const SweepOptions& options, Compiling& compilers) {
+    SweepResult run(const std::vector<TuneProblem>& problems, const SweepOptions& options, CompileService& compilers) {
         return Sweep(problems, options,
                      {.compiling = compilers,
                       .devices = devices,
@@ -646,7 +646,7 @@ TEST_CASE("two sweeps at once on one store each have their own") {
     bench.scripts[0]->before_turn = [&] {
         if (std::exchange(begun, true)) return;
         ScriptedCompiling compiling;
-        std::vector<std::unique_ptr<Measuring>> devices;
+        std::vector<std::unique_ptr<MeasureService>> devices;
         devices.push_back(std::make_unique<ScriptedMeasuring>(bent_model));
         const SweepResult other = Sweep(asked, {},
                                         {.compiling = compiling,

@@ -60,7 +60,8 @@ struct KernelAnatomy {
     int raster_group = 1;            ///< of the raster order: tiles of a group
     bool needs_whole_tiles = false;  ///< nothing asks for the bounds of the matrices
     std::optional<DirectReads> direct_reads;
-    int k_run = 0;  ///< neighbours along K that a warp reads at once of an operand that holds K contiguous; 0: a tile's row
+    int k_run =
+        0;  ///< neighbours along K that a warp reads at once of an operand that holds K contiguous; 0: a tile's row
     bool packs_a = false;  ///< copied into the workspace first
     bool packs_b = false;
     std::int64_t stage_bytes = 0;

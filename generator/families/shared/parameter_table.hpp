@@ -49,7 +49,7 @@ struct ConfigParameter {
     std::string_view expected;  ///< of a value, for errors
     bool (*read)(TextReader&, Config&);
     std::string (*write)(const Config&);
-    std::string_view unsaid{};  ///< the value that a kernel's name leaves out, token and all; empty: none
+    std::string_view omitted_default{};  ///< the value that a kernel's name leaves out, token and all; empty: none
 };
 
 /// The text of every parameter by name.
@@ -93,7 +93,7 @@ template <typename Config>
     std::string name;
     for (const ConfigParameter<Config>& row : table) {
         const std::string value = row.write(config);
-        if (!row.unsaid.empty() && value == row.unsaid) continue;
+        if (!row.omitted_default.empty() && value == row.omitted_default) continue;
         name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token, value_in_name(value));
     }
     return name;
@@ -108,7 +108,7 @@ template <typename Config>
         TextReader ahead = rest;
         const std::string_view token = ahead.take_token();
         const bool named = token.starts_with(row.token);
-        if (!named && !row.unsaid.empty()) continue;
+        if (!named && !row.omitted_default.empty()) continue;
         rest = ahead;
         const std::string value = value_from_name(named ? token.substr(row.token.size()) : std::string_view{});
         TextReader reader(value);

@@ -41,11 +41,11 @@ bool on_emulator(const LadderOptions& options) {
 }
 
 /// What nobody named: f32, row-major throughout (as the lesson is usually told), a size that takes seconds.
-void suppose_the_usual(ProblemOptions& problem, std::int64_t extent) {
-    problem.suppose("device", "cuda");
-    if (!problem.given("a-type")) problem.suppose("type", "f32");
-    problem.suppose("layout", "tt");
-    for (const char* size : {"m", "n", "k"}) problem.suppose(size, std::to_string(extent));
+void set_usual_defaults(ProblemOptions& problem, std::int64_t extent) {
+    problem.set_default("device", "cuda");
+    if (!problem.given("a-type")) problem.set_default("type", "f32");
+    problem.set_default("layout", "tt");
+    for (const char* size : {"m", "n", "k"}) problem.set_default(size, std::to_string(extent));
 }
 
 void check_limits(const ClimbOptions& climb) {
@@ -93,7 +93,7 @@ void write_page(const LadderReport& report, const std::string& file, Output& out
 }
 
 int run_ladder(LadderOptions& options, Output& output) {
-    suppose_the_usual(options.problem, on_emulator(options) ? kEmulatorExtent : kGpuExtent);
+    set_usual_defaults(options.problem, on_emulator(options) ? kEmulatorExtent : kGpuExtent);
     const ProblemRequest request = options.problem.problem();
     check_problem(request.spec);
     check_limits(options.climb);

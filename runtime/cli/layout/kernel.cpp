@@ -29,7 +29,7 @@ KernelPage make_page(const ProblemOptions& problem, Output& output) {
 
 int draw_kernel(LayoutKernelOptions& options, Output& output) {
     const std::string format = chosen_format(options.format, output);
-    if (options.problem.suppose_size(kSupposedExtent))
+    if (options.problem.set_default_size(kSupposedExtent))
         output.note(fmt::format("jitgemm: no size given: drawing a problem of {0}×{0}×{0}", kSupposedExtent));
     const KernelPage page = make_page(options.problem, output);
     if (format == "html") return write_answer(kernel_page_html(page), format, options.format, output);

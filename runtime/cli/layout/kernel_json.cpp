@@ -117,7 +117,7 @@ Json accesses_json(const std::vector<SharedAccess>& accesses) {
 Json to_json(const KernelPage& page) {
     return {{"kernel", page.kernel},
             {"spec", to_json(page.spec)},
-            {"exchanged", page.exchanged},
+            {"operands_swapped", page.operands_swapped},
             {"gpu", to_json(page.gpu)},
             {"threads", page.threads},
             {"registers", page.registers},

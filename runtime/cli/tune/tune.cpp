@@ -1,9 +1,9 @@
 #include "jitgemm/error.hpp"
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/tune/options.hpp"
 #include "runtime/cli/tune/output.hpp"
 #include "runtime/cli/verb.hpp"
@@ -13,7 +13,7 @@
 #include "runtime/tuning/report/tune_report.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/sweep/sweep.hpp"
-#include "runtime/tuning/sweep/workshop.hpp"
+#include "runtime/tuning/sweep/worker_set.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,9 +43,9 @@ WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<s
             .watchdog = std::chrono::seconds(options.watchdog)};
 }
 
-std::unique_ptr<Workshop> open_workshop(const TuneOptions& options, int local_rank) {
+std::unique_ptr<WorkerSet> open_workshop(const TuneOptions& options, int local_rank) {
     try {
-        return std::make_unique<Workshop>(workshop_options(options, options.device_names(local_rank)));
+        return std::make_unique<WorkerSet>(workshop_options(options, options.device_names(local_rank)));
     } catch (const Error& error) {
         if (!options.devices.empty()) throw;
         throw Error(
@@ -109,11 +109,11 @@ void refuse_empty_space(const SweepResult& result) {
 }
 
 SweepResult watched_sweep(const std::vector<TuneProblem>& problems, const SweepOptions& asked, bool quiet,
-                          Workshop& workshop, TuningStore& store, Output& output) {
+                          WorkerSet& worker_set, TuningStore& store, Output& output) {
     TuneWatcher watcher(output, specs_of(problems), quiet);
     return Sweep(problems, asked,
-                 {.compiling = workshop.compiling(),
-                  .devices = workshop.devices(),
+                 {.compiling = worker_set.compiling(),
+                  .devices = worker_set.devices(),
                   .store = store,
                   .interrupted = interrupted,
                   .on_progress = [&](const SweepProgress& now) { watcher.progress(now); },
@@ -122,22 +122,22 @@ SweepResult watched_sweep(const std::vector<TuneProblem>& problems, const SweepO
 }
 
 int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, const SweepOptions& asked,
-          Workshop& workshop, TuningStore& store, Output& output) {
-    const SweepResult result = watched_sweep(problems, asked, options.quiet, workshop, store, output);
+          WorkerSet& worker_set, TuningStore& store, Output& output) {
+    const SweepResult result = watched_sweep(problems, asked, options.quiet, worker_set, store, output);
     refuse_empty_space(result);
     if (result.was_finished)
         for (const TunedProblem& problem : result.problems) output.text(tune_line(problem));
-    output.text(tune_summary(result, workshop.devices().size()));
-    write_files(options, result, workshop.facts(), output);
-    output.document(tune_document(result, store.path(), workshop.devices().size()));
+    output.text(tune_summary(result, worker_set.devices().size()));
+    write_files(options, result, worker_set.facts(), output);
+    output.document(tune_document(result, store.path(), worker_set.devices().size()));
     return exit_code(result);
 }
 
 int run_refresh(const TuneOptions& options, SweepOptions asked, const std::string& directory, Output& output) {
-    const std::unique_ptr<Workshop> workshop = open_workshop(options, 0);
+    const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, 0);
     TuningStore store(directory);
-    const std::vector<TuneProblem> problems = stale_problems(store, workshop->facts(), asked);
-    if (!problems.empty()) return sweep(options, problems, asked, *workshop, store, output);
+    const std::vector<TuneProblem> problems = stale_problems(store, worker_set->facts(), asked);
+    if (!problems.empty()) return sweep(options, problems, asked, *worker_set, store, output);
     output.text("every winner for this device was measured with today's versions\n");
     output.document(tune_document({}, store.path(), 1));
     return kExitFine;
@@ -145,10 +145,10 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
 
 /// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
 int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
-    const std::unique_ptr<Workshop> workshop = open_workshop(options, 0);
+    const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, 0);
     const TuningStore store(directory);
-    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(workshop->facts())));
-    const GpuModel& gpu = workshop->facts().model;
+    const std::vector<FitPoint> points = fit_points(store.read_class(device_class(worker_set->facts())));
+    const GpuModel& gpu = worker_set->facts().model;
     const FitResult result = fit_mma_constants(points, gpu);
     output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
     const auto error = [](const FitError& one) {
@@ -187,9 +187,9 @@ int run_tune(const TuneOptions& options, Output& output) {
         return kExitFine;
     }
     const std::optional<LaunchRank> rank = launch_rank_from_environment();
-    const std::unique_ptr<Workshop> workshop = open_workshop(options, rank ? rank->local_rank : 0);
+    const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, rank ? rank->local_rank : 0);
     TuningStore store(directory);
-    return sweep(options, problems, asked, *workshop, store, output);
+    return sweep(options, problems, asked, *worker_set, store, output);
 }
 
 // ---- merge ----------------------------------------------------------------------------------------------------------

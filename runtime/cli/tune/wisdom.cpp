@@ -1,10 +1,10 @@
 #include "runtime/tuning/store/wisdom.hpp"
 #include "jitgemm/error.hpp"
 
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/cli/toolbox.hpp"
 #include "runtime/cli/tune/output.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/tuning/store/record_json.hpp"

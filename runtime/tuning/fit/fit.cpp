@@ -16,7 +16,7 @@ namespace jitgemm::tuning {
 namespace {
 
 /// A point, ready to be predicted again and again.
-struct Sighting {
+struct Observation {
     MmaCostInputs inputs;
     double us;
     std::size_t problem;
@@ -25,7 +25,7 @@ struct Sighting {
 
 /// What a fit is made of: the points, and the GPU they are from.
 struct FitData {
-    std::vector<Sighting> sightings;
+    std::vector<Observation> observations;
     std::size_t problems = 0;
     GpuModel gpu;
     std::size_t left_out = 0;
@@ -47,14 +47,14 @@ std::optional<MmaCostInputs> inputs_of(const FitPoint& point) {
 void weigh(FitData& data) {
     std::vector<double> best(data.problems, 0);
     std::vector<double> sums(data.problems, 0);
-    for (const Sighting& one : data.sightings)
+    for (const Observation& one : data.observations)
         best[one.problem] = best[one.problem] > 0 ? std::min(best[one.problem], one.us) : one.us;
-    for (const Sighting& one : data.sightings) sums[one.problem] += best[one.problem] / one.us;
-    for (Sighting& one : data.sightings) one.weight = best[one.problem] / one.us / sums[one.problem];
+    for (const Observation& one : data.observations) sums[one.problem] += best[one.problem] / one.us;
+    for (Observation& one : data.observations) one.weight = best[one.problem] / one.us / sums[one.problem];
 }
 
 FitData data_of(const std::vector<FitPoint>& points, const GpuModel& gpu) {
-    FitData data{.sightings = {}, .problems = 0, .gpu = gpu, .left_out = 0};
+    FitData data{.observations = {}, .problems = 0, .gpu = gpu, .left_out = 0};
     std::map<std::string, std::size_t> problems;
     for (const FitPoint& point : points) {
         std::optional<MmaCostInputs> inputs = inputs_of(point);
@@ -63,14 +63,14 @@ FitData data_of(const std::vector<FitPoint>& points, const GpuModel& gpu) {
             continue;
         }
         const std::size_t problem = problems.emplace(to_string(inputs->spec), problems.size()).first->second;
-        data.sightings.push_back({*inputs, point.us, problem});
+        data.observations.push_back({*inputs, point.us, problem});
     }
     data.problems = problems.size();
     weigh(data);
     return data;
 }
 
-double log_error(const Sighting& one, const GpuModel& gpu, const MmaCostConstants& constants) {
+double log_error(const Observation& one, const GpuModel& gpu, const MmaCostConstants& constants) {
     return std::log(mma_pipeline_cost(one.inputs, gpu, constants).total_us / one.us);
 }
 
@@ -86,9 +86,9 @@ MmaCostConstants changed(const MmaCostConstants& start, const std::vector<double
 template <typename Fitted>
 MmaCostConstants fitted_constants(const FitData& data, const MmaCostConstants& start, const FitOptions& options,
                                   const Fitted& fitted) {
-    std::vector<const Sighting*> used;
+    std::vector<const Observation*> used;
     double weights = 0;
-    for (const Sighting& one : data.sightings) {
+    for (const Observation& one : data.observations) {
         if (!fitted(one.problem)) continue;
         used.push_back(&one);
         weights += one.weight;
@@ -98,7 +98,7 @@ MmaCostConstants fitted_constants(const FitData& data, const MmaCostConstants& s
         const MmaCostConstants constants = changed(start, change);
         std::vector<double> values;
         values.reserve(used.size() + change.size());
-        for (const Sighting* one : used)
+        for (const Observation* one : used)
             values.push_back(std::sqrt(one->weight * points) * log_error(*one, data.gpu, constants));
         for (const double one : change) values.push_back(options.doubt / options.freedom * one);
         return values;
@@ -111,9 +111,9 @@ MmaCostConstants fitted_constants(const FitData& data, const MmaCostConstants& s
 
 /// The problem's best by prediction and by measurement.
 struct Choice {
-    const Sighting* chosen = nullptr;
+    const Observation* chosen = nullptr;
     double predicted = 0;
-    const Sighting* best = nullptr;
+    const Observation* best = nullptr;
 };
 
 /// Errors of constants that may differ from problem to problem.
@@ -124,7 +124,7 @@ FitError error_of(const FitData& data, const ConstantsOf& constants_of) {
     double logs = 0;
     double squares = 0;
     double weights = 0;
-    for (const Sighting& one : data.sightings) {
+    for (const Observation& one : data.observations) {
         const double off = log_error(one, data.gpu, constants_of(one.problem));
         logs += off;
         squares += one.weight * off * off;
@@ -144,7 +144,7 @@ FitError error_of(const FitData& data, const ConstantsOf& constants_of) {
     }
     error.problems = static_cast<int>(choices.size());
     error.regret = std::exp(regrets / error.problems);
-    error.ratio = std::exp(logs / static_cast<double>(data.sightings.size()));
+    error.ratio = std::exp(logs / static_cast<double>(data.observations.size()));
     error.rms_log = std::sqrt(squares / weights);
     return error;
 }
@@ -180,12 +180,12 @@ std::vector<FitPoint> fit_points(const std::vector<ProblemRecord>& problems) {
 
 FitResult fit_mma_constants(const std::vector<FitPoint>& points, const GpuModel& gpu, const FitOptions& options) {
     const FitData data = data_of(points, gpu);
-    if (data.sightings.empty())
+    if (data.observations.empty())
         throw Error(fmt::format(
             "nothing to fit: none of {} measurements is a timed mma_multistage kernel of its problem", points.size()));
     FitResult result;
     result.start = mma_cost_constants(gpu);
-    result.points = data.sightings.size();
+    result.points = data.observations.size();
     result.left_out = data.left_out;
     result.before = error_of(data, [&](std::size_t) { return result.start; });
     result.constants = fitted_constants(data, result.start, options, [](std::size_t) { return true; });

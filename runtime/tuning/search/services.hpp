@@ -22,9 +22,9 @@ struct CompileJob {
 };
 
 /// Compiles many kernels at once. Thread-safe.
-class Compiling {
+class CompileService {
 public:
-    virtual ~Compiling() = default;
+    virtual ~CompileService() = default;
     /// Enqueues; a job asked for before (same kernel and arch) gives the same result again without another compile.
     /// Never throws for what the job does: failures are outcomes. The future throws where there is nobody to do it.
     [[nodiscard]] virtual std::shared_future<CompileOutcome> compile(const CompileJob& job) = 0;
@@ -85,9 +85,9 @@ struct TimeOutcome {
 inline constexpr int kProblemsInFlight = 12;
 
 /// One device. Not thread-safe (SharedDevice is). A child that dies is replaced before the next call.
-class Measuring {
+class MeasureService {
 public:
-    virtual ~Measuring() = default;
+    virtual ~MeasureService() = default;
     [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
     /// Starts a fresh child now where the last one died, and not with the next call.
     virtual void revive() {}

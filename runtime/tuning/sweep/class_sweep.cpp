@@ -74,9 +74,9 @@ private:
     Begun problem_;
 };
 
-ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices)
+ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<MeasureService*>& devices)
     : shared_(shared), results_(shared.problems.size()) {
-    for (Measuring* device : devices) devices_.push_back(std::make_unique<SharedDevice>(*device));
+    for (MeasureService* device : devices) devices_.push_back(std::make_unique<SharedDevice>(*device));
     begin();
 }
 
@@ -131,9 +131,9 @@ void ClassSweep::begin_new(const SweepKey& key) {
 /// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone. Beside the store's own
 /// file, as hosts that share a folder count their sweeps each from 1.
 bool ClassSweep::lock(std::int64_t id) {
-    constexpr std::chrono::milliseconds kLastBreath{300};
+    constexpr std::chrono::milliseconds kLockTimeout{300};
     std::optional<FileLock> taken =
-        FileLock::acquire(fmt::format("{}.sweep-{}.lock", shared_.services.store.path(), id), kLastBreath);
+        FileLock::acquire(fmt::format("{}.sweep-{}.lock", shared_.services.store.path(), id), kLockTimeout);
     if (taken) lock_ = std::make_unique<FileLock>(std::move(*taken));
     return taken.has_value();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "runtime/support/file_lock.hpp"
-#include "runtime/tuning/sweep/fair_clock.hpp"
+#include "runtime/tuning/sweep/budget_clock.hpp"
 #include "runtime/tuning/sweep/shared_device.hpp"
 #include "runtime/tuning/sweep/sweep.hpp"
 
@@ -27,7 +27,7 @@ struct SharedSweep {
     std::size_t asked = 0;            // problems, of all classes of devices
     std::size_t begun = 0;
     std::size_t done = 0;
-    FairClock pace{static_cast<double>(services.devices.size())};  // what each problem in flight has had
+    BudgetClock pace{static_cast<double>(services.devices.size())};  // what each problem in flight has had
 
     [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -37,7 +37,7 @@ class ClassSweep {
 public:
     using Clock = SharedSweep::Clock;
 
-    ClassSweep(SharedSweep& shared, const std::vector<Measuring*>& devices);
+    ClassSweep(SharedSweep& shared, const std::vector<MeasureService*>& devices);
 
     /// Tunes one problem after another until they run out; run by kProblemsInFlight threads a device.
     void work(SharedDevice& device);

@@ -19,7 +19,7 @@ struct CompilePoolOptions {
 /// signal and the last lines of stderr, compile_timeout), and a fresh worker goes on. Jobs are taken in the order they
 /// came. Where no worker can be started, a job's future throws Error: that is no kernel's
 /// outcome. Binaries lie in `command.options.cache_directory` when a job's future is ready.
-class CompilePool final : public Compiling {
+class CompilePool final : public CompileService {
 public:
     /// Starts one worker; throws Error with its words when it cannot work here (no NVRTC, no such program).
     explicit CompilePool(const CompilePoolOptions& options);

@@ -4,7 +4,7 @@
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/sweep/sweep.hpp"
-#include "runtime/tuning/sweep/workshop.hpp"
+#include "runtime/tuning/sweep/worker_set.hpp"
 
 #include <fmt/format.h>
 
@@ -44,15 +44,15 @@ Winner ContextTuner::tune(const GemmSpec& spec) {
     if (options_.tuning_directory.empty())
         throw Error("nowhere to keep tuning records: Options::tuning_directory is empty");
     const std::lock_guard lock(measuring_);
-    Workshop workshop(
+    WorkerSet worker_set(
         {.program = {options_.tool.empty() ? "jitgemm" : options_.tool}, .options = options_, .devices = {device_}});
     TuningStore store(options_.tuning_directory);
     SweepOptions asked;
     asked.budget_seconds = options_.tuning_seconds;
     asked.timing.against_cublaslt = false;
     Sweep sweep({{spec, 1.0F, spec.c ? 1.0F : 0.0F}}, asked,
-                {.compiling = workshop.compiling(),
-                 .devices = workshop.devices(),
+                {.compiling = worker_set.compiling(),
+                 .devices = worker_set.devices(),
                  .store = store,
                  .interrupted = [this] { return stop_.load(); },
                  .on_progress = {},

@@ -74,7 +74,7 @@ bool ProblemTuner::stopped() {
 }
 
 /// The device for a job or a few; false when stopped.
-bool ProblemTuner::lend(const std::function<void(Measuring&)>& use) {
+bool ProblemTuner::lend(const std::function<void(MeasureService&)>& use) {
     return services_.device.lend([this] { return stopped(); }, use);
 }
 
@@ -88,7 +88,7 @@ void ProblemTuner::prepare(const std::vector<std::string>& batch) {
     }
     for (std::size_t next = 0; next < batch.size() && wait_for_compile(batch[next]);) {
         if (needs_verification(log_.trial(batch[next])))
-            lend([&](Measuring& device) { next = verify_compiled(batch, next, device); });
+            lend([&](MeasureService& device) { next = verify_compiled(batch, next, device); });
         else
             ++next;
         services_.on_progress(log_);
@@ -125,7 +125,8 @@ void ProblemTuner::settle_code(const std::string& kernel) {
 }
 
 /// Kernel `next`, and those behind it up to one that is not compiled yet; returns where it ended.
-std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch, std::size_t next, Measuring& device) {
+std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch, std::size_t next,
+                                          MeasureService& device) {
     do {
         verify(batch[next], device);
         services_.on_progress(log_);
@@ -134,7 +135,7 @@ std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch,
     return next;
 }
 
-void ProblemTuner::verify(const std::string& kernel, Measuring& device) {
+void ProblemTuner::verify(const std::string& kernel, MeasureService& device) {
     if (!needs_verification(log_.trial(kernel))) return;
     log_.add_verified(
         kernel, device.verify({.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
@@ -217,7 +218,7 @@ void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds
             },
         .stopped = [this] { return stopped(); }};
     TimeOutcome outcome;
-    if (!lend([&](Measuring& device) { outcome = device.time(time_job(kernels, rounds), events); })) return;
+    if (!lend([&](MeasureService& device) { outcome = device.time(time_job(kernels, rounds), events); })) return;
     log_.cut_round();
     if (outcome.verdict == Verdict::fine) return;
     log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});

@@ -35,7 +35,7 @@ enum class Stop : std::uint8_t { none, budget, interrupted };
 class ProblemTuner {
 public:
     struct Services {
-        Compiling& compiling;
+        CompileService& compiling;
         SharedDevice& device;
         std::function<Stop()> stop;                        ///< asked between two steps, and two turns of a round
         std::function<void(const TrialLog&)> on_progress;  ///< after every step
@@ -57,8 +57,8 @@ private:
     [[nodiscard]] bool is_compiled(const std::string& kernel, std::chrono::milliseconds patience);
     void settle_code(const std::string& kernel);
     [[nodiscard]] std::size_t verify_compiled(const std::vector<std::string>& batch, std::size_t next,
-                                              Measuring& device);
-    void verify(const std::string& kernel, Measuring& device);
+                                              MeasureService& device);
+    void verify(const std::string& kernel, MeasureService& device);
     void time_rounds(bool screening_only);
     void time_plan(const RoundPlan& plan);
     void complete_peer();
@@ -73,7 +73,7 @@ private:
     [[nodiscard]] const Trial& trial_of(const std::string& kernel) const;
     [[nodiscard]] double median_us(const std::string& kernel) const;
     [[nodiscard]] bool stopped();
-    bool lend(const std::function<void(Measuring&)>& use);
+    bool lend(const std::function<void(MeasureService&)>& use);
 
     const TuneProblem& problem_;
     const SearchSpace& space_;

@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 /// The device, its time at work counted. What it takes to replace a dead child is no work.
-class SharedDevice::Counted final : public Measuring {
+class SharedDevice::Counted final : public MeasureService {
     template <typename Work>
     auto counted(const Work& work) {
         revive();
@@ -67,7 +67,7 @@ private:
     SharedDevice& shared_;
 };
 
-SharedDevice::SharedDevice(Measuring& device) : device_(device), facts_(device.facts()) {}
+SharedDevice::SharedDevice(MeasureService& device) : device_(device), facts_(device.facts()) {}
 
 bool SharedDevice::admit(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -83,7 +83,7 @@ void SharedDevice::dismiss(std::int64_t bytes) {
     bytes_ -= bytes;
 }
 
-bool SharedDevice::lend(const std::function<bool()>& stopped, const std::function<void(Measuring&)>& use) {
+bool SharedDevice::lend(const std::function<bool()>& stopped, const std::function<void(MeasureService&)>& use) {
     const Place place(*this);
     if (!place.wait(stopped)) return false;
     Counted device(*this);

@@ -14,7 +14,7 @@ namespace jitgemm::tuning {
 /// that is timed, and each gets it in the order in which they asked. Thread-safe.
 class SharedDevice {
 public:
-    explicit SharedDevice(Measuring& device);
+    explicit SharedDevice(MeasureService& device);
 
     [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
 
@@ -26,7 +26,7 @@ public:
 
     /// Waits for the device, has it used, and returns whether it was: false when `stopped`, asked ten times a second
     /// and once more at last, said so before. Throws what `use` throws.
-    bool lend(const std::function<bool()>& stopped, const std::function<void(Measuring&)>& use);
+    bool lend(const std::function<bool()>& stopped, const std::function<void(MeasureService&)>& use);
 
     /// Seconds that it has verified and timed: from the request to the outcome, without the start of a fresh child.
     [[nodiscard]] double busy_seconds() const;
@@ -36,7 +36,7 @@ private:
     class Counted;
     void add_busy(double seconds);
 
-    Measuring& device_;
+    MeasureService& device_;
     const DeviceFacts facts_;  // the device's own change hands with its child
 
     mutable std::mutex mutex_;  // guards what follows

@@ -15,9 +15,9 @@ namespace {
 
 /// The devices by class, in the order of their first.
 std::vector<std::unique_ptr<ClassSweep>> by_class(SharedSweep& shared,
-                                                  std::vector<std::unique_ptr<Measuring>>& devices) {
-    std::vector<std::pair<std::string, std::vector<Measuring*>>> groups;
-    for (const std::unique_ptr<Measuring>& device : devices) {
+                                                  std::vector<std::unique_ptr<MeasureService>>& devices) {
+    std::vector<std::pair<std::string, std::vector<MeasureService*>>> groups;
+    for (const std::unique_ptr<MeasureService>& device : devices) {
         const std::string name = device_class(device->facts());
         auto group = std::ranges::find(groups, name, [](const auto& one) { return one.first; });
         if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});

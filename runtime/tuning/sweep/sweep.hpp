@@ -66,8 +66,8 @@ struct SweepResult {
 class Sweep {
 public:
     struct Services {
-        Compiling& compiling;
-        std::vector<std::unique_ptr<Measuring>>& devices;
+        CompileService& compiling;
+        std::vector<std::unique_ptr<MeasureService>>& devices;
         TuningStore& store;  ///< a lock file beside it keeps two processes from going on with one sweep
         std::function<bool()> interrupted;
         std::function<void(const SweepProgress&)> on_progress;  ///< any thread, one at a time

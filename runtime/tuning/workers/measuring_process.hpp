@@ -18,7 +18,7 @@ struct MeasuringOptions {
 /// Measures in a child process that may die. Its death by a signal, an exit, or a CUDA error that spoils the context is
 /// the kernel's verdict `crashed`; one that does not answer in time is killed: `hung`. The next call starts a fresh
 /// child. Throws Error only when no child can be started.
-class MeasuringProcess final : public Measuring {
+class MeasuringProcess final : public MeasureService {
 public:
     /// Starts the child and waits for its hello; throws Error with its words when there is none (no such device).
     explicit MeasuringProcess(const MeasuringOptions& options);

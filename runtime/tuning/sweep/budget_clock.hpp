@@ -8,11 +8,11 @@ namespace jitgemm::tuning {
 /// A clock that shows what each of the problems in flight has had of the devices: it runs at (devices / problems in
 /// flight) of the pace of real time, and never faster. What a problem may take of a budget is measured by it. Not
 /// thread-safe; times may only grow from call to call.
-class FairClock {
+class BudgetClock {
 public:
     using Clock = std::chrono::steady_clock;
 
-    explicit FairClock(double devices) : devices_(devices) {}
+    explicit BudgetClock(double devices) : devices_(devices) {}
 
     /// A problem begins that may take so many seconds by this clock; returns what it shows when they are over.
     [[nodiscard]] double begin(Clock::time_point now, double seconds);

@@ -1,20 +1,20 @@
-#include "runtime/tuning/sweep/fair_clock.hpp"
+#include "runtime/tuning/sweep/budget_clock.hpp"
 
 #include "tests/catch.hpp"
 
 #include <vector>
 
-using jitgemm::tuning::FairClock;
+using jitgemm::tuning::BudgetClock;
 using namespace std::chrono_literals;
 
 namespace {
 
-constexpr FairClock::Clock::time_point kStart{100h};
+constexpr BudgetClock::Clock::time_point kStart{100h};
 
 }  // namespace
 
 TEST_CASE("a fair clock stands still with nothing in flight and runs slower the more there is") {
-    FairClock clock(1);
+    BudgetClock clock(1);
     CHECK(clock.seconds(kStart) == 0);
     const double one = clock.begin(kStart, 10);
     CHECK(one == Approx(10));
@@ -32,7 +32,7 @@ TEST_CASE("a fair clock stands still with nothing in flight and runs slower the 
 }
 
 TEST_CASE("a fair clock of several devices runs no faster than real time") {
-    FairClock clock(4);
+    BudgetClock clock(4);
     static_cast<void>(clock.begin(kStart, 100));
     CHECK(clock.seconds(kStart + 3s) == Approx(3));
     for (int i = 0; i < 7; ++i) static_cast<void>(clock.begin(kStart + 3s, 100));
@@ -43,10 +43,10 @@ TEST_CASE("shares of a budget add up to it, however many problems are in flight 
     constexpr double kBudget = 60;
     constexpr int kProblems = 20;
     constexpr int kAtOnce = 7;
-    FairClock clock(1);
+    BudgetClock clock(1);
     std::vector<double> in_flight;
     double now = 0;
-    const auto at = [&] { return kStart + std::chrono::duration_cast<FairClock::Clock::duration>(now * 1s); };
+    const auto at = [&] { return kStart + std::chrono::duration_cast<BudgetClock::Clock::duration>(now * 1s); };
     for (int begun = 0; begun < kProblems || !in_flight.empty();) {
         while (begun < kProblems && in_flight.size() < kAtOnce) {
             const double share = clock.share(at(), kBudget - now, kProblems - begun++);
@@ -64,7 +64,7 @@ TEST_CASE("shares of a budget add up to it, however many problems are in flight 
 }
 
 TEST_CASE("what a problem does not take of its share is the others'") {
-    FairClock clock(1);
+    BudgetClock clock(1);
     const double one = clock.begin(kStart, clock.share(kStart, 10, 2));
     CHECK(clock.share(kStart, 10, 1) == Approx(5));
     clock.end(kStart + 1s, one);

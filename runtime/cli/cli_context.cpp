@@ -1,4 +1,4 @@
-#include "runtime/cli/toolbox.hpp"
+#include "runtime/cli/cli_context.hpp"
 
 #include "runtime/cuda/driver.hpp"
 #include "runtime/support/log.hpp"

@@ -22,19 +22,19 @@ struct WorkshopOptions {
 };
 
 /// The processes that compile and measure for a sweep, and the folder through which they pass kernels.
-class Workshop {
+class WorkerSet {
 public:
     /// Starts a measuring process a device. Throws Error with its words when one cannot work.
-    explicit Workshop(const WorkshopOptions& options);
+    explicit WorkerSet(const WorkshopOptions& options);
 
     /// Started when first asked for; throws as CompilePool does. Not for several threads at once.
-    [[nodiscard]] Compiling& compiling();
-    [[nodiscard]] std::vector<std::unique_ptr<Measuring>>& devices() { return devices_; }
+    [[nodiscard]] CompileService& compiling();
+    [[nodiscard]] std::vector<std::unique_ptr<MeasureService>>& devices() { return devices_; }
     [[nodiscard]] const DeviceFacts& facts() const { return devices_.front()->facts(); }  ///< of the first device
 
 private:
     TemporaryDirectory scratch_{"jitgemm-tune"};  // outlives those who write there
-    std::vector<std::unique_ptr<Measuring>> devices_;
+    std::vector<std::unique_ptr<MeasureService>> devices_;
     CompilePoolOptions pool_;
     std::unique_ptr<CompilePool> compiling_;
 };

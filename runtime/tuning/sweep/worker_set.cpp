@@ -1,4 +1,4 @@
-#include "runtime/tuning/sweep/workshop.hpp"
+#include "runtime/tuning/sweep/worker_set.hpp"
 
 #include "runtime/tuning/workers/measuring_process.hpp"
 
@@ -7,18 +7,18 @@
 namespace jitgemm::tuning {
 namespace {
 
-std::unique_ptr<Measuring> start_measuring(const MeasuringOptions& options) {
+std::unique_ptr<MeasureService> start_measuring(const MeasuringOptions& options) {
     return std::make_unique<MeasuringProcess>(options);
 }
 
 }  // namespace
 
-Workshop::Workshop(const WorkshopOptions& options) {
+WorkerSet::WorkerSet(const WorkshopOptions& options) {
     WorkerCommand command;
     command.program = options.program;
     command.options = options.options;
     command.options.cache_directory = scratch_.path();
-    std::vector<std::future<std::unique_ptr<Measuring>>> starting;  // opening a CUDA context takes a while
+    std::vector<std::future<std::unique_ptr<MeasureService>>> starting;  // opening a CUDA context takes a while
     for (const std::string& device : options.devices) {
         command.options.device = device;
         starting.push_back(std::async(std::launch::async, start_measuring,
@@ -29,7 +29,7 @@ Workshop::Workshop(const WorkshopOptions& options) {
     pool_ = {.command = command, .workers = options.workers, .timeout = options.compile_timeout};
 }
 
-Compiling& Workshop::compiling() {
+CompileService& WorkerSet::compiling() {
     if (!compiling_) compiling_ = std::make_unique<CompilePool>(pool_);
     return *compiling_;
 }
