@@ -4,7 +4,7 @@
 //   for each block tile (kBlockM, kBlockN) of D                     kSplitK thread blocks each
 //       for each kSplitK-th k-block of kBlockK                      mainloop: kStages tiles in flight, global -> shared
 //           for each kStepK k of it                                 every thread four: a warp has sums of the whole block tile
-//               for each element of (kThreadM, kThreadN)            four fmas a thread
+//               for each element of (kThreadM, kThreadN)            four fmas per thread
 //       sums of all threads that share an element                   epilogue: registers -> shared -> workspace
 //   sums of all blocks, alpha, beta, C, and store                   second entry
 #include "params.cuh"

@@ -12,7 +12,7 @@ __device__ __forceinline__ void cp_async_cut(float* destination, const float* so
                      : "memory");
 }
 
-// Behind the copies of each k-block: one group a k-block.
+// Behind the copies of each k-block: one group per k-block.
 __device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Until the k-block needed next has landed for all threads; they are then done with the one before, too.

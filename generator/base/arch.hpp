@@ -16,7 +16,7 @@ inline constexpr int kPortableClusterBlocks = 8;
 struct Arch {
     std::string_view name;       ///< as NVRTC takes it: "sm_80", "sm_90a"
     int compute_capability;      ///< 10 · major + minor: 80, 90, 121
-    int shared_bytes_per_block;  ///< most dynamic shared memory a block may ask for
+    int shared_bytes_per_block;  ///< most dynamic shared memory per block may ask for
     int shared_bytes_per_sm;
     int shared_reserved_per_block;  ///< what the driver takes of each block's share
     int registers_per_sm;

@@ -24,7 +24,7 @@ std::string rasterization_lines(const KernelRasterization& r) {
 
 std::string fragment_lines(const KernelPage& page) {
     return shared_tile_line(page.shared_a) + shared_tile_line(page.shared_b) +
-           fmt::format("accumulators   {} registers a thread, of about {}\n", page.accumulators.registers,
+           fmt::format("accumulators   {} registers per thread, of about {}\n", page.accumulators.registers,
                        page.registers) +
            fmt::format("pipeline       {} stages, {} k-blocks\n", page.pipeline.stages, page.pipeline.k_blocks);
 }
@@ -47,7 +47,7 @@ std::string kernel_page_text(const KernelPage& page) {
                         t.mma.m, t.mma.n, t.mma.k);
     text += page.draws_fragments ? fragment_lines(page) : operand_lines(page);
     text += rasterization_lines(page.rasterization);
-    text += fmt::format("shared memory  {} bytes of {}; blocks an SM: {}\n", page.shared_map.total_bytes,
+    text += fmt::format("shared memory  {} bytes of {}; blocks per SM: {}\n", page.shared_map.total_bytes,
                         page.shared_map.block_limit, page.shared_map.blocks_per_sm);
     for (const SharedAccess& access : page.accesses) {
         text += fmt::format("wavefronts     {:<15} {:<24} {:>6}, ideal {:>6}\n", access.what, access.instruction,

@@ -50,10 +50,10 @@ struct Wavefronts {
 /// Throws std::invalid_argument for any other x.
 [[nodiscard]] Wavefronts matrix_wavefronts(int x, const LaneAddresses& addresses);
 
-/// st.shared or cp.async of 1, 2, 4, 8 or 16 bytes a lane. Throws std::invalid_argument for any other width.
+/// st.shared or cp.async of 1, 2, 4, 8 or 16 bytes per lane. Throws std::invalid_argument for any other width.
 [[nodiscard]] Wavefronts vector_wavefronts(int bytes, const LaneAddresses& addresses);
 
-/// ld.shared of 1, 2, 4, 8 or 16 bytes a lane. Throws std::invalid_argument for any other width.
+/// ld.shared of 1, 2, 4, 8 or 16 bytes per lane. Throws std::invalid_argument for any other width.
 [[nodiscard]] Wavefronts load_wavefronts(int bytes, const LaneAddresses& addresses);
 
 /// All of one kind of shared-memory instruction that a kernel's block executes.

@@ -13,7 +13,7 @@ namespace jitgemm {
 /// A copy of a tile by many threads: CuTe's TiledCopy with one thread an instruction (cp.async, plain loads and stores).
 ///
 ///     const TiledCopy copy(parse_layout("(16,8):(8,1)"), parse_layout("(1,8)"));
-///     copy.layout_tv();    // ((8,16),8):((128,1),16): 16 x 64 elements a pass
+///     copy.layout_tv();    // ((8,16),8):((128,1),16): 16 x 64 elements per pass
 class TiledCopy {
 public:
     /// make_tiled_copy(atom, thread layout, value layout): (m, n) → thread and (m, n) → value, both of rank 2 at most.

@@ -189,7 +189,7 @@ std::string resources_text(const ExplainReport& report) {
     std::string text = heading("Registers and shared memory");
     text += row("registers", registers_text(report));
     return text + row("shared memory",
-                      fmt::format("{} bytes a block (pipeline {}, epilogue {}); {} allows {}", a.shared_bytes,
+                      fmt::format("{} bytes per block (pipeline {}, epilogue {}); {} allows {}", a.shared_bytes,
                                   a.pipeline_bytes, a.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
 }
 

@@ -51,7 +51,7 @@ struct KernelState {
 struct LoadedKernel {
     std::shared_ptr<const KernelSource> source;
     CompiledKernel compiled;
-    std::vector<Function> functions;  ///< one an entry
+    std::vector<Function> functions;  ///< one per entry
     CacheSource cache = CacheSource::compiled;
     std::string cache_directory;
 };

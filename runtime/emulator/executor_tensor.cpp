@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostRegisters = 16;  // of one operand
 using OperandRegisters = std::array<std::uint32_t, kMostRegisters * kLanes>;
 
-/// Copies `count` 32-bit registers a lane from the values from `first` on; f64 as its low and high word.
+/// Copies `count` 32-bit registers per lane from the values from `first` on; f64 as its low and high word.
 void gather(const Warp& warp, const Instruction& instruction, std::size_t first, int count, bool doublewords,
             OperandRegisters& registers) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {

@@ -25,7 +25,7 @@ struct LaunchConfig {
     AsyncMode async_mode = AsyncMode::eager;
     Checks checks{};
     int compute_capability = 0;    ///< of the GPU, 80, 90; 0: that of the module's .target
-    int threads = 0;               ///< of the host; 0: one a core
+    int threads = 0;               ///< of the host; 0: one per core
     std::uint64_t work_limit = 0;  ///< lane-instructions; 0: none. Exceeding it is a fault, before the launch where the
                                    ///< first block lets it be estimated
 };

@@ -61,7 +61,7 @@ private:
         std::uint32_t write_site = 0;
         std::uint32_t read_time = 0;  ///< of all `readers`, unless exact_reads
         std::uint32_t read_site = 0;
-        std::uint32_t readers = 0;     ///< a bit a warp
+        std::uint32_t readers = 0;     ///< a bit per warp
         std::uint8_t writer = 0;       ///< of the block's warps
         bool strong : 1 = false;       ///< the last write was
         bool exact_reads : 1 = false;  ///< the readers' times differ and lie in exact_reads_

@@ -63,7 +63,7 @@ void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, con
 
 // ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) --------------------------------
 // How a fragment lies in a warp is not specified; here element i of lane l is the (e·l + i)-th of the operand, row by row
-// (A by m, B by n, C by m), e elements a lane. f16 fragments of A and B always have 16 elements a lane, and hold the
+// (A by m, B by n, C by m), e elements per lane. f16 fragments of A and B always have 16 elements per lane, and hold the
 // smaller matrices more than once.
 [[nodiscard]] bool is_supported_wmma(const MmaKind& kind);
 [[nodiscard]] MmaRegisters wmma_registers(const MmaKind& kind);

@@ -19,7 +19,7 @@ void take_mma_shape(InstructionDecoder& decoder, MmaKind& kind);
 /// Detail of mma.sync and wmma.mma: the values are registers of D, A, B and C in turn, so many of each.
 struct MmaDetail {
     MmaKind kind{};
-    MmaRegisters registers{};  ///< 32-bit registers a lane
+    MmaRegisters registers{};  ///< 32-bit registers per lane
     bool doublewords = false;  ///< f64: each PTX register holds two of them
 };
 

@@ -14,7 +14,7 @@ using LaneAddresses = std::array<std::uint64_t, kLanes>;
 /// Different 32-byte sectors that the lanes of `mask` touch with `bytes` each.
 [[nodiscard]] int count_sectors(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes);
 
-/// What a request of cp.async.cg, 16 bytes a lane past the L1 cache, makes of sectors. As an H200 counts them
+/// What a request of cp.async.cg, 16 bytes per lane past the L1 cache, makes of sectors. As an H200 counts them
 /// (docs/emulator-counters.md); both are the sectors touched where sources begin at multiples of 32 bytes as their destinations do.
 struct CopySectors {
     int l1 =
@@ -29,7 +29,7 @@ struct Wavefronts {
     int ideal = 0;
 };
 
-/// Passes over the banks for a store or copy of 1, 2, 4, 8 or 16 bytes a lane, or for ldmatrix and stmatrix with 16:
+/// Passes over the banks for a store or copy of 1, 2, 4, 8 or 16 bytes per lane, or for ldmatrix and stmatrix with 16:
 /// vector_wavefronts of generator/layout/bank_conflicts.hpp, for any mask of lanes, with a short way for those that share no
 /// bank.
 [[nodiscard]] Wavefronts count_wavefronts(const LaneAddresses& addresses, Mask mask, std::uint32_t bytes);

@@ -14,7 +14,7 @@ namespace jitgemm {
 ///   tensor   tensor-core operations at Arch::mma_flops_per_clock
 ///   shared   wavefronts at one a cycle and SM
 ///   dram     32-byte sectors asked for, each operand's bytes counted once (`footprint_bytes`), at the DRAM's bandwidth
-///   l2       all sectors asked for, at 64 bytes a cycle and SM
+///   l2       all sectors asked for, at 64 bytes per cycle and SM
 ///   total    2 us for a launch of each entry, and the longest of the others
 ///
 /// The SMs' parts are those of the SM with the most blocks, when all blocks do the same: ceil(blocks / SMs).

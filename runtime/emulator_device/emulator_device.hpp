@@ -18,7 +18,7 @@ struct EmulatorMode {
     emulator::AsyncMode async_mode = emulator::AsyncMode::eager;
     std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order; else shuffled
     emulator::Checks checks;
-    int threads = 0;     ///< of the host; 0: one a core
+    int threads = 0;     ///< of the host; 0: one per core
     bool count = false;  ///< keep what launches do for take_counters()
 };
 

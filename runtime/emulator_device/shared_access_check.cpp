@@ -17,7 +17,7 @@ using emulator::LineTally;
 
 constexpr double kRoundingSlack = 1e-9;
 
-/// What kind of access an instruction is: "cp.async", "ld.shared", "st.shared", "ldmatrix", and how wide: bytes a lane,
+/// What kind of access an instruction is: "cp.async", "ld.shared", "st.shared", "ldmatrix", and how wide: bytes per lane,
 /// for ldmatrix the matrices, negative where they are transposed.
 struct AccessClass {
     std::string_view kind;

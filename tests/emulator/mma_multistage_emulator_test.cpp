@@ -30,7 +30,7 @@ void check_variants(GemmLayout layout) {
 
 }  // namespace
 
-// One case a layout, so that ctest runs them side by side.
+// One case per layout, so that ctest runs them side by side.
 TEST_CASE("emulated device: every variant and alignment, tn") { check_variants(GemmLayout::tn); }
 TEST_CASE("emulated device: every variant and alignment, nn") { check_variants(GemmLayout::nn); }
 TEST_CASE("emulated device: every variant and alignment, nt") { check_variants(GemmLayout::nt); }

@@ -32,7 +32,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
     return text == nullptr ? otherwise : std::stoull(text, nullptr, 0);
 }
 
-/// One context an architecture; its kernels are forgotten when another kernel comes, so that long runs stay small.
+/// One context per architecture; its kernels are forgotten when another kernel comes, so that long runs stay small.
 class Emulators {
 public:
     ContextState& of(const RandomProblem& problem) {

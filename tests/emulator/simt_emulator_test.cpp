@@ -29,7 +29,7 @@ EmulatedVerification verdict_of_edited(const SimtVariant& variant, const std::st
 
 }  // namespace
 
-// One case a layout, so that ctest runs them side by side.
+// One case per layout, so that ctest runs them side by side.
 TEST_CASE("emulated SIMT families: every variant, tn") { check_simt_variants(on_emulator(), GemmLayout::tn, kSizes); }
 TEST_CASE("emulated SIMT families: every variant, nn") { check_simt_variants(on_emulator(), GemmLayout::nn, kSizes); }
 TEST_CASE("emulated SIMT families: every variant, nt") { check_simt_variants(on_emulator(), GemmLayout::nt, kSizes); }

@@ -44,7 +44,7 @@ Selection only_wmma() {
 
 }  // namespace
 
-// One case a layout, so that ctest runs them side by side.
+// One case per layout, so that ctest runs them side by side.
 TEST_CASE("emulated wmma: every ingredient and alignment, tn") { check_layout(GemmLayout::tn); }
 TEST_CASE("emulated wmma: every ingredient and alignment, nn") { check_layout(GemmLayout::nn); }
 TEST_CASE("emulated wmma: every ingredient and alignment, nt") { check_layout(GemmLayout::nt); }

@@ -119,7 +119,7 @@ TEST_CASE("the tool: run --source compiles an edited dump, and a wrong one is to
     CHECK(tool.run("run --source '" + file + "' --m 3").exit_code == 2);
 }
 
-TEST_CASE("the tool: bench writes a row a problem, unsupported ones too", "[timing]") {
+TEST_CASE("the tool: bench writes a row per problem, unsupported ones too", "[timing]") {
     const Tool tool;
     if (!has_gpu(tool)) SKIP_TEST("no GPU here");
     const std::string shapes = tool.folder() / "shapes.txt";

@@ -25,7 +25,7 @@ struct MmaTiles {
 [[nodiscard]] std::vector<std::uint32_t> emulated(const emulator::MmaKind& kind, emulator::TensorCoreModel model,
                                                   const MmaTiles& tiles);
 
-/// A PTX module with entry `mma_tiles` (u64 a, b, c, d; u32 count): a warp a tile, blocks of 128 threads.
+/// A PTX module with entry `mma_tiles` (u64 a, b, c, d; u32 count): a warp per tile, blocks of 128 threads.
 [[nodiscard]] std::string mma_ptx(const emulator::MmaKind& kind, int compute_capability);
 
 /// Whether two words of D are the same result: bits, but any NaN for any of f64, whose bits nothing fixes.

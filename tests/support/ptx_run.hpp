@@ -27,7 +27,7 @@ struct PtxRun {
     std::uint64_t order_seed = 0;
     std::uint64_t work_limit = 0;
     std::array<int, 3> cluster = {1, 1, 1};
-    int host_threads = 0;  ///< 0: one a core
+    int host_threads = 0;  ///< 0: one per core
     emulator::StopRequest stop = {};
 };
 

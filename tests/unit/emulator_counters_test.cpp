@@ -131,7 +131,7 @@ TEST_CASE("emulator: a launch's counters, by kind and by line", "[threads]") {
     CHECK(counters.lines.front().text == "ld.param.u64 %in, [kernel_in];");
 }
 
-TEST_CASE("emulator: lane-instructions a second", "[.benchmark]") {
+TEST_CASE("emulator: lane-instructions per second", "[.benchmark]") {
     const auto measure = [](const std::string& what, const std::string& body, bool tensor = false) {
         const std::clock_t begin = std::clock();
         const auto result = run_ptx({.body = body});

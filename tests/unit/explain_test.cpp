@@ -123,7 +123,7 @@ TEST_CASE("the default kernel on an H200: registers, shared memory, blocks and w
     CHECK(e.cost.tensor_us == Approx(e.roofline.least_microseconds));  // whole tiles: nothing is padded
     CHECK(e.share_of_peak == Approx(e.roofline.least_microseconds / e.cost.total_us));
     CHECK(e.bound ==
-          Bound::shared_memory);  // 48 KB a k-block at some 120 bytes a cycle: 410 cycles, 384 of the tensor cores
+          Bound::shared_memory);  // 48 KB per k-block at some 120 bytes per cycle: 410 cycles, 384 of the tensor cores
 
     REQUIRE(e.anatomy.operands.size() == 2);
     const OperandPath& b = e.anatomy.operands[1];

@@ -63,7 +63,7 @@ Arguments arguments_of(const FakeDevice::Launch& launch) {
 
 }  // namespace
 
-TEST_CASE("a launch is one call an entry, with its shape and stream", "[threads]") {
+TEST_CASE("a launch is one call per entry, with its shape and stream", "[threads]") {
     const auto device = std::make_shared<FakeDevice>();
     const GemmKernel kernel = KernelAccess::make(new_state({.m = 64, .n = 96, .k = 128}, device, {"gemm", "reduce"}));
     const Stream stream = reinterpret_cast<Stream>(std::uintptr_t{0x80});

@@ -169,7 +169,7 @@ TEST_CASE("golden dumps") {
         config.double_buffer = false;
         check_golden("f16_tt_split_pack.cu", dump(source_of(spec, config), spec));
     }
-    SECTION("a thread an element, to learn from") {
+    SECTION("one thread per element, to learn from") {
         GemmSpec spec = problem(1000, 777, 555);
         spec.a = spec.b = spec.d = DataType::f32;
         spec.layout = GemmLayout::tt;

@@ -87,7 +87,7 @@ TEST_CASE("the accesses of the default kernel, counted by hand") {
         CHECK(load.wavefronts == 4 * load.instructions);
         CHECK(load.worst == Wavefronts{4, 4});
     }
-    // bf16 pairs into rows of 72 elements, 8 vectors of 16 bytes a row out of them.
+    // bf16 pairs into rows of 72 elements, 8 vectors of 16 bytes per row out of them.
     const SharedAccess& store = find(accesses, "epilogue store");
     CHECK_FALSE(store.in_mainloop);
     CHECK(store.instruction == "st.shared of 4 bytes");

@@ -109,12 +109,12 @@ TEST_CASE("every rule gives its reason with its numbers") {
     }
     SECTION("registers") {
         c.warp = {128, 128, 32};
-        CHECK_THAT(violations_of(c), ContainsSubstring("registers a thread (512 accumulators"));
+        CHECK_THAT(violations_of(c), ContainsSubstring("registers per thread (512 accumulators"));
     }
     SECTION("warps") {
         c.block = {256, 256, 32};
         c.warp = {32, 32, 32};
-        CHECK_THAT(violations_of(c), ContainsSubstring("8 x 8 = 64 warps a block, outside 1 to 16"));
+        CHECK_THAT(violations_of(c), ContainsSubstring("8 x 8 = 64 warps per block, outside 1 to 16"));
     }
     SECTION("double buffering") {
         c.block.k = c.warp.k = 16;

@@ -47,7 +47,7 @@ std::string without_cells_message(const Picture& picture) {
 
 }  // namespace
 
-TEST_CASE("a picture as text: columns aligned, one line a row where that fits") {
+TEST_CASE("a picture as text: columns aligned, one line per row where that fits") {
     CHECK(picture_text({"title", {grid_of(2, 4)}, {"a note"}}) ==
           "title\n"
           "\n"

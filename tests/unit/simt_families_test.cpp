@@ -116,7 +116,7 @@ TEST_CASE("SIMT tilings that can't be are refused with all reasons and their num
     const GemmSpec spec = problem(512, 512, 512);
     CHECK(violations_of(spec, {"simt_naive", ""}).empty());
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=64x32"}),
-               ContainsSubstring("64 x 32 = 2048 threads a block") && ContainsSubstring("more than 1024"));
+               ContainsSubstring("64 x 32 = 2048 threads per block") && ContainsSubstring("more than 1024"));
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=3x5"}),
                ContainsSubstring("3 x 5 = 15 threads") && ContainsSubstring("5 threads along N"));
     CHECK_THAT(violations_of(spec, {"simt_naive", "block=24x32,coalesced=0"}),
@@ -130,7 +130,7 @@ TEST_CASE("SIMT tilings that can't be are refused with all reasons and their num
                ContainsSubstring("thread_tile.m = 0 is outside 1 to 16") &&
                    ContainsSubstring("thread_tile.n = 17 is outside 1 to 16"));
     CHECK_THAT(violations_of(spec, {"simt_tile2d", "block=256x512,tile=16x16"}),
-               ContainsSubstring("registers a thread (256 sums, 32 fragments), the most is 255"));
+               ContainsSubstring("registers per thread (256 sums, 32 fragments), the most is 255"));
     CHECK_THAT(violations_of(spec, {"simt_tile2d", "block=256x256,tile=8x8"}),
                ContainsSubstring("registers x 1024 threads exceed the 65536 of an SM"));
     CHECK_THAT(violations_of(spec, {"simt_outer_product", "block=16x16x16"}),

@@ -131,7 +131,7 @@ TEST_CASE("wmma_multistage: every rule that a config breaks is named with its nu
     breaks("block=240x128x32,warp=24x64", "warp_tile.m = 24 is not a positive multiple of mma_shape.m = 16");
     breaks("block=256x120x32,warp=64x24", "warp_tile.n = 24 is not a positive multiple of mma_shape.n = 16");
     breaks("mma=16x8x16", "no wmma of shape 16x8x16 for f16 x f16 with f16 accumulators");
-    breaks("block=256x256x32,warp=16x16", "16 x 16 = 256 warps a block, outside 1 to 32");
+    breaks("block=256x256x32,warp=16x16", "16 x 16 = 256 warps per block, outside 1 to 32");
     breaks("stages=0", "stages = 0 is outside 1 to 8");
     breaks("stages=9", "stages = 9 is outside 1 to 8");
     breaks("block=256x128x48", "double_buffer across stages needs an even number of k-steps");
@@ -151,7 +151,7 @@ TEST_CASE("wmma_multistage: rules that need more than one parameter") {
     CHECK_THAT(first(spec, "group=2000"), ContainsSubstring("group = 2000 is outside 1 to 1024"));
     CHECK_THAT(first(spec, "rasterization=row,group=2"), ContainsSubstring("have no groups"));
     CHECK_THAT(first(spec, "stages=8"), ContainsSubstring("bytes of shared memory"));
-    CHECK_THAT(first(spec, "block=256x128x32,warp=128x128"), ContainsSubstring("registers a thread"));
+    CHECK_THAT(first(spec, "block=256x128x32,warp=128x128"), ContainsSubstring("registers per thread"));
     GemmSpec f32 = spec;
     f32.accumulator = DataType::f32;
     CHECK_THAT(first(f32, "block=512x256x32,stages=2"), ContainsSubstring("exceed the 65536 of an SM"));

@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// What the cost model of pipelines on mma.sync takes from measurements. Cycles are of the SM clock; bytes a cycle are of
+/// What the cost model of pipelines on mma.sync takes from measurements. Cycles are of the SM clock; bytes per cycle are of
 /// one SM.
 struct MmaCostConstants {
     double launch_us;

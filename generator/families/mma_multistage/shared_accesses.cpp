@@ -219,8 +219,9 @@ std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const 
     if (!may_conflict(c)) return objections;
     for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {
         if (access.wavefronts > access.ideal)
-            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts a k-block where {} would do",
-                                             access.what, access.instruction, access.wavefronts, access.ideal));
+            objections.push_back(
+                fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-block where {} would do", access.what,
+                            access.instruction, access.wavefronts, access.ideal));
     }
     return objections;
 }

@@ -45,7 +45,7 @@ SharedAccess panel_store(const Panel& panel) {
     return access;
 }
 
-/// Every thread loads an element a k and row (A) or column (B) of its thread tile; lanes along the other way share it.
+/// Every thread loads an element per k and row (A) or column (B) of its thread tile; lanes along the other way share it.
 SharedAccess panel_load(const Panel& panel, const SimtGeometry& g) {
     SharedAccess access;
     access.what = fmt::format("ld.shared {}", to_string(panel.operand));
@@ -67,9 +67,9 @@ std::string counted(int count, std::string_view noun) {
 std::string load_text(Operand operand, const GemmSignature& s, const SimtGeometry& g) {
     const int width = bytes(operand == Operand::a ? s.a : s.b);
     if (g.uses_shared())
-        return fmt::format("ld.global of {} bytes, then st.shared of {}, an element a thread", width,
+        return fmt::format("ld.global of {} bytes, then st.shared of {}, an element per thread", width,
                            kPanelElementBytes);
-    return fmt::format("ld.global of {} bytes straight into registers, an element a thread", width);
+    return fmt::format("ld.global of {} bytes straight into registers, an element per thread", width);
 }
 
 std::string place_text(Operand operand, const GemmSignature& s, const SimtGeometry& g) {

@@ -29,7 +29,7 @@ void check_divides(Reasons& reasons, char name, int block, int tile) {
 void check_threads(Reasons& reasons, const SimtGeometry& g) {
     if (g.threads_m == 0 || g.threads_n == 0) return;  // said already
     if (g.threads > kMaxThreads || g.threads % kWarpLanes != 0)
-        reasons.push_back(fmt::format("{} x {} = {} threads a block: not whole warps of {}, or more than {}",
+        reasons.push_back(fmt::format("{} x {} = {} threads per block: not whole warps of {}, or more than {}",
                                       g.threads_m, g.threads_n, g.threads, kWarpLanes, kMaxThreads));
 }
 
@@ -68,7 +68,7 @@ void check_shared(Reasons& reasons, const SimtGeometry& g, const Arch& arch) {
 
 void check_registers(Reasons& reasons, const SimtGeometry& g, const Arch& arch) {
     if (g.registers > arch.max_registers_per_thread)
-        reasons.push_back(fmt::format("about {} registers a thread ({} sums, {} fragments), the most is {}",
+        reasons.push_back(fmt::format("about {} registers per thread ({} sums, {} fragments), the most is {}",
                                       g.registers, g.accumulator_registers, g.fragment_registers,
                                       arch.max_registers_per_thread));
     else if (std::int64_t{g.registers} * g.threads > arch.registers_per_sm)

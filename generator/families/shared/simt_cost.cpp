@@ -18,7 +18,7 @@ constexpr double kGlobalLatencyCycles = 600;  // of a panel with its barriers, o
 /// Cycles that one step of k of a block tile keeps each unit of an SM busy, were it alone.
 struct StepCycles {
     double fma;
-    double load_store;  ///< global loads, a cache line a cycle, and shared memory, a wavefront a cycle
+    double load_store;  ///< global loads, a cache line per cycle, and shared memory, a wavefront per cycle
     double shared;      ///< of them, shared memory's
     double l2;
 };

@@ -6,7 +6,7 @@ namespace jitgemm {
 namespace {
 
 constexpr int kMaxPassesAsync = 32;      // one predicate bit a pass in a 32-bit mask
-constexpr int kMaxPassesShifted = 12;    // eight registers a pass
+constexpr int kMaxPassesShifted = 12;    // eight registers per pass
 constexpr int kMaxPassesRegisters = 24;  // four
 constexpr int kCpAsyncCapability = 80;
 
@@ -27,7 +27,7 @@ void check_warps(Reasons& reasons, const TensorCoreGeometry& g, int most) {
     const int warps = g.warps_m * g.warps_n;
     if (warps < 1 || warps > most)
         reasons.push_back(
-            fmt::format("{} x {} = {} warps a block, outside 1 to {}", g.warps_m, g.warps_n, warps, most));
+            fmt::format("{} x {} = {} warps per block, outside 1 to {}", g.warps_m, g.warps_n, warps, most));
 }
 
 void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& operand, int threads) {
@@ -38,7 +38,7 @@ void check_copy(Reasons& reasons, std::string_view name, const OperandGeometry& 
     }
     const int most = operand.async ? kMaxPassesAsync : operand.shifted ? kMaxPassesShifted : kMaxPassesRegisters;
     if (operand.passes > most)
-        reasons.push_back(fmt::format("{}: {} vectors of {} bytes a thread and tile, more than {}", name,
+        reasons.push_back(fmt::format("{}: {} vectors of {} bytes per thread and tile, more than {}", name,
                                       operand.passes, operand.vector_bytes, most));
 }
 
@@ -48,7 +48,7 @@ void check_resources(Reasons& reasons, const TensorCoreGeometry& g, const Arch& 
                                       g.pipeline_bytes, g.epilogue_bytes, arch.name, arch.shared_bytes_per_block));
     if (g.registers() > arch.max_registers_per_thread)
         reasons.push_back(fmt::format(
-            "about {} registers a thread ({} accumulators, {} fragments, {} staging), the most is {}", g.registers(),
+            "about {} registers per thread ({} accumulators, {} fragments, {} staging), the most is {}", g.registers(),
             g.accumulator_registers, g.fragment_registers, g.staging_registers, arch.max_registers_per_thread));
     else if (std::int64_t{g.registers()} * g.threads > arch.registers_per_sm)
         reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(),

@@ -114,8 +114,9 @@ std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, con
     for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
         const SharedAccess access = copy_access(name, *operand, c, g.threads);
         if (access.wavefronts > access.ideal)
-            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts a k-block where {} would do",
-                                             access.what, access.instruction, access.wavefronts, access.ideal));
+            objections.push_back(
+                fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-block where {} would do", access.what,
+                            access.instruction, access.wavefronts, access.ideal));
     }
     return objections;
 }

@@ -37,7 +37,7 @@ void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeomet
             fmt::format("warp_tile over thread_tile gives {} x {} lanes: not 32 with an even number along M", g.lanes_m,
                         g.lanes_n));
     if (g.threads < 1 || g.threads > kMaxThreads)
-        reasons.push_back(fmt::format("{} x {} warps are {} threads a block, outside 32 to {}", g.warps_m, g.warps_n,
+        reasons.push_back(fmt::format("{} x {} warps are {} threads per block, outside 32 to {}", g.warps_m, g.warps_n,
                                       g.threads, kMaxThreads));
 }
 
@@ -100,9 +100,9 @@ void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGe
         reasons.push_back(fmt::format("{} bytes of shared memory, {} has {}", g.shared_bytes, arch.name,
                                       arch.shared_bytes_per_block));
     if (g.registers() > arch.max_registers_per_thread)
-        reasons.push_back(fmt::format("about {} registers a thread ({} sums, {} fragments, {} staging), the most is {}",
-                                      g.registers(), g.accumulator_registers, g.fragment_registers, g.staging_registers,
-                                      arch.max_registers_per_thread));
+        reasons.push_back(fmt::format(
+            "about {} registers per thread ({} sums, {} fragments, {} staging), the most is {}", g.registers(),
+            g.accumulator_registers, g.fragment_registers, g.staging_registers, arch.max_registers_per_thread));
     const std::int64_t all = std::int64_t{g.registers()} * g.threads * c.resident;
     if (all > arch.registers_per_sm)
         reasons.push_back(fmt::format("about {} registers x {} threads x {} resident blocks exceed the {} of an SM",

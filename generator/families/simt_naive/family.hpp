@@ -11,7 +11,7 @@ struct SimtNaive {
     using Config = SimtNaiveConfig;
     static constexpr std::string_view kName = "simt_naive";
     static constexpr std::string_view kSummary =
-        "f32, f16 and bf16 on FP32 cores, to learn from: a thread an element of D";
+        "f32, f16 and bf16 on FP32 cores, to learn from: one thread per element of D";
     static constexpr std::string_view kTemplateFile = "simt_naive.cu";
 
     /// block, coalesced

@@ -4,7 +4,7 @@
 
 namespace jitgemm {
 
-/// Inner products from shared memory: as simt_tile2d with one element a thread, but the block's panels of A and B, all of K
+/// Inner products from shared memory: as simt_tile2d with one element per thread, but the block's panels of A and B, all of K
 /// deep, are copied to shared memory first.
 struct SimtTile2dSharedConfig {
     TileShape block{8, 32, 0};  ///< block tile of D, m by n: as many threads

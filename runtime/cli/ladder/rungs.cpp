@@ -22,8 +22,9 @@ constexpr std::array kRungs{
     Rung{.name = "naive, uncoalesced",
          .family = "simt_naive",
          .parameters = "block=32x32,coalesced=false",
-         .sentence = "A GPU thread an element of D, with neighbouring threads along a column: a warp's 32 elements lie "
-                     "in 32 rows, and every access to a row-major matrix touches 32 cache lines."},
+         .sentence =
+             "One GPU thread per element of D, with neighbouring threads along a column: a warp's 32 elements lie "
+             "in 32 rows, and every access to a row-major matrix touches 32 cache lines."},
     Rung{.name = "naive",
          .family = "simt_naive",
          .parameters = "block=32x32,coalesced=true",

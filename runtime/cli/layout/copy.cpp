@@ -132,10 +132,11 @@ std::int64_t vectors_per_thread(const CopyProblem& problem, const TiledCopy& cop
 
 std::string text_of(const CopyProblem& problem, const TiledCopy& copy, const std::vector<CopyWidth>& widths,
                     const CopyWidth& best) {
-    return fmt::format("{}x{} by {} threads {}: {}x{} a pass, {} vectors of {} elements a thread\nlayout_tv  {}\n{}",
-                       problem.data.size(0), problem.data.size(1), copy.threads(), to_string(problem.threads),
-                       copy.rows(), copy.columns(), vectors_per_thread(problem, copy, best), best.elements,
-                       to_string(copy.layout_tv()), widths_text(widths, best));
+    return fmt::format(
+        "{}x{} by {} threads {}: {}x{} per pass, {} vectors of {} elements per thread\nlayout_tv  {}\n{}",
+        problem.data.size(0), problem.data.size(1), copy.threads(), to_string(problem.threads), copy.rows(),
+        copy.columns(), vectors_per_thread(problem, copy, best), best.elements, to_string(copy.layout_tv()),
+        widths_text(widths, best));
 }
 
 Json document_of(const CopyProblem& problem, const TiledCopy& copy, const std::vector<CopyWidth>& widths,

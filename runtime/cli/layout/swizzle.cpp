@@ -103,7 +103,7 @@ std::string line_of(const char* what, const TileTraffic& traffic) {
 
 std::string text_of(const std::string& title, const SwizzleReport& report, int vector) {
     return title + "\n" + line_of("load by ldmatrix", report.load) +
-           line_of(fmt::format("store, {} bytes a lane", vector).c_str(), report.store);
+           line_of(fmt::format("store, {} bytes per lane", vector).c_str(), report.store);
 }
 
 LayoutAnswer answer_for(const Swizzle& swizzle, const SharedTile& tile, int vector) {

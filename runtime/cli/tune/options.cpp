@@ -104,7 +104,7 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
         ->type_name("")
         ->group("Measuring");
     app.add_flag("--no-cublaslt", options.no_cublaslt, "Don't time cuBLASLt beside the finalists")->group("Measuring");
-    app.add_option("--workers", options.workers, "Processes that compile (default: one a core)")
+    app.add_option("--workers", options.workers, "Processes that compile (default: one per core)")
         ->type_name("")
         ->group("Measuring");
     app.add_option("--compile-timeout", options.compile_timeout, "Seconds a compile may take")

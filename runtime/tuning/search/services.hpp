@@ -68,7 +68,7 @@ struct RoundEnd {
 struct TimingEvents {
     std::function<void(const TimedSample&)> on_sample;                       ///< as soon as it is measured
     std::function<void(const RoundEnd&)> on_round_end = [](const auto&) {};  ///< of the samples since the last one
-    /// Asked at every turn and ten times a second: true ends the job after the turn under way.
+    /// Asked at every turn and ten times per second: true ends the job after the turn under way.
     std::function<bool()> stopped = [] { return false; };
 };
 

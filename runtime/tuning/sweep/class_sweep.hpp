@@ -39,7 +39,7 @@ public:
 
     ClassSweep(SharedSweep& shared, const std::vector<MeasureService*>& devices);
 
-    /// Tunes one problem after another until they run out; run by kProblemsInFlight threads a device.
+    /// Tunes one problem after another until they run out; run by kProblemsInFlight threads per device.
     void work(SharedDevice& device);
     /// After all threads have ended.
     void finish();

@@ -10,7 +10,7 @@ namespace jitgemm::tuning {
 
 struct CompilePoolOptions {
     WorkerCommand command;
-    int workers = 0;                                               ///< 0: one a core this process may use
+    int workers = 0;                                               ///< 0: one per core this process may use
     std::chrono::milliseconds timeout = std::chrono::seconds(60);  ///< of one compile
 };
 

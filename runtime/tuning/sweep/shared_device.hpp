@@ -24,7 +24,7 @@ public:
     [[nodiscard]] bool admit(std::int64_t bytes);
     void dismiss(std::int64_t bytes);  ///< one that was admitted has ended
 
-    /// Waits for the device, has it used, and returns whether it was: false when `stopped`, asked ten times a second
+    /// Waits for the device, has it used, and returns whether it was: false when `stopped`, asked ten times per second
     /// and once more at last, said so before. Throws what `use` throws.
     bool lend(const std::function<bool()>& stopped, const std::function<void(MeasureService&)>& use);
 

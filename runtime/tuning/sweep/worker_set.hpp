@@ -16,7 +16,7 @@ struct WorkshopOptions {
     std::vector<std::string> program;  ///< of the worker processes, and the words before `worker`
     Options options;                   ///< whatever of it finds NVRTC and templates
     std::vector<std::string> devices;  ///< as Options::device takes them, at least one
-    int workers = 0;                   ///< that compile; 0: one a core
+    int workers = 0;                   ///< that compile; 0: one per core
     std::chrono::seconds compile_timeout{60};
     std::chrono::seconds watchdog{30};  ///< MeasuringOptions::patience
 };

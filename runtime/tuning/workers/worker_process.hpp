@@ -28,7 +28,7 @@ public:
     [[nodiscard]] const WorkerHello& hello() const { return hello_; }
     [[nodiscard]] int pid() const { return child_.pid(); }
     void send(const WorkerRequest& request);
-    /// The next reply; `meanwhile` is called at first and then ten times a second. After an end the process is dead and
+    /// The next reply; `meanwhile` is called at first and then ten times per second. After an end the process is dead and
     /// must not be used further.
     [[nodiscard]] std::variant<WorkerReply, WorkerEnd> receive(
         Clock::time_point deadline, const std::function<void()>& meanwhile = [] {});
