@@ -12,10 +12,10 @@ struct AsyncCopyKMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
     int rows_left;                  // rows of the matrix from this thread's row on: pass p is in range if it is over p * kRowsPerPass
-    int k_left;                     // elements of K from this thread's column of the next k-block on
+    int k_left;                     // elements of K from this thread's column of the next k-tile on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
@@ -46,7 +46,7 @@ struct AsyncCopyKMajor {
         }
     }
 
-    // The vectors cut by the end of K, and on to the next k-block.
+    // The vectors cut by the end of K, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (k_left > 0 && k_left < kVector) {
             #pragma unroll 1
@@ -70,11 +70,11 @@ struct AsyncCopyMNMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-block to the next
+    long long block_pitch;          // elements from one k-tile to the next
     int columns_left;               // elements of M or N from this thread's column on
-    int k_left;                     // rows from this thread's row of the next k-block on
+    int k_left;                     // rows from this thread's row of the next k-tile on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k) {
@@ -106,7 +106,7 @@ struct AsyncCopyMNMajor {
         }
     }
 
-    // The vectors cut by the end of M or N, and on to the next k-block.
+    // The vectors cut by the end of M or N, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (columns_left > 0 && columns_left < kVector) {
             #pragma unroll 1

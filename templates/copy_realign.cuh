@@ -1,6 +1,6 @@
 #pragma once
 // Copies of matrices aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-block hide the latency between them. These two handle vectors like all others, without a branch; the few
+// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
 // that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
 #include "realign.cuh"
 #if !GEMM_COPY_REGISTERS
@@ -18,13 +18,13 @@ struct RealignCopyKMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
     WholeChunks whole;
     int rows_left;                  // rows of the matrix from this thread's row on
-    int k_left;                     // elements of K from this thread's vector of the next k-block on
+    int k_left;                     // elements of K from this thread's vector of the next k-tile on
     int row, column;                // of pass 0, in the tile
-    bool juts = false;              // a chunk of a vector of the next k-block juts out of the matrix
+    bool juts = false;              // a chunk of a vector of the next k-tile juts out of the matrix
     RawVector raw[kPasses];
 
     __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k)
@@ -60,7 +60,7 @@ struct RealignCopyKMajor {
         }
     }
 
-    // The stores, and on to the next k-block.
+    // The stores, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
@@ -93,14 +93,14 @@ struct RealignCopyMNMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-block to the next
+    long long block_pitch;          // elements from one k-tile to the next
     WholeChunks whole;
     int columns_left;               // elements of M or N from this thread's vector on
-    int k_left;                     // rows from this thread's row of the next k-block on
+    int k_left;                     // rows from this thread's row of the next k-tile on
     int row, column;                // of pass 0, in the tile
-    bool juts = false;              // a chunk of a vector of the next k-block juts out of the matrix
+    bool juts = false;              // a chunk of a vector of the next k-tile juts out of the matrix
     RawVector raw[kPasses];
 
     __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k)
@@ -137,7 +137,7 @@ struct RealignCopyMNMajor {
         }
     }
 
-    // The stores, and on to the next k-block.
+    // The stores, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {

@@ -23,10 +23,10 @@ struct RegisterCopyKMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
     int rows_left;                  // rows of the matrix from this thread's row on
-    int k_left;                     // elements of K from this thread's vector of the next k-block on
+    int k_left;                     // elements of K from this thread's vector of the next k-tile on
     int row, column;                // of pass 0, in the tile
     uint4 vector[kPasses];
 
@@ -46,7 +46,7 @@ struct RegisterCopyKMajor {
             vector[pass] = load_vector(source + pass * pass_pitch, rows_left > pass * kRowsPerPass ? k_left : 0);
     }
 
-    // The stores, and on to the next k-block.
+    // The stores, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
@@ -68,11 +68,11 @@ struct RegisterCopyMNMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-block to the next
+    long long block_pitch;          // elements from one k-tile to the next
     int columns_left;               // elements of M or N from this thread's vector on
-    int k_left;                     // rows from this thread's row of the next k-block on
+    int k_left;                     // rows from this thread's row of the next k-tile on
     int row, column;                // of pass 0, in the tile
     uint4 vector[kPasses];
 
@@ -93,7 +93,7 @@ struct RegisterCopyMNMajor {
             vector[pass] = load_vector(source + pass * pass_pitch, k_left > pass * kRowsPerPass ? columns_left : 0);
     }
 
-    // The stores, and on to the next k-block.
+    // The stores, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         #pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {

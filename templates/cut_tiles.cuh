@@ -9,7 +9,7 @@ struct CutTile {
     bool is_cut, is_rest;
 };
 
-__device__ __forceinline__ CutTile tile_share(unsigned block, unsigned tiles, int k_blocks) {
+__device__ __forceinline__ CutTile tile_share(unsigned block, unsigned tiles, int k_tiles) {
     const unsigned cut_tiles = tiles % kWave;
     const unsigned whole     = tiles - cut_tiles;
     CutTile share;
@@ -20,7 +20,7 @@ __device__ __forceinline__ CutTile tile_share(unsigned block, unsigned tiles, in
     // `rests` of equal length take an SM as long as one greater part does.
     const unsigned idle  = kWave - cut_tiles;
     const unsigned rests = (cut_tiles + idle - 1) / idle;
-    share.cut = static_cast<int>(static_cast<long long>(k_blocks) * rests / (rests + 1)) * kBlockK;
+    share.cut = static_cast<int>(static_cast<long long>(k_tiles) * rests / (rests + 1)) * kBlockK;
     return share;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-block; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 #if GEMM_COMMIT_GROUPS
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

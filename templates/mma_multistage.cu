@@ -1,8 +1,8 @@
 // Half-precision GEMM on mma.sync: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
-//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       alpha, beta, C, and store                                   epilogue
 #include "params.cuh"
@@ -77,9 +77,9 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
     #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
@@ -93,7 +93,7 @@ gemm(const GemmArgs args) {
     int write_stage = kStages - 1;
 
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kFragmentA];                                 // fragments of this k-step and of the next
+    unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
     cp_async_wait<kStages - 2>();
     __syncthreads();
@@ -101,10 +101,10 @@ gemm(const GemmArgs args) {
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         #pragma unroll
-        for (int k_step = 0; k_step < kKSteps; ++k_step) {
-            if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
                 cp_async_commit();
@@ -113,30 +113,30 @@ gemm(const GemmArgs args) {
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
-            const int next = (k_step + 1) % kKSteps;
-            load_fragments_a(rA[(k_step + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
-            load_fragments_b(rB[(k_step + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_step < kKSteps - 1) {                         // the k-block after those on their way, a slice a k-step
-                copy_a.issue(sA + write_stage * kStageBytesA, k_step, kKSteps - 1);
-                copy_b.issue(sB + write_stage * kStageBytesB, k_step, kKSteps - 1);
+            const int next = (k_block + 1) % kKBlocks;
+            load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
+            load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
+            if (k_block < kKBlocks - 1) {                       // the k-tile after those on their way, a slice per k-block
+                copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }
-            mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
 #else
-    unsigned rA[kFragmentA];                                    // fragments of one k-step
+    unsigned rA[kFragmentA];                                    // fragments of one k-block
     unsigned rB[kFragmentB];
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         cp_async_wait<kStages - 2>();
         __syncthreads();                                        // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         #pragma unroll
-        for (int k_step = 0; k_step < kKSteps; ++k_step) {
-            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_step);
-            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_step);
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
+            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
             mma_warp_tile(rC, rA, rB);
         }
         copy_a.finish(sA + write_stage * kStageBytesA);

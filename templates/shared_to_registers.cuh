@@ -1,7 +1,7 @@
 #pragma once
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-step is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
+// A warp's operand for one k-block is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
 // fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
 // matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
 // matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
@@ -39,29 +39,29 @@ __device__ __forceinline__ void ldmatrix_offsets_b(unsigned* lane_offset, int la
     for (int c = 0; c < kChunksB; ++c) lane_offset[c] = shared_offset<kPitchB>(row, chunk + c);
 }
 
-__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_step) {
+__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_block) {
     #pragma unroll
     for (int q = 0; q < kFragmentA; q += kLdmatrixA) {
 #if GEMM_A_K_MAJOR
-        const int chunk = (k_step * kMmaK + a_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + a_matrix_k(q)) / 8;
         const int row   = a_matrix_row(q);
 #else
         const int chunk = a_matrix_row(q) / 8;
-        const int row   = k_step * kMmaK + a_matrix_k(q);
+        const int row   = k_block * kMmaK + a_matrix_k(q);
 #endif
         ldmatrix_a(rA + q, stage + lane_offset[chunk] + row * kPitchA);
     }
 }
 
-__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_step) {
+__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_block) {
     #pragma unroll
     for (int q = 0; q < kFragmentB; q += kLdmatrixB) {
 #if GEMM_B_K_MAJOR
-        const int chunk = (k_step * kMmaK + b_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + b_matrix_k(q)) / 8;
         const int row   = b_matrix_column(q);
 #else
         const int chunk = b_matrix_column(q) / 8;
-        const int row   = k_step * kMmaK + b_matrix_k(q);
+        const int row   = k_block * kMmaK + b_matrix_k(q);
 #endif
         ldmatrix_b(rB + q, stage + lane_offset[chunk] + row * kPitchB);
     }

@@ -31,10 +31,10 @@ __device__ __forceinline__ void cp_async_cut(float* destination, const float* so
 }
 
 #endif
-// Behind the copies of each k-block: one group per k-block.
+// Behind the copies of each k-tile: one group per k-tile.
 __device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until the k-block needed next has landed for all threads; they are then done with the one before, too.
+// Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
 __device__ __forceinline__ void wait_for_oldest_copy() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
     __syncthreads();
@@ -42,7 +42,7 @@ __device__ __forceinline__ void wait_for_oldest_copy() {
 #else
 __device__ __forceinline__ void copies_issued() {}
 
-// Until all threads have written the k-block needed next; they are then done with the one before, too.
+// Until all threads have written the k-tile needed next; they are then done with the one before, too.
 __device__ __forceinline__ void wait_for_oldest_copy() { __syncthreads(); }
 #endif
 #if GEMM_COPY_TRANSPOSED
@@ -55,12 +55,12 @@ struct TransposedCopy {
     static constexpr int kPasses      = (kRows + kRowsPerPass - 1) / kRowsPerPass;
     static constexpr int kSteps       = kBlockK / kKLanes;      // elements of a row a thread copies
 
-    const Element* source;          // this thread's first element of pass 0 in the next k-block
+    const Element* source;          // this thread's first element of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
 #if GEMM_EDGES
     int rows_left;                  // rows of the matrix from this thread's row on
 #endif
-    int k_left;                     // elements of K from this thread's first one of the next k-block on
+    int k_left;                     // elements of K from this thread's first one of the next k-tile on
     int row;                        // of that, in the tile
     int place;                      // of that, in a stage
 #if !GEMM_COPY_ASYNC
@@ -103,7 +103,7 @@ struct TransposedCopy {
         }
     }
 
-    // On to the next k-block.
+    // On to the next k-tile.
     __device__ __forceinline__ void finish(float* stage) {
 #if !GEMM_COPY_ASYNC
         #pragma unroll
@@ -128,10 +128,10 @@ struct StraightCopy {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Element* source;          // this thread's vector of pass 0 in the next k-block
+    const Element* source;          // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-block to the next
-    int k_left;                     // rows from this thread's row of the next k-block on
+    long long block_pitch;          // elements from one k-tile to the next
+    int k_left;                     // rows from this thread's row of the next k-tile on
     int row;                        // of pass 0, in the tile
     int place;                      // of that vector, in a stage
 #if GEMM_COPY_ASYNC && GEMM_EDGES
@@ -177,7 +177,7 @@ struct StraightCopy {
         }
     }
 
-    // On to the next k-block.
+    // On to the next k-tile.
     __device__ __forceinline__ void finish(float* stage) {
 #if !GEMM_COPY_ASYNC
         #pragma unroll

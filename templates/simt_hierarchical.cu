@@ -1,7 +1,7 @@
 // GEMM on the FP32 cores: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C, sums in f32.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k of it                                        fragments of the warp tile (kWarpM, kWarpN), shared -> registers
 //               for each element of (kThreadM, kThreadN)            one fma a thread: a rank-1 update of its sums
 //       alpha, beta, C, and store                                   epilogue
@@ -49,8 +49,8 @@ gemm(const GemmArgs args) {
 
     float rC[kThreadM][kThreadN] = {};
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
-    // zeros, so that every k-block is alike.
+    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
+    // zeros, so that every k-tile is alike.
     #pragma unroll
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageA, 0, 1);
@@ -73,7 +73,7 @@ gemm(const GemmArgs args) {
     load_fragment<kThreadN, kLanesN>(rB[0], from_b);
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         #pragma unroll
         for (int k = 0; k < kBlockK; ++k) {
             if (k == kBlockK - 1) {                             // the fragments of the next k lie in the next stage
@@ -85,7 +85,7 @@ gemm(const GemmArgs args) {
             const int next = (k + 1) % kBlockK;
             load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], from_a + next * kPitchA);
             load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], from_b + next * kPitchB);
-            if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
+            if (k < kSlices) {                                  // the k-tile after those on their way, a slice a k
                 copy_a.issue(sA + write_stage * kStageA, k, kSlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kSlices);
             }
@@ -104,7 +104,7 @@ gemm(const GemmArgs args) {
     float rB[kThreadN];
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         wait_for_oldest_copy();                                 // read_stage visible to all; write_stage read by all
         const float* from_a = sA + read_stage * kStageA + row;
         const float* from_b = sB + read_stage * kStageB + column;
@@ -112,7 +112,7 @@ gemm(const GemmArgs args) {
         for (int k = 0; k < kBlockK; ++k) {
             load_fragment<kThreadM, kLanesM>(rA, from_a + k * kPitchA);
             load_fragment<kThreadN, kLanesN>(rB, from_b + k * kPitchB);
-            if (k < kSlices) {                                  // the k-block after those on their way, a slice a k
+            if (k < kSlices) {                                  // the k-tile after those on their way, a slice a k
                 copy_a.issue(sA + write_stage * kStageA, k, kSlices);
                 copy_b.issue(sB + write_stage * kStageB, k, kSlices);
             }

@@ -2,7 +2,7 @@
 // sums in f32. There are few sums and many products of each: K is what threads share out, on every level.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     kSplitK thread blocks each
-//       for each kSplitK-th k-block of kBlockK                      mainloop: kStages tiles in flight, global -> shared
+//       for each kSplitK-th k-tile of kBlockK                       mainloop: kStages tiles in flight, global -> shared
 //           for each kStepK k of it                                 every thread four: a warp has sums of the whole block tile
 //               for each element of (kThreadM, kThreadN)            four fmas per thread
 //       sums of all threads that share an element                   epilogue: registers -> shared -> workspace
@@ -20,20 +20,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResidentBlocks)
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
-    // Which tile of D, and which k-blocks: every kSplitK-th, so that all blocks together read their way along the rows.
+    // Which tile of D, and which k-tiles: every kSplitK-th, so that all blocks together read their way along the rows.
     const unsigned tiles_n = (args.n + (kBlockN - 1u)) / kBlockN;
     const unsigned tiles   = (args.m + (kBlockM - 1u)) / kBlockM * tiles_n;
     const unsigned tile    = blockIdx.x % tiles;
     const int split        = blockIdx.x / tiles;
     const int tile_row     = tile / tiles_n * kBlockM;
     const int tile_column  = tile % tiles_n * kBlockN;
-    const int all_k_blocks = (args.k + (kBlockK - 1ll)) / kBlockK;
-    const int k_blocks     = (all_k_blocks - split + (kSplitK - 1ll)) / kSplitK;
+    const int all_k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
+    const int k_tiles      = (all_k_tiles - split + (kSplitK - 1ll)) / kSplitK;
     const long long first_k = static_cast<long long>(split) * kBlockK;
 
     float* sA = reinterpret_cast<float*>(shared_memory);        // (kStages, tile of A), row pitch kPitchA
     float* sB = sA + kStages * kStageA;                         // (kStages, tile of B), row pitch kPitchB
-    long long k_left = args.k - first_k;                        // of K from the k-block on that is copied next
+    long long k_left = args.k - first_k;                        // of K from the k-tile on that is copied next
 #if GEMM_A_K_MAJOR
     const float* gA = args.a + tile_row * args.lda + first_k;
     CopyA copy_a(gA, args.lda, kSplitK * kBlockK);
@@ -49,7 +49,7 @@ gemm(const GemmArgs args) {
     CopyB copy_b(gB, args.ldb, kSplitK * kBlockK * args.ldb);
 #endif
 
-    // A step's copies of the next k-block: sizes of the tile that lie in the matrix, by rows and columns in global memory.
+    // A step's copies of the next k-tile: sizes of the tile that lie in the matrix, by rows and columns in global memory.
     const auto issue_copies = [&](int stage) {
         const int k_here = static_cast<int>(max(0ll, min(static_cast<long long>(kBlockK), k_left)));
 #if GEMM_A_K_MAJOR
@@ -70,7 +70,7 @@ gemm(const GemmArgs args) {
         k_left -= kSplitK * kBlockK;
     };
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. Of a k-block beyond the last one nothing is read.
+    // Prologue: the first kStages - 1 k-tiles are on their way. Of a k-tile beyond the last one nothing is read.
     #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         #pragma unroll 1
@@ -85,7 +85,7 @@ gemm(const GemmArgs args) {
     int read_stage  = 0;
     int write_stage = kStages - 1;
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         wait_for_oldest_copy();                                 // read_stage visible to all; write_stage read by all
 #if GEMM_A_K_MAJOR
         const float* from_a = sA + read_stage * kStageA + place.m * kPitchA + place.k;

@@ -12,10 +12,10 @@ __device__ __forceinline__ void cp_async_cut(float* destination, const float* so
                      : "memory");
 }
 
-// Behind the copies of each k-block: one group per k-block.
+// Behind the copies of each k-tile: one group per k-tile.
 __device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until the k-block needed next has landed for all threads; they are then done with the one before, too.
+// Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
 __device__ __forceinline__ void wait_for_oldest_copy() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
     __syncthreads();
@@ -26,7 +26,7 @@ __device__ __forceinline__ void wait_for_all_copies() {
 }
 
 // The tiles of a matrix that this block takes one after the other, kRows rows of kColumns elements, in vectors of kVector. A
-// thread keeps its place in a row and goes down the rows, pass by pass, a few in each of a k-block's steps. What lies outside the
+// thread keeps its place in a row and goes down the rows, pass by pass, a few in each of a k-tile's steps. What lies outside the
 // matrix arrives as zeros.
 template <int kRows, int kColumns, int kVector, int kPitch>
 struct TileCopy {

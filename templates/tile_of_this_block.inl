@@ -10,7 +10,7 @@
     const int split         = blockIdx.x / tiles;
     const TileCoord tile    = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
 #endif
-    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
+    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-tiles
     const int first_k       = min(split * k_share, static_cast<long long>(args.k));
     const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));
 #elif GEMM_WAVE
@@ -23,6 +23,6 @@
     const int first_k    = 0;
     const int end_k      = args.k;
 #endif
-    const int k_blocks    = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
+    const int k_tiles     = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
     const int tile_row    = tile.m * kBlockM;
     const int tile_column = tile.n * kBlockN;

@@ -3,7 +3,7 @@
 constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
 constexpr int kWarpsN  = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
-constexpr int kKSteps  = kBlockK / kMmaK;
+constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM  = kWarpM / kMmaM;                        // mma atoms of a warp tile along M and N
 constexpr int kTilesN  = kWarpN / kMmaN;
 
@@ -15,7 +15,7 @@ constexpr int kRegistersC = 2;
 #else
 constexpr int kRegistersC = 4;
 #endif
-constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-step of the warp tile
+constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-block of the warp tile
 constexpr int kFragmentB = kTilesN * kRegistersB;
 #endif
 

@@ -19,25 +19,25 @@ __device__ constexpr int fragment_offset_b(int column, int k) {
 #endif
 }
 
-// The fragments of one k-step, the i-th and those behind it. What an address has in common with the others is added once: the
+// The fragments of one k-block, the i-th and those behind it. What an address has in common with the others is added once: the
 // rest is a constant that the instruction adds.
 template <int i = 0>
-__device__ __forceinline__ void load_fragments_a(unsigned (&rA)[kTilesM][kRegistersA], unsigned k_step_a) {
-    load_fragment_a<fragment_offset_a(i * kMmaM, 0)>(rA[i], k_step_a);
-    if constexpr (i + 1 < kTilesM) load_fragments_a<i + 1>(rA, k_step_a);
+__device__ __forceinline__ void load_fragments_a(unsigned (&rA)[kTilesM][kRegistersA], unsigned k_block_a) {
+    load_fragment_a<fragment_offset_a(i * kMmaM, 0)>(rA[i], k_block_a);
+    if constexpr (i + 1 < kTilesM) load_fragments_a<i + 1>(rA, k_block_a);
 }
 
 template <int j = 0>
-__device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegistersB], unsigned k_step_b) {
-    load_fragment_b<fragment_offset_b(j * kMmaN, 0)>(rB[j], k_step_b);
-    if constexpr (j + 1 < kTilesN) load_fragments_b<j + 1>(rB, k_step_b);
+__device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegistersB], unsigned k_block_b) {
+    load_fragment_b<fragment_offset_b(j * kMmaN, 0)>(rB[j], k_block_b);
+    if constexpr (j + 1 < kTilesN) load_fragments_b<j + 1>(rB, k_block_b);
 }
 
-// A k-step of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
-__device__ __forceinline__ void load_k_step(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
-                                            unsigned warp_a, unsigned warp_b, int k_step) {
-    load_fragments_a(rA, warp_a + fragment_offset_a(0, k_step * kMmaK));
-    load_fragments_b(rB, warp_b + fragment_offset_b(0, k_step * kMmaK));
+// A k-block of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
+__device__ __forceinline__ void load_k_block(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
+                                            unsigned warp_a, unsigned warp_b, int k_block) {
+    load_fragments_a(rA, warp_a + fragment_offset_a(0, k_block * kMmaK));
+    load_fragments_b(rB, warp_b + fragment_offset_b(0, k_block * kMmaK));
 }
 
 // Serpentine in n, so that two wmma in a row share an operand at the turns too.
@@ -53,23 +53,23 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 }
 #if GEMM_STAGES == 1 || !GEMM_DOUBLE_BUFFER
 
-// All k-steps of a k-block that has landed.
-__device__ __forceinline__ void mma_k_block(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned warp_a, unsigned warp_b) {
+// All k-blocks of a k-tile that has landed.
+__device__ __forceinline__ void mma_k_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned warp_a, unsigned warp_b) {
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-step and of the next
+    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-block and of the next
     unsigned rB[2][kTilesN][kRegistersB];
-    load_k_step(rA[0], rB[0], warp_a, warp_b, 0);
+    load_k_block(rA[0], rB[0], warp_a, warp_b, 0);
     #pragma unroll
-    for (int k_step = 0; k_step < kKSteps; ++k_step) {
-        if (k_step + 1 < kKSteps) load_k_step(rA[(k_step + 1) % 2], rB[(k_step + 1) % 2], warp_a, warp_b, k_step + 1);
-        mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+    for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+        if (k_block + 1 < kKBlocks) load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a, warp_b, k_block + 1);
+        mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
     }
 #else
-    unsigned rA[kTilesM][kRegistersA];                          // fragments of one k-step
+    unsigned rA[kTilesM][kRegistersA];                          // fragments of one k-block
     unsigned rB[kTilesN][kRegistersB];
     #pragma unroll
-    for (int k_step = 0; k_step < kKSteps; ++k_step) {
-        load_k_step(rA, rB, warp_a, warp_b, k_step);
+    for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+        load_k_block(rA, rB, warp_a, warp_b, k_block);
         mma_warp_tile(rC, rA, rB);
     }
 #endif

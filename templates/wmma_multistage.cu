@@ -1,8 +1,8 @@
 // Half-precision GEMM on wmma: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
-//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
 //       alpha, beta, C, and store                                   epilogue
 #include "params.cuh"
@@ -27,7 +27,7 @@ gemm(const GemmArgs args) {
     const TileCoord tile   = tile_of_block(blockIdx.x, tiles_m, tiles_n);
     const int tile_row     = tile.m * kBlockM;
     const int tile_column  = tile.n * kBlockN;
-    const int k_blocks     = (args.k + (kBlockK - 1ll)) / kBlockK;
+    const int k_tiles      = (args.k + (kBlockK - 1ll)) / kBlockK;
 
     const int lane        = threadIdx.x % 32;
     const int warp        = threadIdx.x / 32;
@@ -54,7 +54,7 @@ gemm(const GemmArgs args) {
 #if GEMM_STAGES == 1
     // One buffer: it is filled, used, and filled again; nothing is on its way while the tensor cores work.
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         copy_a.issue(sA, 0, 1);
         copy_b.issue(sB, 0, 1);
         copy_a.finish(sA);
@@ -64,13 +64,13 @@ gemm(const GemmArgs args) {
         cp_async_wait<0>();
 #endif
         __syncthreads();                                        // all of the tile is there
-        mma_k_block(rC, warp_a, warp_b);
+        mma_k_tile(rC, warp_a, warp_b);
         __syncthreads();                                        // all have read it
     }
 #else
-    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
     #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
@@ -86,21 +86,21 @@ gemm(const GemmArgs args) {
     int write_stage = kStages - 1;
 
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-step and of the next
+    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-block and of the next
     unsigned rB[2][kTilesN][kRegistersB];
 #if GEMM_COMMIT_GROUPS
     cp_async_wait<kStages - 2>();
 #endif
     __syncthreads();
-    load_k_step(rA[0], rB[0], warp_a, warp_b, 0);
+    load_k_block(rA[0], rB[0], warp_a, warp_b, 0);
     copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
     copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         #pragma unroll
-        for (int k_step = 0; k_step < kKSteps; ++k_step) {
-            if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
 #if GEMM_COMMIT_GROUPS
@@ -111,14 +111,14 @@ gemm(const GemmArgs args) {
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
-            const int next = (k_step + 1) % kKSteps;
-            load_k_step(rA[(k_step + 1) % 2], rB[(k_step + 1) % 2], warp_a + read_stage * kStageBytesA,
+            const int next = (k_block + 1) % kKBlocks;
+            load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a + read_stage * kStageBytesA,
                         warp_b + read_stage * kStageBytesB, next);
-            if (k_step == kKSteps - 1) {                        // refill it at once: loads need all the time they can get
+            if (k_block == kKBlocks - 1) {                      // refill it at once: loads need all the time they can get
                 copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
             }
-            mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
 #if GEMM_COMMIT_GROUPS
@@ -126,14 +126,14 @@ gemm(const GemmArgs args) {
 #endif
 #else
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
 #if GEMM_COMMIT_GROUPS
         cp_async_wait<kStages - 2>();
 #endif
         __syncthreads();                                        // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
-        mma_k_block(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);
+        mma_k_tile(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
 #if GEMM_COMMIT_GROUPS

@@ -94,7 +94,7 @@ KernelTiling anatomy_tiling(const GemmSpec& spec, const KernelConfig& config, co
     tiling.warps_n = tiling.block.n / tiling.warp.n;
     tiling.atoms_m = tiling.warp.m / tiling.mma.m;
     tiling.atoms_n = tiling.warp.n / tiling.mma.n;
-    tiling.k_steps = 1;
+    tiling.k_blocks = 1;
     for (int row = 0; row < tiling.block.m; row += tiling.mma.m)
         for (int column = 0; column < tiling.block.n; column += tiling.mma.n)
             tiling.warp_of_atom.push_back(family_of(config).owner(spec, config, row, column).warp);

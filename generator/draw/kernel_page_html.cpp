@@ -48,7 +48,7 @@ std::string access_row(const SharedAccess& access) {
     const bool conflicts = access.wavefronts > access.ideal;
     return fmt::format(
         "<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        escape_markup(access.what), escape_markup(access.instruction), access.in_mainloop ? "k-block" : "tile of D",
+        escape_markup(access.what), escape_markup(access.instruction), access.in_mainloop ? "k-tile" : "tile of D",
         access.instructions, access.wavefronts, access.ideal,
         conflicts
             ? fmt::format("<b>{:.2f}×</b>", static_cast<double>(access.wavefronts) / static_cast<double>(access.ideal))
@@ -92,9 +92,9 @@ std::string tiling_section(const KernelPage& page) {
     return section(
         "Tiling",
         fmt::format("Colours are the {} warps; each small box is one mma of {}×{}×{}, which a warp repeats for the "
-                    "{} k-steps of a k-block. The strips of A and B at the sides are what a row or column of warps "
+                    "{} k-blocks of a k-tile. The strips of A and B at the sides are what a row or column of warps "
                     "reads.",
-                    t.warps_m * t.warps_n, t.mma.m, t.mma.n, t.mma.k, t.k_steps),
+                    t.warps_m * t.warps_n, t.mma.m, t.mma.n, t.mma.k, t.k_blocks),
         tiling_html(t));
 }
 
@@ -123,14 +123,14 @@ std::string accumulators_section(const KernelPage& page) {
 std::string pipeline_section(const KernelPage& page) {
     const KernelPipeline& p = page.pipeline;
     const std::string buffer = p.double_buffer
-                                   ? " Fragments of the next k-step are loaded during the mma of the current one, "
-                                     "also across the boundary of two k-blocks."
+                                   ? " Fragments of the next k-block are loaded during the mma of the current one, "
+                                     "also across the boundary of two k-tiles."
                                    : "";
     return section(
         "Pipeline",
-        fmt::format("Follow one k-block (its number, k) from its copy to the iteration that computes on it: {} stages "
-                    "keep {} copies on their way. A block goes through {} k-blocks.{}",
-                    p.stages, p.stages - 1, p.k_blocks, buffer),
+        fmt::format("Follow one k-tile (its number, k) from its copy to the iteration that computes on it: {} stages "
+                    "keep {} copies on their way. A block goes through {} k-tiles.{}",
+                    p.stages, p.stages - 1, p.k_tiles, buffer),
         pipeline_html(p));
 }
 

@@ -18,21 +18,21 @@ constexpr int kPipelineLeft = 64;
 constexpr int kPipelineTop = 40;
 constexpr int kCutWidth = 26;
 
-/// Puts a k-block into the stage it is copied to; one beyond the last reads nothing and leaves the stage empty.
-void use(PipelineStep& step, std::int64_t k_block, std::int64_t k_blocks, StageState state) {
-    if (k_block >= k_blocks) return;
-    step.stages[static_cast<std::size_t>(k_block) % step.stages.size()] = {state, k_block};
+/// Puts a k-tile into the stage it is copied to; one beyond the last reads nothing and leaves the stage empty.
+void use(PipelineStep& step, std::int64_t k_tile, std::int64_t k_tiles, StageState state) {
+    if (k_tile >= k_tiles) return;
+    step.stages[static_cast<std::size_t>(k_tile) % step.stages.size()] = {state, k_tile};
 }
 
-PipelineStep prologue_step(int stages, std::int64_t k_block, std::int64_t k_blocks) {
-    PipelineStep step{true, k_block, std::vector<StageUse>(static_cast<std::size_t>(stages))};
-    for (std::int64_t earlier = 0; earlier < k_block; ++earlier) use(step, earlier, k_blocks, StageState::on_its_way);
-    use(step, k_block, k_blocks, StageState::copy_issued);
+PipelineStep prologue_step(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
+    PipelineStep step{true, k_tile, std::vector<StageUse>(static_cast<std::size_t>(stages))};
+    for (std::int64_t earlier = 0; earlier < k_tile; ++earlier) use(step, earlier, k_tiles, StageState::on_its_way);
+    use(step, k_tile, k_tiles, StageState::copy_issued);
     return step;
 }
 
-bool is_shown(std::int64_t k_block, int stages, std::int64_t k_blocks) {
-    return k_block < stages + kFirstIterations || k_block >= k_blocks - stages;
+bool is_shown(std::int64_t k_tile, int stages, std::int64_t k_tiles) {
+    return k_tile < stages + kFirstIterations || k_tile >= k_tiles - stages;
 }
 
 std::string_view classes_of(StageState state) {
@@ -46,20 +46,20 @@ std::string_view classes_of(StageState state) {
 
 std::string hint_of(const PipelineStep& step, const StageUse& use, std::size_t stage) {
     const std::string when =
-        step.prologue ? fmt::format("prologue, copy {}", step.k_block) : fmt::format("iteration {}", step.k_block);
+        step.prologue ? fmt::format("prologue, copy {}", step.k_tile) : fmt::format("iteration {}", step.k_tile);
     if (use.state == StageState::empty) return fmt::format("{}: stage {} holds nothing that is needed", when, stage);
-    return fmt::format("{}: stage {}, k-block {}: {}", when, stage, use.k_block, to_string(use.state));
+    return fmt::format("{}: stage {}, k-tile {}: {}", when, stage, use.k_tile, to_string(use.state));
 }
 
 void draw_step(Svg& svg, const PipelineStep& step, int x) {
-    svg.text(x + kPipelineCellWidth / 2, kPipelineTop - 8, step.prologue ? "·" : std::to_string(step.k_block), "q m");
+    svg.text(x + kPipelineCellWidth / 2, kPipelineTop - 8, step.prologue ? "·" : std::to_string(step.k_tile), "q m");
     for (std::size_t stage = 0; stage < step.stages.size(); ++stage) {
         const StageUse& use = step.stages[stage];
         const bool empty = use.state == StageState::empty;
         svg.box(
             {x, kPipelineTop + static_cast<int>(stage) * kPipelineCellHeight, kPipelineCellWidth, kPipelineCellHeight},
-            classes_of(use.state), {hint_of(step, use, stage), empty ? "" : fmt::format("k{}", use.k_block)},
-            empty ? "" : fmt::format("k{}", use.k_block));
+            classes_of(use.state), {hint_of(step, use, stage), empty ? "" : fmt::format("k{}", use.k_tile)},
+            empty ? "" : fmt::format("k{}", use.k_tile));
     }
 }
 
@@ -92,23 +92,23 @@ std::string_view to_string(StageState state) {
     }
 }
 
-PipelineStep iteration(int stages, std::int64_t k_block, std::int64_t k_blocks) {
-    PipelineStep step{false, k_block, std::vector<StageUse>(static_cast<std::size_t>(stages))};
-    use(step, k_block, k_blocks, StageState::computed);
-    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_block + ahead, k_blocks, StageState::on_its_way);
-    use(step, k_block + stages - 1, k_blocks, StageState::copy_issued);
+PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
+    PipelineStep step{false, k_tile, std::vector<StageUse>(static_cast<std::size_t>(stages))};
+    use(step, k_tile, k_tiles, StageState::computed);
+    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_tile + ahead, k_tiles, StageState::on_its_way);
+    use(step, k_tile + stages - 1, k_tiles, StageState::copy_issued);
     return step;
 }
 
 KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k) {
     const KRange share = k_range_of_split(config, 0, k);
     KernelPipeline pipeline{config.stages, config.double_buffer, 0, {}};
-    pipeline.k_blocks = (share.end - share.first + config.block.k - 1) / config.block.k;
-    for (int k_block = 0; k_block < config.stages - 1; ++k_block)
-        pipeline.steps.push_back(prologue_step(config.stages, k_block, pipeline.k_blocks));
-    for (std::int64_t k_block = 0; k_block < pipeline.k_blocks; ++k_block) {
-        if (is_shown(k_block, config.stages, pipeline.k_blocks))
-            pipeline.steps.push_back(iteration(config.stages, k_block, pipeline.k_blocks));
+    pipeline.k_tiles = (share.end - share.first + config.block.k - 1) / config.block.k;
+    for (int k_tile = 0; k_tile < config.stages - 1; ++k_tile)
+        pipeline.steps.push_back(prologue_step(config.stages, k_tile, pipeline.k_tiles));
+    for (std::int64_t k_tile = 0; k_tile < pipeline.k_tiles; ++k_tile) {
+        if (is_shown(k_tile, config.stages, pipeline.k_tiles))
+            pipeline.steps.push_back(iteration(config.stages, k_tile, pipeline.k_tiles));
     }
     return pipeline;
 }
@@ -127,7 +127,7 @@ std::string pipeline_html(const KernelPipeline& pipeline) {
     const PipelineStep* previous = nullptr;
     for (const PipelineStep& step : pipeline.steps) {
         const bool begins = previous != nullptr && previous->prologue && !step.prologue;
-        const bool cut = previous != nullptr && !previous->prologue && step.k_block > previous->k_block + 1;
+        const bool cut = previous != nullptr && !previous->prologue && step.k_tile > previous->k_tile + 1;
         if (begins || cut) x += kCutWidth;
         if (cut) svg.text(x - kCutWidth / 2, kPipelineTop + pipeline.stages * kPipelineCellHeight / 2 + 4, "…", "m");
         draw_step(svg, step, x);

@@ -14,14 +14,14 @@ enum class StageState : std::uint8_t { empty, copy_issued, on_its_way, computed 
 
 struct StageUse {
     StageState state = StageState::empty;
-    std::int64_t k_block = 0;  ///< of the block's share of K; 0 when empty
+    std::int64_t k_tile = 0;  ///< of the block's share of K; 0 when empty
     friend bool operator==(const StageUse&, const StageUse&) = default;
 };
 
-/// One step: a k-block whose copy is issued in the prologue, or one iteration of the mainloop.
+/// One step: a k-tile whose copy is issued in the prologue, or one iteration of the mainloop.
 struct PipelineStep {
     bool prologue = false;
-    std::int64_t k_block = 0;      ///< whose copy is issued in the prologue, or that the iteration computes
+    std::int64_t k_tile = 0;       ///< whose copy is issued in the prologue, or that the iteration computes
     std::vector<StageUse> stages;  ///< one each
 };
 
@@ -29,13 +29,13 @@ struct PipelineStep {
 struct KernelPipeline {
     int stages = 0;
     bool double_buffer = false;
-    std::int64_t k_blocks = 0;  ///< of one block
+    std::int64_t k_tiles = 0;  ///< of one block
     std::vector<PipelineStep> steps;
 };
 
-/// The step in which iteration `k_block` computes: templates/mma_multistage.cu copies k-block i into stage i mod stages and
+/// The step in which iteration `k_tile` computes: templates/mma_multistage.cu copies k-tile i into stage i mod stages and
 /// issues stages − 1 of them ahead.
-[[nodiscard]] PipelineStep iteration(int stages, std::int64_t k_block, std::int64_t k_blocks);
+[[nodiscard]] PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles);
 
 [[nodiscard]] KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k);
 

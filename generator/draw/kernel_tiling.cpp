@@ -13,23 +13,23 @@ namespace jitgemm {
 namespace {
 
 constexpr int kLongestOutputSide = 768;  // of D, in pixels
-constexpr int kShortestStep = 14;        // of a k-step of A and B
+constexpr int kShortestStep = 14;        // of a k-block of A and B
 constexpr int kTilingGap = 28;           // between the tiles, with room for a label
 constexpr int kLabel = 20;
 
 /// Pixels of everything: D below B and right of A.
 struct Frame {
     int scale = 1;  // pixels an element of M and N
-    int k_step = kShortestStep;
+    int k_block = kShortestStep;
     int left = 0, top = 0;  // of D
 };
 
 Frame frame_of(const KernelTiling& tiling) {
     Frame frame;
     frame.scale = std::max(1, std::min(4, kLongestOutputSide / std::max(tiling.block.m, tiling.block.n)));
-    frame.k_step = std::max(kShortestStep, tiling.mma.k * frame.scale);
-    frame.left = tiling.k_steps * frame.k_step + kTilingGap;
-    frame.top = kLabel + tiling.k_steps * frame.k_step + kTilingGap;
+    frame.k_block = std::max(kShortestStep, tiling.mma.k * frame.scale);
+    frame.left = tiling.k_blocks * frame.k_block + kTilingGap;
+    frame.top = kLabel + tiling.k_blocks * frame.k_block + kTilingGap;
     return frame;
 }
 
@@ -66,13 +66,13 @@ void draw_warps(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
 }
 
 void draw_operands(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
-    for (int step = 0; step < tiling.k_steps; ++step) {
+    for (int step = 0; step < tiling.k_blocks; ++step) {
         const std::string k = range(step * tiling.mma.k, tiling.mma.k);
         for (int row = 0; row < tiling.warps_m; ++row) {
             const Hint hint{fmt::format("A: rows {}, k {}\nk-step {} of the {} warps of this row",
                                         range(row * tiling.warp.m, tiling.warp.m), k, step, tiling.warps_n),
                             {}};
-            svg.box({step * frame.k_step, frame.top + row * tiling.warp.m * frame.scale, frame.k_step,
+            svg.box({step * frame.k_block, frame.top + row * tiling.warp.m * frame.scale, frame.k_block,
                      tiling.warp.m * frame.scale},
                     step % 2 == 0 ? "p c1" : "p c9", hint);
         }
@@ -80,8 +80,8 @@ void draw_operands(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
             const Hint hint{fmt::format("B: columns {}, k {}\nk-step {} of the {} warps of this column",
                                         range(column * tiling.warp.n, tiling.warp.n), k, step, tiling.warps_m),
                             {}};
-            svg.box({frame.left + column * tiling.warp.n * frame.scale, kLabel + step * frame.k_step,
-                     tiling.warp.n * frame.scale, frame.k_step},
+            svg.box({frame.left + column * tiling.warp.n * frame.scale, kLabel + step * frame.k_block,
+                     tiling.warp.n * frame.scale, frame.k_block},
                     step % 2 == 0 ? "p c2" : "p c10", hint);
         }
     }
@@ -97,7 +97,7 @@ void draw_labels(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
 
 KernelTiling kernel_tiling(const GemmSpec& spec, const MmaMultistageConfig& config, const TensorCoreGeometry& g) {
     KernelTiling tiling{config.block, config.warp, config.mma, g.warps_m, g.warps_n,
-                        g.tiles_m,    g.tiles_n,   g.k_steps,  {}};
+                        g.tiles_m,    g.tiles_n,   g.k_blocks, {}};
     for (int row = 0; row < config.block.m; row += config.mma.m) {
         for (int column = 0; column < config.block.n; column += config.mma.n)
             tiling.warp_of_atom.push_back(MmaMultistage::owner(spec, {config}, row, column).warp);

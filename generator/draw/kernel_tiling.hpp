@@ -14,8 +14,8 @@ struct KernelTiling {
     TileShape warp;
     TileShape mma;
     int warps_m = 0, warps_n = 0;
-    int atoms_m = 0, atoms_n = 0;  ///< mma instructions of a warp tile and k-step along M and N
-    int k_steps = 0;
+    int atoms_m = 0, atoms_n = 0;  ///< mma instructions of a warp tile and k-block along M and N
+    int k_blocks = 0;
     std::vector<int> warp_of_atom;  ///< of the block tile, atoms row by row
 };
 

@@ -60,7 +60,7 @@ struct Wavefronts {
 struct SharedAccess {
     std::string what;             ///< "ldmatrix A", "cp.async B", "epilogue load"
     std::string instruction;      ///< "ldmatrix.x4.trans", "cp.async of 16 bytes", "ld.shared of 16 bytes"
-    bool in_mainloop = true;      ///< counted a k-block; else a tile of D
+    bool in_mainloop = true;      ///< counted a k-tile; else a tile of D
     int instructions = 0;         ///< a block executes, counted by warp
     Wavefronts worst;             ///< of the one that takes longest
     std::int64_t wavefronts = 0;  ///< of all of them

@@ -13,7 +13,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// An error that carries every violated rule at once; what() lists them, one a line.
+/// An error that carries every violated rule at once; what() lists them, one per line.
 class ReasonedError : public Error {
 public:
     ReasonedError(const std::string& subject, std::vector<std::string> reasons);

@@ -103,7 +103,7 @@ Json operand_json(const OperandPath& path) {
 Json access_json(const SharedAccess& access) {
     return {{"what", access.what},
             {"instruction", access.instruction},
-            {"per", access.in_mainloop ? "k-block" : "tile"},
+            {"per", access.in_mainloop ? "k-tile" : "tile"},
             {"instructions", access.instructions},
             {"wavefronts", access.wavefronts},
             {"ideal", access.ideal},

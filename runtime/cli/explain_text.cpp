@@ -202,7 +202,7 @@ std::string operand_text(const OperandPath& path) {
     }
     const LdmatrixChoice& choice = *path.ldmatrix;
     text += row(
-        "", fmt::format("ldmatrix x{}, {} a warp and k-step: {}", choice.x, choice.instructions, path.width_reason));
+        "", fmt::format("ldmatrix x{}, {} a warp and k-block: {}", choice.x, choice.instructions, path.width_reason));
     return text + row("", fmt::format("{}: {}", choice.trans ? "trans" : "no trans", path.trans_reason));
 }
 
@@ -227,7 +227,7 @@ std::string conflicts_text(const KernelAnatomy& anatomy) {
     for (const bool mainloop : {true, false}) {
         const auto here = [&](const SharedAccess& access) { return access.in_mainloop == mainloop; };
         if (std::ranges::none_of(anatomy.accesses, here)) continue;
-        text += mainloop ? "  each k-block\n" : "  once a tile of D\n";
+        text += mainloop ? "  each k-tile\n" : "   once a tile of D\n";
         for (const SharedAccess& access : anatomy.accesses)
             if (here(access)) text += access_text(access);
     }

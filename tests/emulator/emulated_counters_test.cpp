@@ -54,7 +54,7 @@ TEST_CASE("emulated device: counters agree with the problem and the layout") {
     // Four blocks read 64 rows of A and of B each, all of K, once.
     const emulator::Tally& copies = counters.of(InstructionKind::async_copy);
     CHECK(copies.global_read_bytes == 4 * (64 + 64) * 64 * 2);
-    // A and B begin 16 bytes into a sector, so that each of the 4 copies of a row of a k-block fetches a sector.
+    // A and B begin 16 bytes into a sector, so that each of the 4 copies of a row of a k-tile fetches a sector.
     CHECK(copies.l2_sectors == 4 * (64 + 64) * 2 * 4);
     CHECK(counters.of(InstructionKind::matrix_load).wavefronts ==
           counters.of(InstructionKind::matrix_load).ideal_wavefronts);

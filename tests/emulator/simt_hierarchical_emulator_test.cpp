@@ -29,7 +29,7 @@ TEST_CASE("emulated simt_hierarchical: every variant, tt") {
     check_hierarchical_variants(on_emulator(), GemmLayout::tt, kSizes);
 }
 
-TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with fewer k-blocks than stages too") {
+TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with fewer k-tiles than stages too") {
     for (const GemmLayout layout : kLayouts)
         for (const auto& [k, parameters] : {std::pair{96, "stages=3"},
                                             {32, "stages=4,double_buffer=0"},
@@ -43,7 +43,7 @@ TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with
 }
 
 TEST_CASE(
-    "emulated simt_hierarchical: cut tiles of every number, with few k-blocks and none, C, padding and D by columns") {
+    "emulated simt_hierarchical: cut tiles of every number, with few k-tiles and none, C, padding and D by columns") {
     std::size_t i = 0;
     for (const std::int64_t n : {32, 64, 96, 128, 150})  // tiles of one row of tiles: 1 to 5
         for (const std::int64_t k : {0, 5, 16, 33, 80, 200})

@@ -10,8 +10,8 @@
 // Half-precision GEMM on mma.sync: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
-//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       alpha, beta, C, and store                                   epilogue
 
@@ -24,7 +24,7 @@ constexpr int kWarpN     = 64;
 constexpr int kMmaM      = 16;          // mma shape: what one instruction computes
 constexpr int kMmaN      = 8;
 constexpr int kMmaK      = 16;
-constexpr int kStages    = 4;           // k-blocks in shared memory: one in use, the others on their way
+constexpr int kStages    = 4;           // k-tiles in shared memory: one in use, the others on their way
 constexpr int kLdmatrixA = 4;           // 8x8 matrices one ldmatrix of A loads
 constexpr int kLdmatrixB = 4;           // and of B
 constexpr int kGroup     = 8;           // tiles of M in a strip that blocks walk n by n
@@ -42,14 +42,14 @@ using Staged      = Bits;               // what the epilogue rearranges through 
 constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
 constexpr int kWarpsN  = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
-constexpr int kKSteps  = kBlockK / kMmaK;
+constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM  = kWarpM / kMmaM;                        // mma atoms of a warp tile along M and N
 constexpr int kTilesN  = kWarpN / kMmaN;
 
 constexpr int kRegistersA = kMmaM * kMmaK / 64;                 // 32-bit registers a thread gives to one atom's A, B, C
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 constexpr int kRegistersC = 4;
-constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-step of the warp tile
+constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-block of the warp tile
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
 // Tiles in shared memory: pitch of a row in bytes, and 16-byte chunks of a row that a warp's fragments step through.
@@ -168,7 +168,7 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
 // ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-block; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int kPending>
@@ -202,10 +202,10 @@ struct AsyncCopyKMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
     int rows_left;                  // rows of the matrix from this thread's row on: pass p is in range if it is over p * kRowsPerPass
-    int k_left;                     // elements of K from this thread's column of the next k-block on
+    int k_left;                     // elements of K from this thread's column of the next k-tile on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
@@ -236,7 +236,7 @@ struct AsyncCopyKMajor {
         }
     }
 
-    // The vectors cut by the end of K, and on to the next k-block.
+    // The vectors cut by the end of K, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (k_left > 0 && k_left < kVector) {
             #pragma unroll 1
@@ -256,7 +256,7 @@ using CopyB = AsyncCopyKMajor<kBlockN, kPitchB, kAlignB>;
 // ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-step is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
+// A warp's operand for one k-block is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
 // fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
 // matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
 // matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
@@ -284,19 +284,19 @@ __device__ __forceinline__ void ldmatrix_offsets_b(unsigned* lane_offset, int la
     for (int c = 0; c < kChunksB; ++c) lane_offset[c] = shared_offset<kPitchB>(row, chunk + c);
 }
 
-__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_step) {
+__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_block) {
     #pragma unroll
     for (int q = 0; q < kFragmentA; q += kLdmatrixA) {
-        const int chunk = (k_step * kMmaK + a_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + a_matrix_k(q)) / 8;
         const int row   = a_matrix_row(q);
         ldmatrix_a(rA + q, stage + lane_offset[chunk] + row * kPitchA);
     }
 }
 
-__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_step) {
+__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_block) {
     #pragma unroll
     for (int q = 0; q < kFragmentB; q += kLdmatrixB) {
-        const int chunk = (k_step * kMmaK + b_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + b_matrix_k(q)) / 8;
         const int row   = b_matrix_column(q);
         ldmatrix_b(rB + q, stage + lane_offset[chunk] + row * kPitchB);
     }
@@ -377,7 +377,7 @@ gemm(const GemmArgs args) {
     const TileCoord tile = tile_of_block(blockIdx.x, tiles_m, tiles_n);
     const int first_k    = 0;
     const int end_k      = args.k;
-    const int k_blocks    = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
+    const int k_tiles     = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
     const int tile_row    = tile.m * kBlockM;
     const int tile_column = tile.n * kBlockN;
 
@@ -406,9 +406,9 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
     #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
@@ -421,7 +421,7 @@ gemm(const GemmArgs args) {
     int read_stage  = 0;
     int write_stage = kStages - 1;
 
-    unsigned rA[2][kFragmentA];                                 // fragments of this k-step and of the next
+    unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
     cp_async_wait<kStages - 2>();
     __syncthreads();
@@ -429,10 +429,10 @@ gemm(const GemmArgs args) {
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         #pragma unroll
-        for (int k_step = 0; k_step < kKSteps; ++k_step) {
-            if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
                 cp_async_commit();
@@ -441,14 +441,14 @@ gemm(const GemmArgs args) {
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
-            const int next = (k_step + 1) % kKSteps;
-            load_fragments_a(rA[(k_step + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
-            load_fragments_b(rB[(k_step + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_step < kKSteps - 1) {                         // the k-block after those on their way, a slice a k-step
-                copy_a.issue(sA + write_stage * kStageBytesA, k_step, kKSteps - 1);
-                copy_b.issue(sB + write_stage * kStageBytesB, k_step, kKSteps - 1);
+            const int next = (k_block + 1) % kKBlocks;
+            load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
+            load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
+            if (k_block < kKBlocks - 1) {                       // the k-tile after those on their way, a slice per k-block
+                copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }
-            mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
 

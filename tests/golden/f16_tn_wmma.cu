@@ -10,8 +10,8 @@
 // Half-precision GEMM on wmma: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
-//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
 //       alpha, beta, C, and store                                   epilogue
 
@@ -24,7 +24,7 @@ constexpr int kWarpN     = 64;
 constexpr int kMmaM      = 16;          // mma shape: what one wmma.mma computes
 constexpr int kMmaN      = 16;
 constexpr int kMmaK      = 16;
-constexpr int kStages    = 3;           // k-blocks in shared memory: one in use, the others on their way
+constexpr int kStages    = 3;           // k-tiles in shared memory: one in use, the others on their way
 constexpr int kPadding   = 8;           // elements behind each row of shared memory
 constexpr int kGroup     = 16;          // tiles of M in a strip that blocks walk n by n, forth and back
 constexpr int kAlignA    = 16;          // bytes A is aligned to: what a thread copies at once
@@ -41,7 +41,7 @@ using Staged      = Bits;               // a sum, as the epilogue lays it into s
 constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
 constexpr int kWarpsN  = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
-constexpr int kKSteps  = kBlockK / kMmaK;
+constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM  = kWarpM / kMmaM;                        // mma atoms of a warp tile along M and N
 constexpr int kTilesN  = kWarpN / kMmaN;
 
@@ -174,7 +174,7 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
 // ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-block; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int kPending>
@@ -208,10 +208,10 @@ struct AsyncCopyKMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
     int rows_left;                  // rows of the matrix from this thread's row on: pass p is in range if it is over p * kRowsPerPass
-    int k_left;                     // elements of K from this thread's column of the next k-block on
+    int k_left;                     // elements of K from this thread's column of the next k-tile on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
@@ -242,7 +242,7 @@ struct AsyncCopyKMajor {
         }
     }
 
-    // The vectors cut by the end of K, and on to the next k-block.
+    // The vectors cut by the end of K, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (k_left > 0 && k_left < kVector) {
             #pragma unroll 1
@@ -272,25 +272,25 @@ __device__ constexpr int fragment_offset_b(int column, int k) {
     return column * kPitchB + k * 2;                            // sB is (n, k)
 }
 
-// The fragments of one k-step, the i-th and those behind it. What an address has in common with the others is added once: the
+// The fragments of one k-block, the i-th and those behind it. What an address has in common with the others is added once: the
 // rest is a constant that the instruction adds.
 template <int i = 0>
-__device__ __forceinline__ void load_fragments_a(unsigned (&rA)[kTilesM][kRegistersA], unsigned k_step_a) {
-    load_fragment_a<fragment_offset_a(i * kMmaM, 0)>(rA[i], k_step_a);
-    if constexpr (i + 1 < kTilesM) load_fragments_a<i + 1>(rA, k_step_a);
+__device__ __forceinline__ void load_fragments_a(unsigned (&rA)[kTilesM][kRegistersA], unsigned k_block_a) {
+    load_fragment_a<fragment_offset_a(i * kMmaM, 0)>(rA[i], k_block_a);
+    if constexpr (i + 1 < kTilesM) load_fragments_a<i + 1>(rA, k_block_a);
 }
 
 template <int j = 0>
-__device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegistersB], unsigned k_step_b) {
-    load_fragment_b<fragment_offset_b(j * kMmaN, 0)>(rB[j], k_step_b);
-    if constexpr (j + 1 < kTilesN) load_fragments_b<j + 1>(rB, k_step_b);
+__device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegistersB], unsigned k_block_b) {
+    load_fragment_b<fragment_offset_b(j * kMmaN, 0)>(rB[j], k_block_b);
+    if constexpr (j + 1 < kTilesN) load_fragments_b<j + 1>(rB, k_block_b);
 }
 
-// A k-step of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
-__device__ __forceinline__ void load_k_step(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
-                                            unsigned warp_a, unsigned warp_b, int k_step) {
-    load_fragments_a(rA, warp_a + fragment_offset_a(0, k_step * kMmaK));
-    load_fragments_b(rB, warp_b + fragment_offset_b(0, k_step * kMmaK));
+// A k-block of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
+__device__ __forceinline__ void load_k_block(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
+                                            unsigned warp_a, unsigned warp_b, int k_block) {
+    load_fragments_a(rA, warp_a + fragment_offset_a(0, k_block * kMmaK));
+    load_fragments_b(rB, warp_b + fragment_offset_b(0, k_block * kMmaK));
 }
 
 // Serpentine in n, so that two wmma in a row share an operand at the turns too.
@@ -367,7 +367,7 @@ gemm(const GemmArgs args) {
     const TileCoord tile   = tile_of_block(blockIdx.x, tiles_m, tiles_n);
     const int tile_row     = tile.m * kBlockM;
     const int tile_column  = tile.n * kBlockN;
-    const int k_blocks     = (args.k + (kBlockK - 1ll)) / kBlockK;
+    const int k_tiles      = (args.k + (kBlockK - 1ll)) / kBlockK;
 
     const int lane        = threadIdx.x % 32;
     const int warp        = threadIdx.x / 32;
@@ -391,9 +391,9 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
     #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
@@ -406,19 +406,19 @@ gemm(const GemmArgs args) {
     int read_stage  = 0;
     int write_stage = kStages - 1;
 
-    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-step and of the next
+    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-block and of the next
     unsigned rB[2][kTilesN][kRegistersB];
     cp_async_wait<kStages - 2>();
     __syncthreads();
-    load_k_step(rA[0], rB[0], warp_a, warp_b, 0);
+    load_k_block(rA[0], rB[0], warp_a, warp_b, 0);
     copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
     copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         #pragma unroll
-        for (int k_step = 0; k_step < kKSteps; ++k_step) {
-            if (k_step == kKSteps - 1) {                        // the fragments of the next step lie in the next stage
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
                 cp_async_commit();
@@ -427,14 +427,14 @@ gemm(const GemmArgs args) {
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
-            const int next = (k_step + 1) % kKSteps;
-            load_k_step(rA[(k_step + 1) % 2], rB[(k_step + 1) % 2], warp_a + read_stage * kStageBytesA,
+            const int next = (k_block + 1) % kKBlocks;
+            load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a + read_stage * kStageBytesA,
                         warp_b + read_stage * kStageBytesB, next);
-            if (k_step == kKSteps - 1) {                        // refill it at once: loads need all the time they can get
+            if (k_block == kKBlocks - 1) {                      // refill it at once: loads need all the time they can get
                 copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
             }
-            mma_warp_tile(rC, rA[k_step % 2], rB[k_step % 2]);
+            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
     cp_async_commit();                                          // what was asked for beyond the end of K

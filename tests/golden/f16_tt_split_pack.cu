@@ -12,8 +12,8 @@
 // Half-precision GEMM on mma.sync: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
-//       for each k-block of kBlockK                                 mainloop: kStages tiles in flight, global -> shared
-//           for each k-step of kMmaK                                one warp tile (kWarpM, kWarpN) a warp, shared -> registers
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
 //       alpha, beta, C, and store                                   epilogue
 
@@ -26,7 +26,7 @@ constexpr int kWarpN     = 32;
 constexpr int kMmaM      = 16;          // mma shape: what one instruction computes
 constexpr int kMmaN      = 8;
 constexpr int kMmaK      = 16;
-constexpr int kStages    = 4;           // k-blocks in shared memory: one in use, the others on their way
+constexpr int kStages    = 4;           // k-tiles in shared memory: one in use, the others on their way
 constexpr int kLdmatrixA = 4;           // 8x8 matrices one ldmatrix of A loads
 constexpr int kLdmatrixB = 4;           // and of B
 constexpr int kGroup     = 8;           // tiles of M in a strip that blocks walk n by n
@@ -47,14 +47,14 @@ using Staged      = float;              // what the epilogue rearranges through 
 constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
 constexpr int kWarpsN  = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
-constexpr int kKSteps  = kBlockK / kMmaK;
+constexpr int kKBlocks = kBlockK / kMmaK;
 constexpr int kTilesM  = kWarpM / kMmaM;                        // mma atoms of a warp tile along M and N
 constexpr int kTilesN  = kWarpN / kMmaN;
 
 constexpr int kRegistersA = kMmaM * kMmaK / 64;                 // 32-bit registers a thread gives to one atom's A, B, C
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 constexpr int kRegistersC = 2;
-constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-step of the warp tile
+constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-block of the warp tile
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
 // Tiles in shared memory: pitch of a row in bytes, and 16-byte chunks of a row that a warp's fragments step through.
@@ -307,7 +307,7 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
 // ---- global_to_shared -----------------------------------------------------------------------------------------------
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
-// every k-block; only K changes from one to the next. What lies outside the matrix arrives as zeros.
+// every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int kPending>
@@ -351,10 +351,10 @@ struct AsyncCopyKMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
     int rows_left;                  // rows of the matrix from this thread's row on: pass p is in range if it is over p * kRowsPerPass
-    int k_left;                     // elements of K from this thread's column of the next k-block on
+    int k_left;                     // elements of K from this thread's column of the next k-tile on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k) {
@@ -385,7 +385,7 @@ struct AsyncCopyKMajor {
         }
     }
 
-    // The vectors cut by the end of K, and on to the next k-block.
+    // The vectors cut by the end of K, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (k_left > 0 && k_left < kVector) {
             #pragma unroll 1
@@ -407,11 +407,11 @@ struct AsyncCopyMNMajor {
     static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
     static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-block
+    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-block to the next
+    long long block_pitch;          // elements from one k-tile to the next
     int columns_left;               // elements of M or N from this thread's column on
-    int k_left;                     // rows from this thread's row of the next k-block on
+    int k_left;                     // rows from this thread's row of the next k-tile on
     int row, column;                // of pass 0, in the tile
 
     __device__ __forceinline__ AsyncCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k) {
@@ -443,7 +443,7 @@ struct AsyncCopyMNMajor {
         }
     }
 
-    // The vectors cut by the end of M or N, and on to the next k-block.
+    // The vectors cut by the end of M or N, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
         if (columns_left > 0 && columns_left < kVector) {
             #pragma unroll 1
@@ -463,7 +463,7 @@ using CopyB = AsyncCopyMNMajor<kBlockN, kPitchB, kAlignB>;
 // ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-step is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
+// A warp's operand for one k-block is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
 // fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
 // matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
 // matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
@@ -491,20 +491,20 @@ __device__ __forceinline__ void ldmatrix_offsets_b(unsigned* lane_offset, int la
     for (int c = 0; c < kChunksB; ++c) lane_offset[c] = shared_offset<kPitchB>(row, chunk + c);
 }
 
-__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_step) {
+__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_block) {
     #pragma unroll
     for (int q = 0; q < kFragmentA; q += kLdmatrixA) {
-        const int chunk = (k_step * kMmaK + a_matrix_k(q)) / 8;
+        const int chunk = (k_block * kMmaK + a_matrix_k(q)) / 8;
         const int row   = a_matrix_row(q);
         ldmatrix_a(rA + q, stage + lane_offset[chunk] + row * kPitchA);
     }
 }
 
-__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_step) {
+__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_block) {
     #pragma unroll
     for (int q = 0; q < kFragmentB; q += kLdmatrixB) {
         const int chunk = b_matrix_column(q) / 8;
-        const int row   = k_step * kMmaK + b_matrix_k(q);
+        const int row   = k_block * kMmaK + b_matrix_k(q);
         ldmatrix_b(rB + q, stage + lane_offset[chunk] + row * kPitchB);
     }
 }
@@ -613,10 +613,10 @@ gemm(const GemmArgs args) {
     const unsigned tiles    = tiles_m * tiles_n;
     const int split         = blockIdx.x / tiles;
     const TileCoord tile    = tile_of_block(blockIdx.x % tiles, tiles_m, tiles_n);
-    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-blocks
+    const long long k_share = (args.k + (kSplitK * kBlockK - 1ll)) / (kSplitK * kBlockK) * kBlockK;     // of K, in whole k-tiles
     const int first_k       = min(split * k_share, static_cast<long long>(args.k));
     const int end_k         = min((split + 1) * k_share, static_cast<long long>(args.k));
-    const int k_blocks    = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
+    const int k_tiles     = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
     const int tile_row    = tile.m * kBlockM;
     const int tile_column = tile.n * kBlockN;
 
@@ -645,9 +645,9 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Prologue: the first kStages - 1 k-blocks are on their way. A k-block beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group a k-block throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-block needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
+    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
     #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
@@ -660,19 +660,19 @@ gemm(const GemmArgs args) {
     int read_stage  = 0;
     int write_stage = kStages - 1;
 
-    unsigned rA[kFragmentA];                                    // fragments of one k-step
+    unsigned rA[kFragmentA];                                    // fragments of one k-block
     unsigned rB[kFragmentB];
 
     #pragma unroll 1
-    for (int k_block = 0; k_block < k_blocks; ++k_block) {
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         cp_async_wait<kStages - 2>();
         __syncthreads();                                        // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         #pragma unroll
-        for (int k_step = 0; k_step < kKSteps; ++k_step) {
-            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_step);
-            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_step);
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
+            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
             mma_warp_tile(rC, rA, rB);
         }
         copy_a.finish(sA + write_stage * kStageBytesA);

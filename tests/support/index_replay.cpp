@@ -136,7 +136,7 @@ struct Problem {
     [[nodiscard]] bool leaves_partials() const { return has_entry(entries, "gemm_reduce"); }
     [[nodiscard]] bool cuts_tiles() const { return has_entry(entries, "gemm_add_rests"); }
     [[nodiscard]] TileIndex tiles() const { return tiles_of(anatomy.block, spec.m, spec.n); }
-    /// A split has every split_k-th k-block, not one stretch of K; its partial sums lie as D does, without padding.
+    /// A split has every split_k-th k-tile, not one stretch of K; its partial sums lie as D does, without padding.
     [[nodiscard]] bool interleaves_splits() const { return std::holds_alternative<SimtLongKConfig>(config.family); }
     /// From one row of partial sums to the next.
     [[nodiscard]] std::int64_t partial_pitch() const { return interleaves_splits() ? spec.n : (spec.n + 3) / 4 * 4; }

@@ -47,7 +47,7 @@ constexpr std::array kMutations{
     Mutation{"sB one stage too early", "sA + kStages * kStageBytesA", "sA + (kStages - 1) * kStageBytesA"},
     Mutation{"A and B never move on along K", "source += kBlockK;", ""},
     Mutation{"K never runs out", "k_left -= kBlockK;", ""},
-    Mutation{"fragments of the wrong k-step", "rB[k_step % 2]", "rB[(k_step + 1) % 2]"},
+    Mutation{"fragments of the wrong k-block", "rB[k_block % 2]", "rB[(k_block + 1) % 2]"},
     Mutation{"K rounded down", "(end_k - first_k + (kBlockK - 1ll)) / kBlockK", "(end_k - first_k) / kBlockK"},
     // ---- predicates
     Mutation{"no row predicate on copies", "rows_whole > pass * kRowsPerPass, cut", "true, cut"},
@@ -119,8 +119,8 @@ constexpr std::array kMemoryMutations{
              "output.c     = args.c;\n    *reinterpret_cast<unsigned short*>(const_cast<ElementC*>(args.c)) = 0x5555;"},
     Mutation{"splits without work leave their partials unwritten",
              "const OutputTile output = partial_sums(args, split);",
-             "if (k_blocks == 0) return;\n    const OutputTile output = partial_sums(args, split);", 0, 1,
-             "tn, more splits than k-blocks"},
+             "if (k_tiles == 0) return;\n     const OutputTile output = partial_sums(args, split);", 0, 1,
+             "tn, more splits than k-tiles"},
     Mutation{"the last split's partials unwritten", "const OutputTile output = partial_sums(args, split);",
              "if (split == kSplitK - 1) return;\n    const OutputTile output = partial_sums(args, split);", 0, 1},
     Mutation{"sums begin with what the launch before left in the workspace", "rC[i][j][r] = 0;",
@@ -172,7 +172,7 @@ std::vector<Dump> dumps() {
         {"nt, realigned copies", spec_of(nt, 67, 77, 203), "block=64x64x32,warp=32x32,stages=3", kHalved, false},
         {"tn, split-K", pitched(spec_of(tn, 71, 69, 389), 392, 392, 72),
          "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row", kHalved},
-        {"tn, more splits than k-blocks", pitched(spec_of(tn, 71, 69, 64), 64, 64, 72),
+        {"tn, more splits than k-tiles", pitched(spec_of(tn, 71, 69, 64), 64, 64, 72),
          "block=64x64x32,warp=32x32,stages=3,split_k=4", kHalved},
         {"tn, packed operands", spec_of(tn, 67, 77, 203), "block=64x64x32,warp=32x32,stages=3,pack=ab", kHalved},
         {"tt, C and beta, f32", with_c(pitched(spec_of(tt, 71, 69, 197), 200, 72, 72), DataType::f32),
@@ -215,8 +215,8 @@ std::string equivalence(const Dump& dump, const Mutation& mutation) {
     if (mutation.name == "no K predicate on realigned loads")
         return "only chunks within the matrix are read whole, and mend() stops at its last row: what lies beyond K is "
                "zero all the same";
-    if (mutation.name == "the last split not added" && dump.name == "tn, more splits than k-blocks")
-        return "the last split has no k-block: its partial sums are zeros";
+    if (mutation.name == "the last split not added" && dump.name == "tn, more splits than k-tiles")
+        return "the last split has no k-tile: its partial sums are zeros";
     if (mutation.name == "packed rows not zeroed at the end")
         return "what lies behind a packed row is never used: the copies that read it stop at K as they do for a matrix "
                "that is not packed";

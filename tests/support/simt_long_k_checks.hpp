@@ -11,7 +11,7 @@
 namespace jitgemm::testing {
 
 /// Lanes along one way, two and all three, thread tiles that come in quads, in pairs and one by one, rows of k shorter and longer
-/// than the block has threads, few and many stages, splits that share K evenly and more of them than there are k-blocks.
+/// than the block has threads, few and many stages, splits that share K evenly and more of them than there are k-tiles.
 inline constexpr std::array<std::string_view, 7> kLongKVariants{
     "thread=8x8,lanes=4x8x1,warps=4,block_k=32,stages=3,split_k=3",
     "thread=3x5,lanes=1x1x32,warps=2,block_k=512,stages=2,split_k=5",

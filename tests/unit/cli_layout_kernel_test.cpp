@@ -42,7 +42,7 @@ TEST_CASE("layout kernel: the numbers of the page as a document") {
     CHECK(document.at("spec").at("m") == 4096);  // supposed
     CHECK(document.at("tiling").at("warps") == json({2, 2}));
     CHECK(document.at("shared_a").at("ldmatrix").at("lanes")[31] == json({15, 1, 992}));
-    CHECK(document.at("pipeline").at("steps")[3].at("stages")[3] == json({{"state", "copy"}, {"k_block", 3}}));
+    CHECK(document.at("pipeline").at("steps")[3].at("stages")[3] == json({{"state", "copy"}, {"k_tile", 3}}));
     CHECK(document.at("rasterization").at("first_tiles").size() == 264);
     CHECK(document.at("bank_conflicts").size() == 6);
     for (const json& access : document.at("bank_conflicts"))
@@ -55,7 +55,7 @@ TEST_CASE("layout kernel: text, SVG and LaTeX have the tiling picture") {
     const Tool tool;
     const std::string kernel = "layout kernel --kernel " + kName + " --gpu h200 ";
     const ToolResult text = tool.run(kernel + "--format text");
-    CHECK_THAT(text.out, ContainsSubstring("pipeline       4 stages, 128 k-blocks"));
+    CHECK_THAT(text.out, ContainsSubstring("pipeline       4 stages, 128 k-tiles"));
     CHECK_THAT(text.out, ContainsSubstring("T31V3"));
     CHECK_THAT(text.err, ContainsSubstring("4096×4096×4096"));
     const ToolResult svg = tool.run(kernel + "--format svg");

@@ -106,7 +106,7 @@ TEST_CASE("the default kernel on an H200: registers, shared memory, blocks and w
     const Explanation e = explain_default(sized(4096, 4096, 4096), "h200");
     CHECK(e.forced);
     CHECK(e.anatomy.threads == 128);
-    CHECK(e.anatomy.registers == 128 + 2 * (64 + 64) / 4 + 46);  // sums, two k-steps of fragments, the rest
+    CHECK(e.anatomy.registers == 128 + 2 * (64 + 64) / 4 + 46);  // sums, two k-blocks of fragments, the rest
     CHECK(e.anatomy.stage_bytes == 2 * 128 * 64);
     CHECK(e.anatomy.shared_bytes == 4 * 16384);
     CHECK(e.anatomy.epilogue_bytes == 4 * 16 * (64 + 8) * 2);
@@ -123,7 +123,7 @@ TEST_CASE("the default kernel on an H200: registers, shared memory, blocks and w
     CHECK(e.cost.tensor_us == Approx(e.roofline.least_microseconds));  // whole tiles: nothing is padded
     CHECK(e.share_of_peak == Approx(e.roofline.least_microseconds / e.cost.total_us));
     CHECK(e.bound ==
-          Bound::shared_memory);  // 48 KB per k-block at some 120 bytes per cycle: 410 cycles, 384 of the tensor cores
+          Bound::shared_memory);  // 48 KB per k-tile at some 120 bytes per cycle: 410 cycles, 384 of the tensor cores
 
     REQUIRE(e.anatomy.operands.size() == 2);
     const OperandPath& b = e.anatomy.operands[1];

@@ -41,9 +41,9 @@ std::string states(const PipelineStep& step) {
     std::string text;
     for (const StageUse& use : step.stages) {
         if (use.state == StageState::empty) text += "- ";
-        if (use.state == StageState::copy_issued) text += fmt::format("c{} ", use.k_block);
-        if (use.state == StageState::on_its_way) text += fmt::format("w{} ", use.k_block);
-        if (use.state == StageState::computed) text += fmt::format("x{} ", use.k_block);
+        if (use.state == StageState::copy_issued) text += fmt::format("c{} ", use.k_tile);
+        if (use.state == StageState::on_its_way) text += fmt::format("w{} ", use.k_tile);
+        if (use.state == StageState::computed) text += fmt::format("x{} ", use.k_tile);
     }
     text.pop_back();
     return text;
@@ -57,7 +57,7 @@ TEST_CASE("a kernel's page: tiling of a known kernel") {
     CHECK(tiling.warps_n == 2);
     CHECK(tiling.atoms_m == 4);
     CHECK(tiling.atoms_n == 8);
-    CHECK(tiling.k_steps == 2);
+    CHECK(tiling.k_blocks == 2);
     REQUIRE(tiling.warp_of_atom.size() == 8 * 16);
     for (int row = 0; row < 8; ++row) {
         for (int column = 0; column < 16; ++column)
@@ -134,7 +134,7 @@ TEST_CASE("a kernel's page: accumulators of a known kernel") {
 
 TEST_CASE("a kernel's page: the pipeline fills, runs and drains") {
     const KernelPipeline pipeline = known_page().pipeline;
-    CHECK(pipeline.k_blocks == 128);
+    CHECK(pipeline.k_tiles == 128);
     REQUIRE(pipeline.steps.size() == 3 + 10 + 4);  // prologue, first and last iterations
     CHECK(states(pipeline.steps[0]) == "c0 - - -");
     CHECK(states(pipeline.steps[2]) == "w0 w1 c2 -");
@@ -145,9 +145,9 @@ TEST_CASE("a kernel's page: the pipeline fills, runs and drains") {
     CHECK(states(pipeline.steps[16]) == "- - - x127");
 }
 
-TEST_CASE("a kernel's page: a pipeline longer than its k-blocks") {
+TEST_CASE("a kernel's page: a pipeline longer than its k-tiles") {
     const KernelPage page = kernel_page(cube(64), {known_config()}, find_gpu("h200"));
-    CHECK(page.pipeline.k_blocks == 2);
+    CHECK(page.pipeline.k_tiles == 2);
     REQUIRE(page.pipeline.steps.size() == 5);
     CHECK(states(page.pipeline.steps[2]) == "w0 w1 - -");
     CHECK(states(page.pipeline.steps[3]) == "x0 w1 - -");
@@ -156,14 +156,14 @@ TEST_CASE("a kernel's page: a pipeline longer than its k-blocks") {
 
 TEST_CASE("a kernel's page: no stage is overwritten before it was computed on, whatever the number of stages") {
     for (int stages = 2; stages <= 8; ++stages) {
-        std::map<std::int64_t, int> copied;  // k-block → step
-        for (std::int64_t k_block = 0; k_block < 20; ++k_block) {
-            const PipelineStep step = iteration(stages, k_block, 20);
-            CHECK(step.stages[static_cast<std::size_t>(k_block % stages)] == StageUse{StageState::computed, k_block});
+        std::map<std::int64_t, int> copied;  // k-tile → step
+        for (std::int64_t k_tile = 0; k_tile < 20; ++k_tile) {
+            const PipelineStep step = iteration(stages, k_tile, 20);
+            CHECK(step.stages[static_cast<std::size_t>(k_tile % stages)] == StageUse{StageState::computed, k_tile});
             for (const StageUse& use : step.stages) {
-                if (use.state == StageState::copy_issued) CHECK(use.k_block == k_block + stages - 1);
+                if (use.state == StageState::copy_issued) CHECK(use.k_tile == k_tile + stages - 1);
                 if (use.state == StageState::on_its_way)
-                    CHECK((use.k_block > k_block && use.k_block < k_block + stages - 1));
+                    CHECK((use.k_tile > k_tile && use.k_tile < k_tile + stages - 1));
             }
         }
     }

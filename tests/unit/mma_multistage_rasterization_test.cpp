@@ -110,7 +110,7 @@ TEST_CASE("a block takes one split of one tile; splits of a cluster are neighbou
     }
 }
 
-TEST_CASE("splits share K out in whole k-blocks, without gap or overlap") {
+TEST_CASE("splits share K out in whole k-tiles, without gap or overlap") {
     MmaMultistageConfig config;
     for (const std::int64_t k : {0, 1, 31, 32, 33, 96, 1000, 4096}) {
         for (const int splits : {1, 2, 3, 7, 64}) {

@@ -36,7 +36,7 @@ struct DeviceWavefronts {
     std::int64_t wavefronts = 0;
 };
 
-/// load_fragments_a in every warp and k-step.
+/// load_fragments_a in every warp and k-block.
 DeviceWavefronts device_ldmatrix_a(const MmaMultistageConfig& c, bool k_major) {
     const int padding = c.shared_layout == SharedLayout::swizzle ? 0 : 16;
     const int pitch = (k_major ? c.block.k : c.block.m) * 2 + padding;
@@ -47,18 +47,18 @@ DeviceWavefronts device_ldmatrix_a(const MmaMultistageConfig& c, bool k_major) {
     DeviceWavefronts sum;
     for (int warp = 0; warp < c.block.m / c.warp.m * (c.block.n / c.warp.n); ++warp) {
         const int warp_row = warp / (c.block.n / c.warp.n) * c.warp.m;
-        for (int k_step = 0; k_step < c.block.k / c.mma.k; ++k_step) {
+        for (int k_block = 0; k_block < c.block.k / c.mma.k; ++k_block) {
             for (int q = 0; q < fragment; q += c.ldmatrix_a) {
                 const int wavefronts = ldmatrix_wavefronts(c.ldmatrix_a, [&](int lane) {
                     const int own = lane / 8 % c.ldmatrix_a;
                     if (k_major) {
-                        const int chunk = matrix_k(own) / 8 + (k_step * c.mma.k + matrix_k(q)) / 8;
+                        const int chunk = matrix_k(own) / 8 + (k_block * c.mma.k + matrix_k(q)) / 8;
                         return device_offset(padding == 0, pitch, warp_row + matrix_row(own) + lane % 8, chunk) +
                                matrix_row(q) * pitch;
                     }
                     const int chunk = (warp_row + matrix_row(own)) / 8 + matrix_row(q) / 8;
                     return device_offset(padding == 0, pitch, matrix_k(own) + lane % 8, chunk) +
-                           (k_step * c.mma.k + matrix_k(q)) * pitch;
+                           (k_block * c.mma.k + matrix_k(q)) * pitch;
                 });
                 ++sum.instructions;
                 sum.wavefronts += wavefronts;
@@ -83,7 +83,7 @@ TEST_CASE("the accesses of the default kernel, counted by hand") {
         CHECK(copy.wavefronts == copy.ideal);
         const SharedAccess& load = find(accesses, std::string("ldmatrix ") + operand);
         CHECK(load.instruction == "ldmatrix.x4");
-        CHECK(load.instructions == 4 * 2 * 4);  // warps, k-steps, 16 matrices by four
+        CHECK(load.instructions == 4 * 2 * 4);  // warps, k-blocks, 16 matrices by four
         CHECK(load.wavefronts == 4 * load.instructions);
         CHECK(load.worst == Wavefronts{4, 4});
     }

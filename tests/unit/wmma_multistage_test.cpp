@@ -134,7 +134,7 @@ TEST_CASE("wmma_multistage: every rule that a config breaks is named with its nu
     breaks("block=256x256x32,warp=16x16", "16 x 16 = 256 warps per block, outside 1 to 32");
     breaks("stages=0", "stages = 0 is outside 1 to 8");
     breaks("stages=9", "stages = 9 is outside 1 to 8");
-    breaks("block=256x128x48", "double_buffer across stages needs an even number of k-steps");
+    breaks("block=256x128x48", "double_buffer across stages needs an even number of k-blocks");
     breaks("l2_prefetch=32", "l2_prefetch = 32 is none of 0, 64, 128 and 256 bytes");
     breaks("padding=4", "padding = 4 is no multiple of 8 from 0 to 64");
     breaks("padding=72", "padding = 72 is no multiple of 8 from 0 to 64");

@@ -18,7 +18,7 @@ struct BlockWork {
 /// The block that takes the first split of a tile.
 [[nodiscard]] std::int64_t first_block_of_tile(const MmaMultistageConfig& config, TileIndex tile, TileIndex tiles);
 
-/// The part of K that a split sums up, [first, end), in whole k-blocks but for the last; it may be empty.
+/// The part of K that a split sums up, [first, end), in whole k-tiles but for the last; it may be empty.
 struct KRange {
     std::int64_t first = 0;
     std::int64_t end = 0;

@@ -15,7 +15,7 @@ struct MmaMultistageConfig {
     int ldmatrix_a = 4;  ///< matrices an ldmatrix of A loads: 1, 2 or 4; trans follows from the layout
     int ldmatrix_b = 4;
     SharedLayout shared_layout = SharedLayout::swizzle;
-    bool double_buffer = true;  ///< fragments of the next k-step are loaded before the mma of the current one
+    bool double_buffer = true;  ///< fragments of the next k-block are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< strip width in tiles; 1 where the rasterization has none
     EpilogueStore epilogue = EpilogueStore::shared;

@@ -60,10 +60,10 @@ void check_ldmatrix(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
 void check_pipeline(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (c.stages < kMinStages || c.stages > kMaxStages)
         reasons.push_back(fmt::format("stages = {} is outside {} to {}", c.stages, kMinStages, kMaxStages));
-    if (c.double_buffer && g.k_steps % 2 != 0)
+    if (c.double_buffer && g.k_blocks % 2 != 0)
         reasons.push_back(
-            fmt::format("double_buffer needs an even number of k-steps, block_tile.k / mma_shape.k = {} / {} = {}",
-                        c.block.k, c.mma.k, g.k_steps));
+            fmt::format("double_buffer needs an even number of k-blocks, block_tile.k / mma_shape.k = {} / {} = {}",
+                        c.block.k, c.mma.k, g.k_blocks));
     if (c.split_k < 1 || c.split_k > kMaxSplits)
         reasons.push_back(fmt::format("split_k = {} is outside 1 to {}", c.split_k, kMaxSplits));
 }

@@ -28,7 +28,7 @@ constexpr Tile kTiles[] = {
 };
 constexpr int kBlockKs[] = {32, 64, 128};
 constexpr int kLongBlockK = 128;      // halves the barriers,
-constexpr int kSmallTile = 64 * 128;  // which count where a k-block is little work
+constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little work
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr int kGroup = 8;
@@ -106,7 +106,7 @@ double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstan
     return operand.vector_bytes < 16 ? vectors * constants.narrow_copy_cycles : 0;
 }
 
-/// Of one k-block of one block, the cycles that each unit of an SM is busy.
+/// Of one k-tile of one block, the cycles that each unit of an SM is busy.
 struct UnitCycles {
     double tensor;  ///< at the tensor cores' peak
     double copies;  ///< the same, of instructions for unaligned copies
@@ -126,17 +126,17 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostC
             .l2 = fill / constants.l2_bytes_per_cycle};
 }
 
-/// What a k-block takes longer for reasons that no unit's rate explains.
+/// What a k-tile takes longer for reasons that no unit's rate explains.
 double friction(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaCostConstants& constants) {
     const bool tight = c.block.k >= 64 && spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
     return (1 + constants.many_stages * std::max(0, c.stages - 4)) * (1 + constants.stage_jitter / (c.stages - 1)) *
            (tight ? 1 + constants.tight_registers : 1);
 }
 
-/// Cycles of one k-block when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
+/// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
 /// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
-double k_block_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
-                      const MmaCostConstants& constants) {
+double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
+                     const MmaCostConstants& constants) {
     const MmaMultistageConfig& c = in.config;
     const TensorCoreGeometry& g = in.geometry;
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
@@ -144,7 +144,7 @@ double k_block_cycles(const UnitCycles& unit, double friction, const MmaCostInpu
     const double units =
         std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
     const double throughput = resident * (units + constants.sync_cycles) * friction;
-    const double chain = constants.block_latency_cycles + g.k_steps * constants.step_latency_cycles;
+    const double chain = constants.block_latency_cycles + g.k_blocks * constants.step_latency_cycles;
     const double loads = (constants.load_latency_cycles + resident * unit.l2) / (c.stages - 1);
     return std::max({throughput, chain, loads});
 }
@@ -215,11 +215,11 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
-    const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
+    const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_blocks * k_block_cycles(unit, friction(spec, c, constants), in, resident, constants) +
+        return k_tiles * k_tile_cycles(unit, friction(spec, c, constants), in, resident, constants) +
                constants.prologue_cycles + epilogue_cycles(spec, c, resident, constants);
     };
     const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
@@ -227,10 +227,10 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
 
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
-    const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
-    cost.tensor_us = k_blocks_per_sm * unit.tensor * us_per_cycle;
-    cost.shared_us = k_blocks_per_sm * unit.shared * us_per_cycle;
-    cost.l2_us = k_blocks_per_sm * unit.l2 * us_per_cycle;
+    const double k_tiles_per_sm = blocks * k_tiles / gpu.sm_count;
+    cost.tensor_us = k_tiles_per_sm * unit.tensor * us_per_cycle;
+    cost.shared_us = k_tiles_per_sm * unit.shared * us_per_cycle;
+    cost.l2_us = k_tiles_per_sm * unit.l2 * us_per_cycle;
     const double slab_bytes =
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /

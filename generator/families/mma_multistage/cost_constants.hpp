@@ -14,15 +14,15 @@ struct MmaCostConstants {
     double reduce_us;               ///< second entry of a split-K kernel
     double slab_share;              ///< of the partial sums' bytes that reach DRAM
     double pack_us;                 ///< an entry of its own, on top of its bytes
-    double prologue_cycles;         ///< of a block: first k-block from DRAM, ramp-up and drain
+    double prologue_cycles;         ///< of a block: first k-tile from DRAM, ramp-up and drain
     double f16_accumulator;         ///< time of an mma with f16 sums against f32 sums
     double lone_warp;               ///< mma time lost with one warp a scheduler, half with two ...
     double shared_bytes_per_cycle;  ///< of shared memory
     double l2_bytes_per_cycle;
-    double sync_cycles;             ///< barrier and wait of a k-block
+    double sync_cycles;             ///< barrier and wait of a k-tile
     double block_latency_cycles;    ///< the same, where nothing hides it
-    double step_latency_cycles;     ///< ldmatrix and mma of one k-step, dependent
-    double load_latency_cycles;     ///< of a k-block from L2 or DRAM, shared by the stages on their way
+    double step_latency_cycles;     ///< ldmatrix and mma of one k-block, dependent
+    double load_latency_cycles;     ///< of a k-tile from L2 or DRAM, shared by the stages on their way
     double stage_jitter;            ///< lost to uneven arrival with one stage on its way, less with more
     double many_stages;             ///< lost a stage beyond four: L1 shrinks as shared memory grows
     double tight_registers;         ///< lost by 64x64 warp tiles with f32 sums at block_tile.k = 64

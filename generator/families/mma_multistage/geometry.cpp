@@ -27,7 +27,7 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageC
     g.warps_m = quotient_or_zero(config.block.m, config.warp.m);
     g.warps_n = quotient_or_zero(config.block.n, config.warp.n);
     g.threads = bounded_product(g.warps_m, g.warps_n, 32);
-    g.k_steps = quotient_or_zero(config.block.k, config.mma.k);
+    g.k_blocks = quotient_or_zero(config.block.k, config.mma.k);
     g.tiles_m = quotient_or_zero(config.warp.m, config.mma.m);
     g.tiles_n = quotient_or_zero(config.warp.n, config.mma.n);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;

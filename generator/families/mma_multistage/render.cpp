@@ -70,7 +70,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
-    text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
+    text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way");
     text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
     text += group_line(c.rasterization, c.group);

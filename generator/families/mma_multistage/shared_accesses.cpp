@@ -53,7 +53,7 @@ struct WarpGrid {
     int sharers;
 };
 
-/// One ldmatrix of the warp tile in all warps and k-steps. `rows` are the lanes' rows in the first of them.
+/// One ldmatrix of the warp tile in all warps and k-blocks. `rows` are the lanes' rows in the first of them.
 void add_ldmatrix(SharedAccess& access, const OperandTile& tile, const MmaMultistageConfig& c, const WarpGrid& warps,
                   int x, const std::array<Coordinate, kWarpLanes>& rows) {
     for (int first_row = 0; first_row < warps.distinct * warps.extent; first_row += warps.extent) {
@@ -219,9 +219,8 @@ std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const 
     if (!may_conflict(c)) return objections;
     for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {
         if (access.wavefronts > access.ideal)
-            objections.push_back(
-                fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-block where {} would do", access.what,
-                            access.instruction, access.wavefronts, access.ideal));
+            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
+                                             access.what, access.instruction, access.wavefronts, access.ideal));
     }
     return objections;
 }

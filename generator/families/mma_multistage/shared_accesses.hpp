@@ -13,13 +13,13 @@
 namespace jitgemm {
 
 /// Every kind of shared-memory instruction of the kernel with its wavefronts, in the order data flows: the copies of A and
-/// B into the pipeline, ldmatrix out of it, the epilogue's stores and loads. All warps, k-steps and passes of an inner
+/// B into the pipeline, ldmatrix out of it, the epilogue's stores and loads. All warps, k-blocks and passes of an inner
 /// tile are counted; addresses are those of templates/shared_layout.cuh, copy_*.cuh, shared_to_registers.cuh and
 /// epilogue_shared.cuh. A config that breaks rules gives whatever part of it makes sense.
 [[nodiscard]] std::vector<SharedAccess> mma_multistage_shared_accesses(const GemmSignature& signature,
                                                                        const MmaMultistageConfig& config);
 
-/// Of these, a tile's copy into shared memory, per k-block: vectors of one row lie side by side in lanes; threads go down the
+/// Of these, a tile's copy into shared memory, per k-tile: vectors of one row lie side by side in lanes; threads go down the
 /// rows, pass by pass.
 [[nodiscard]] SharedAccess copy_access(Operand operand, const OperandGeometry& geometry, SharedLayout layout,
                                        int threads);

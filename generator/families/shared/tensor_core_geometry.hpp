@@ -46,7 +46,7 @@ struct OperandTraits {
 /// What follows from the signature and the config of a kernel of 16-bit operands on tensor cores (mma.sync, wmma).
 struct TensorCoreGeometry {
     int warps_m = 0, warps_n = 0, threads = 0;
-    int k_steps = 0;
+    int k_blocks = 0;
     int tiles_m = 0, tiles_n = 0;   ///< mma atoms of a warp tile
     int accumulator_registers = 0;  ///< a thread's, for its warp tile
     int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included

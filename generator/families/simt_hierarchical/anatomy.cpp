@@ -41,7 +41,7 @@ SharedAccess copy_access(Operand name, const SimtOperand& operand, const Config&
     return access;
 }
 
-/// Loads of one operand's fragments by all warps, in all k of a k-block.
+/// Loads of one operand's fragments by all warps, in all k of a k-tile.
 SharedAccess fragment_access(Operand name, const Config& c, const SimtHierarchicalGeometry& g) {
     const bool is_a = name == Operand::a;
     const int quads = (is_a ? c.thread.m : c.thread.n) / kQuad;
@@ -114,9 +114,8 @@ std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, con
     for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
         const SharedAccess access = copy_access(name, *operand, c, g.threads);
         if (access.wavefronts > access.ideal)
-            objections.push_back(
-                fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-block where {} would do", access.what,
-                            access.instruction, access.wavefronts, access.ideal));
+            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
+                                             access.what, access.instruction, access.wavefronts, access.ideal));
     }
     return objections;
 }

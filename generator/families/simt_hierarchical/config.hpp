@@ -17,12 +17,12 @@ struct SimtHierarchicalConfig {
     TileShape block{256, 128, 16};
     TileShape warp{64, 64, 16};  ///< warp.k equals block.k
     TileShape thread{16, 8, 1};  ///< sums of a thread, in quads of four neighbours along N
-    int stages = 3;              ///< k-blocks in shared memory: one in use, the others on their way
+    int stages = 3;              ///< k-tiles in shared memory: one in use, the others on their way
     CopyPath copy = CopyPath::async;
     bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
     UpdateOrder order = UpdateOrder::left;
     int k_lanes = 4;    ///< of an operand that is transposed on its way: k that a warp copies at once
-    int slices = 8;     ///< values of k over which the copies of a k-block are spread
+    int slices = 8;     ///< values of k over which the copies of a k-tile are spread
     bool edges = true;  ///< the problem may end within a block tile: copies ask for bounds
     int resident = 1;   ///< blocks an SM shall hold at once: bounds the registers of a thread
     Rasterization rasterization = Rasterization::grouped_m;

@@ -21,7 +21,7 @@ constexpr int kMaxStages = 8;
 constexpr int kMaxSplits = 64;
 constexpr int kMaxResident = 16;
 constexpr int kMaxWave = 4096;
-constexpr int kMaxCopies = 64;  // of a thread and k-block: all are unrolled
+constexpr int kMaxCopies = 64;  // of a thread and k-tile: all are unrolled
 
 void check_tiles(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g) {
     check_divides(reasons, "block_tile.m", c.block.m, "warp_tile.m", c.warp.m);
@@ -92,7 +92,7 @@ void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& o
     }
     if (operand.copies > kMaxCopies)
         reasons.push_back(
-            fmt::format("{}: {} copies a thread and k-block, more than {}", name, operand.copies, kMaxCopies));
+            fmt::format("{}: {} copies a thread and k-tile, more than {}", name, operand.copies, kMaxCopies));
 }
 
 void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch) {

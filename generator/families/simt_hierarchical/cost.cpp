@@ -116,12 +116,12 @@ constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored
 constexpr double kSlabShare = 0.5;           // of the partial sums' bytes that reach DRAM
 constexpr double kSchedulers = 4;            // of an SM
 constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
-constexpr double kLoopInstructions = 40;     // of a k-block beyond fmas, loads and copies
+constexpr double kLoopInstructions = 40;     // of a k-tile beyond fmas, loads and copies
 constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums a thread,
 constexpr double kSmallTile = 1.03;          // and with fewer than 64
 constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp a scheduler, a quarter with two ...
-constexpr double kPrologueCycles = 2600;     // of a block: first k-block from DRAM, ramp-up and drain
-constexpr double kLoadLatencyCycles = 1300;  // of a k-block from L2 or DRAM, shared by the stages on their way
+constexpr double kPrologueCycles = 2600;     // of a block: first k-tile from DRAM, ramp-up and drain
+constexpr double kLoadLatencyCycles = 1300;  // of a k-tile from L2 or DRAM, shared by the stages on their way
 constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
 constexpr double kStoreBytesPerCycle = 15.5;
 constexpr double kL2BytesPerCycle = 53;
@@ -166,7 +166,7 @@ double variant_slowdown(GemmLayout layout, const Config& c) {
 /// Of the load-store unit, that a transposed element of a warp takes beyond its instruction.
 constexpr double transposed_cycles(int k_lanes) { return k_lanes == 8 ? 3.8 : 4.0; }
 
-/// Issue slots that one warp takes for one k-block.
+/// Issue slots that one warp takes for one k-tile.
 double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     const double sums = static_cast<double>(c.thread.m) * c.thread.n;
     const double fmas = sums * (is_full_tile(c) ? 1 : 2 * sums >= kFullTile ? kNarrowTile : kSmallTile);
@@ -176,7 +176,7 @@ double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     return c.block.k * (fmas + loads) + copies + transposed_cycles(c.k_lanes) * transposed + kLoopInstructions;
 }
 
-double k_block_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
+double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 32.0 / kSchedulers);
     const double issue =
         warps_per_scheduler * warp_instructions(c, g) * (1 + kLoneWarp / (warps_per_scheduler * warps_per_scheduler));
@@ -215,24 +215,24 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
-    const double k_blocks = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
+    const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_blocks * k_block_cycles(c, g, resident) * variant_slowdown(spec.layout, c) + kPrologueCycles +
+        return k_tiles * k_tile_cycles(c, g, resident) * variant_slowdown(spec.layout, c) + kPrologueCycles +
                resident * store_bytes / kStoreBytesPerCycle;
     };
     add_waves(cost, blocks, gpu.sm_count, gpu.clock_mhz, wave_cycles);
 
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
-    const double k_blocks_per_sm = blocks * k_blocks / gpu.sm_count;
+    const double k_tiles_per_sm = blocks * k_tiles / gpu.sm_count;
     const double fmas = static_cast<double>(c.block.m) * c.block.n * c.block.k;
     const double fragment_wavefronts = g.threads / 32.0 * c.block.k * (c.thread.m + c.thread.n) / 4 * 2;
     const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
-    cost.tensor_us = k_blocks_per_sm * 2 * fmas / gpu.arch->fma_flops_per_clock * us_per_cycle;
-    cost.shared_us = k_blocks_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
-    cost.l2_us = k_blocks_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
+    cost.tensor_us = k_tiles_per_sm * 2 * fmas / gpu.arch->fma_flops_per_clock * us_per_cycle;
+    cost.shared_us = k_tiles_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
+    cost.l2_us = k_tiles_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
     const double slab_bytes =
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;

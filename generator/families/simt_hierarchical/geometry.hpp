@@ -23,7 +23,7 @@ struct SimtOperand {
     int rows = 0;             ///< of the tile in global memory
     int rows_per_pass = 0;    ///< 0 where the threads don't divide into rows
     int passes = 0;
-    int copies = 0;  ///< a thread and k-block
+    int copies = 0;  ///< a thread and k-tile
 };
 
 /// Everything that follows from signature and config alone; templates/simt_tiling.cuh states the same in device code.

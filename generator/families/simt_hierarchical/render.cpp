@@ -16,8 +16,8 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     text += constant_line("kThreadM", c.thread.m,
                           "thread tile: the part of the warp tile a thread computes, in 4x4 pieces");
     text += constant_line("kThreadN", c.thread.n, "");
-    text += constant_line("kStages", c.stages, "k-blocks in shared memory: one in use, the others on their way");
-    text += constant_line("kSlices", c.slices, "values of k over which the copies of a k-block are spread");
+    text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way");
+    text += constant_line("kSlices", c.slices, "values of k over which the copies of a k-tile are spread");
     if (g.a.transposed || g.b.transposed)
         text += constant_line("kKLanes", c.k_lanes, "values of k that a warp copies at once when it transposes");
     if (!g.a.transposed) text += constant_line("kVectorA", g.a.vector, "elements of A a thread copies at once");

@@ -12,7 +12,7 @@ namespace jitgemm {
 [[nodiscard]] std::vector<SharedAccess> long_k_accesses(const SimtLongKConfig& config,
                                                         const SimtLongKGeometry& geometry);
 
-/// Of these, the loads of one operand's fragments by all warps, in all k of a k-block.
+/// Of these, the loads of one operand's fragments by all warps, in all k of a k-tile.
 [[nodiscard]] SharedAccess long_k_fragment(Operand operand, const SimtLongKConfig& config,
                                            const SimtLongKGeometry& geometry);
 

@@ -44,14 +44,14 @@ int stages_for(SimtLongKConfig config, const GemmSignature& problem, const Arch&
         std::min<std::int64_t>({fitting, std::max<std::int64_t>(wanted, kSmallestDeepPipeline), kDeepestPipeline}));
 }
 
-/// As many blocks as run at once, or fewer where that many leave some of them a k-block more than others.
+/// As many blocks as run at once, or fewer where that many leave some of them a k-tile more than others.
 std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, const GpuModel& gpu) {
     const std::int64_t tiles = block_count({.tile_m = config.block().m, .tile_n = config.block().n}, spec);
-    const std::int64_t k_blocks = (spec.k + config.block_k - 1) / config.block_k;
+    const std::int64_t k_tiles = (spec.k + config.block_k - 1) / config.block_k;
     const std::int64_t most =
-        std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.resident / tiles, 1, k_blocks);
-    const std::int64_t rounds = (k_blocks + most - 1) / most;
-    return {static_cast<int>(most), static_cast<int>((k_blocks + rounds - 1) / rounds)};
+        std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.resident / tiles, 1, k_tiles);
+    const std::int64_t rounds = (k_tiles + most - 1) / most;
+    return {static_cast<int>(most), static_cast<int>((k_tiles + rounds - 1) / rounds)};
 }
 
 void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
@@ -97,30 +97,30 @@ constexpr double kFmaSlots = 1.21;      // register banks met twice
 constexpr double kLoadSlots = 2.9;      // of a fragment's load
 constexpr double kCopySlots = 13.7;     // of a copy: address, bytes, predicate, itself, and the load-store unit's queue
 constexpr double kStepSlots = 6.6;      // of four k beyond these
-constexpr double kBlockSlots = 99;      // of a k-block beyond its steps
+constexpr double kBlockSlots = 99;      // of a k-tile beyond its steps
 constexpr double kStepLatency = 4.5;    // cycles that a lone warp waits in a step
-constexpr double kBarrierCycles = 118;  // and for a k-block
+constexpr double kBarrierCycles = 118;  // and for a k-tile
 constexpr double kFragmentShare = 1.04;   // cycles of a fragment's wavefront
 constexpr double kCopyWavefronts = 2.03;  // of a copy of 4 bytes per thread; twice and four times as many of 8 and 16
 constexpr double kUnitsNorm = 3.9;        // how sharply the slowest unit of an SM sets the pace
 constexpr double kFinalNorm = 5;          // and the slower of SMs and DRAM
-constexpr double kLongStage = 0.025;      // lost where the k-blocks of an SM are twice as long as 16 KB
+constexpr double kLongStage = 0.025;      // lost where the k-tiles of an SM are twice as long as 16 KB
 constexpr double kUsualStageBytes = 16384;
 constexpr double kSpillLoss = 0.01;         // a register that a thread wants and has not
 constexpr double kLoneBlock = 0.02;         // lost where no other block runs while one waits at its barrier
 constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
-constexpr double kBothEntriesUs = 6.45;     // launches, first k-block, drain
+constexpr double kBothEntriesUs = 6.45;     // launches, first k-tile, drain
 constexpr double kL2BytesPerCycle = 64;     // into an SM, at most: shown, never the slowest unit here
 constexpr double kUsPerSum = 0.86e-3;       // of D and resident block: added up in the block, stored, read
 
-/// What one warp takes for a k-block: issue slots, of them those of fmas, and wavefronts of the load-store unit.
+/// What one warp takes for a k-tile: issue slots, of them those of fmas, and wavefronts of the load-store unit.
 struct KBlockDemand {
     double fma_slots = 0;
     double slots = 0;
     double wavefronts = 0;
 };
 
-KBlockDemand k_block_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
+KBlockDemand k_tile_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g) {
     const auto loads = [](const SimtLongKOperand& operand) {
         return operand.k_major ? operand.thread : kLongKQuad * operand.thread / operand.piece;
     };
@@ -162,9 +162,9 @@ double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, c
     return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
 }
 
-/// Of an SM with so many blocks, for one k-block of each.
-double k_block_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, double blocks) {
-    const KBlockDemand demand = k_block_demand(c, g);
+/// Of an SM with so many blocks, for one k-tile of each.
+double k_tile_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, double blocks) {
+    const KBlockDemand demand = k_tile_demand(c, g);
     const double warps = blocks * c.warps;
     const double alone = demand.slots + g.steps * kStepLatency + kBarrierCycles;
     const double cycles =
@@ -196,12 +196,12 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& config
     const double rounds = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block_k) / c.split_k);
     const double on_an_sm = std::ceil(blocks / gpu.sm_count);
     const double warps_of_an_sm = on_an_sm * c.warps;
-    const KBlockDemand demand = k_block_demand(c, g);
+    const KBlockDemand demand = k_tile_demand(c, g);
     const double us_per_cycle = 1 / (kClockShare * static_cast<double>(gpu.clock_mhz));
     const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
     cost.waves = blocks / (static_cast<double>(gpu.sm_count) * cost.blocks_per_sm);
     const double spills = 1 + kSpillLoss * missing_registers(c, g, *gpu.arch);
-    cost.math_us = rounds * k_block_cycles(c, g, on_an_sm) * spills * us_per_cycle;
+    cost.math_us = rounds * k_tile_cycles(c, g, on_an_sm) * spills * us_per_cycle;
     cost.tail_us = cost.math_us * std::max(0.0, 1 - static_cast<double>(spec.k) / (c.split_k * rounds * c.block_k));
     cost.tensor_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
     cost.shared_us = rounds * warps_of_an_sm * demand.wavefronts * us_per_cycle;

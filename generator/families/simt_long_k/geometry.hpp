@@ -28,7 +28,7 @@ struct SimtLongKOperand {
     int stage_floats = 0;
     int vectors_per_row = 0;
     int rows_per_pass = 0;    ///< that all threads copy at once
-    int passes_per_step = 0;  ///< of the k-block's steps, over which copies are spread
+    int passes_per_step = 0;  ///< of the k-tile's steps, over which copies are spread
     int copies = 0;           ///< of a thread in a step
 };
 
@@ -36,7 +36,7 @@ struct SimtLongKOperand {
 /// same in device code.
 struct SimtLongKGeometry {
     int threads = 0;
-    int steps = 0;       ///< of four k, that a thread takes of a k-block
+    int steps = 0;       ///< of four k, that a thread takes of a k-tile
     int pitch_k = 1;     ///< from one of these four k to the next
     int lane_pitch = 4;  ///< from one lane's first k to the next lane's
     SimtLongKOperand a, b;

@@ -20,7 +20,7 @@ struct WmmaMultistageConfig {
     bool async = true;           ///< copies by cp.async where the alignment allows; else through registers
     CopyCache cache = CopyCache::cg;
     int l2_prefetch = 128;      ///< bytes cp.async asks L2 to fetch along: 0, 64, 128 or 256
-    bool double_buffer = true;  ///< fragments of the next k-step are loaded before the mma of the current one
+    bool double_buffer = true;  ///< fragments of the next k-block are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::zigzag;
     int group = 16;  ///< strip width in tiles; 1 where the rasterization has none
 

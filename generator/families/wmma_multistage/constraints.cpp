@@ -40,10 +40,10 @@ void check_fragments(Reasons& reasons, const GemmSpec& spec, const WmmaMultistag
 void check_pipeline(Reasons& reasons, const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (c.stages < 1 || c.stages > kMaxStages)
         reasons.push_back(fmt::format("stages = {} is outside 1 to {}", c.stages, kMaxStages));
-    if (c.double_buffer && c.stages > 1 && g.k_steps % 2 != 0)
+    if (c.double_buffer && c.stages > 1 && g.k_blocks % 2 != 0)
         reasons.push_back(fmt::format(
-            "double_buffer across stages needs an even number of k-steps, block_tile.k / mma_shape.k = {} / {} = {}",
-            c.block.k, c.mma.k, g.k_steps));
+            "double_buffer across stages needs an even number of k-blocks, block_tile.k / mma_shape.k = {} / {} = {}",
+            c.block.k, c.mma.k, g.k_blocks));
     if (std::ranges::find(kL2Prefetches, c.l2_prefetch) == kL2Prefetches.end())
         reasons.push_back(fmt::format("l2_prefetch = {} is none of 0, 64, 128 and 256 bytes", c.l2_prefetch));
 }

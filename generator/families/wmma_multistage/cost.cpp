@@ -20,11 +20,11 @@ constexpr Tile kTiles[] = {
 constexpr int kBlockKs[] = {32, 64};
 constexpr int kStageCounts[] = {2, 3};
 
-// Of a k-block whose loads nothing hides: from L2, with the store into shared memory where they go through registers. An
+// Of a k-tile whose loads nothing hides: from L2, with the store into shared memory where they go through registers. An
 // order of magnitude, not a fit.
 constexpr double kExposedLoadCycles = 800;
 constexpr double kExposedStoreCycles = 200;
-// Of a k-block of 32: what an H200 takes longer for two of them than for one of 64 (docs/performance.md).
+// Of a k-tile of 32: what an H200 takes longer for two of them than for one of 64 (docs/performance.md).
 constexpr double kShortBlocks = 1.25;
 
 /// The mma_multistage config with the same tiles and pipeline. It has two stages at least, so that a single buffer is costed
@@ -42,9 +42,9 @@ MmaMultistageConfig twin_of(const WmmaMultistageConfig& c) {
 
 double exposed_us(const GemmSpec& spec, const WmmaMultistageConfig& c, double waves, const GpuModel& gpu) {
     if (c.stages > 1) return 0;
-    const double k_blocks = std::ceil(static_cast<double>(spec.k) / c.block.k);
+    const double k_tiles = std::ceil(static_cast<double>(spec.k) / c.block.k);
     const double cycles = kExposedLoadCycles + (c.async ? 0 : kExposedStoreCycles);
-    return std::ceil(waves) * k_blocks * cycles / gpu.clock_mhz;
+    return std::ceil(waves) * k_tiles * cycles / gpu.clock_mhz;
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const GemmSpec&, co
                 config.block = {tile.block_m, tile.block_n, block_k};
                 config.warp = {tile.warp_m, tile.warp_n, block_k};
                 config.stages = stages;
-                // An H200 ran k-blocks of 64 fastest with two stages, and copies through L1 (docs/performance.md).
+                // An H200 ran k-tiles of 64 fastest with two stages, and copies through L1 (docs/performance.md).
                 const bool long_block = block_k > WmmaMultistageConfig{}.block.k;
                 if (long_block) config.cache = CopyCache::ca;
                 if (!long_block || stages == 2) candidates.push_back({config});

@@ -35,7 +35,7 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const WmmaMultistage
     g.warps_m = safe_quotient(config.block.m, config.warp.m);
     g.warps_n = safe_quotient(config.block.n, config.warp.n);
     g.threads = bounded_product(g.warps_m, g.warps_n, 32);
-    g.k_steps = safe_quotient(config.block.k, config.mma.k);
+    g.k_blocks = safe_quotient(config.block.k, config.mma.k);
     g.tiles_m = safe_quotient(config.warp.m, config.mma.m);
     g.tiles_n = safe_quotient(config.warp.n, config.mma.n);
     g.staged_bytes = bytes(signature.accumulator);

@@ -60,7 +60,7 @@ std::string pipeline_lines(const WmmaMultistageConfig& c) {
     text += constant_line("kMmaK", c.mma.k, "");
     text += constant_line("kStages", c.stages,
                           c.stages == 1 ? "one tile in shared memory: filled, used, filled again"
-                                        : "k-blocks in shared memory: one in use, the others on their way");
+                                        : "k-tiles in shared memory: one in use, the others on their way");
     text += constant_line("kPadding", c.padding, "elements behind each row of shared memory");
     return text + group_line(c.rasterization, c.group);
 }

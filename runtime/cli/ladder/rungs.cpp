@@ -90,7 +90,7 @@ constexpr std::array kRungs{
          .parameters =
              "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=2,async=true,padding=8,double_buffer=true,"
              "rasterization=row",
-         .sentence = "The same one level down: fragments of the next k-step are loaded into registers before the mma "
+         .sentence = "The same one level down: fragments of the next k-block are loaded into registers before the mma "
                      "of the current one.",
          .halves_only = true},
     Rung{.name = "wmma + zig-zag",

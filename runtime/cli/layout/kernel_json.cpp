@@ -15,7 +15,7 @@ Json tiling_json(const KernelTiling& tiling) {
             {"mma", shape_json(tiling.mma)},
             {"warps", {tiling.warps_m, tiling.warps_n}},
             {"atoms", {tiling.atoms_m, tiling.atoms_n}},
-            {"k_steps", tiling.k_steps},
+            {"k_blocks", tiling.k_blocks},
             {"warp_of_atom", tiling.warp_of_atom}};
 }
 
@@ -54,13 +54,13 @@ Json pipeline_json(const KernelPipeline& pipeline) {
         Json stages = Json::array();
         for (const StageUse& use : step.stages) {
             const bool empty = use.state == StageState::empty;
-            stages.push_back({{"state", to_string(use.state)}, {"k_block", empty ? Json() : Json(use.k_block)}});
+            stages.push_back({{"state", to_string(use.state)}, {"k_tile", empty ? Json() : Json(use.k_tile)}});
         }
-        steps.push_back({{"prologue", step.prologue}, {"k_block", step.k_block}, {"stages", stages}});
+        steps.push_back({{"prologue", step.prologue}, {"k_tile", step.k_tile}, {"stages", stages}});
     }
     return {{"stages", pipeline.stages},
             {"double_buffer", pipeline.double_buffer},
-            {"k_blocks", pipeline.k_blocks},
+            {"k_tiles", pipeline.k_tiles},
             {"steps", steps}};
 }
 
