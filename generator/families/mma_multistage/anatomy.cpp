@@ -73,8 +73,7 @@ OperandPath path_of(const OperandView& view, const MmaMultistageConfig& c, const
 
 }  // namespace
 
-KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageConfig& c) {
     const GemmSignature problem = signature(spec);
     const TensorCoreGeometry g = geometry(problem, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};

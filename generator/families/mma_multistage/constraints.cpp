@@ -108,10 +108,9 @@ Reasons MmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
     return unsupported_on_tensor_cores("mma_multistage", spec, arch);
 }
 
-Reasons MmaMultistage::violations(const GemmSpec& spec, const MmaMultistageConfig& config, const Arch& arch) {
+Reasons MmaMultistage::violations(const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
     Reasons reasons = MmaMultistage::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const MmaMultistageConfig& c = config;
     const TensorCoreGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c);
     check_atom(reasons, spec, c, arch);

@@ -190,8 +190,7 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec,
     return candidates;
 }
 
-CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig& config, const GpuModel& gpu) {
-    const MmaMultistageConfig& c = config;
+CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig& c, const GpuModel& gpu) {
     return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
 }
 

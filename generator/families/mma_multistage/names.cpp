@@ -162,8 +162,7 @@ const Parameter* find_parameter(std::string_view name) {
 
 }  // namespace
 
-std::string MmaMultistage::config_name(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+std::string MmaMultistage::config_name(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     return fmt::format("block{}x{}x{}_warp{}x{}_mma{}x{}x{}_ldsm{}{}.{}{}_stages{}_{}_db{}_{}_epi-{}_split{}{}_pack-{}",
                        c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.mma.m, c.mma.n, c.mma.k, c.ldmatrix_a,
@@ -189,8 +188,7 @@ MmaMultistageConfig MmaMultistage::parse_config_name(std::string_view name) {
     return {config};
 }
 
-ParameterMap MmaMultistage::parameters(const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+ParameterMap MmaMultistage::parameters(const MmaMultistageConfig& c) {
     return {{"block", fmt::format("{}x{}x{}", c.block.m, c.block.n, c.block.k)},
             {"warp", fmt::format("{}x{}", c.warp.m, c.warp.n)},
             {"mma", fmt::format("{}x{}x{}", c.mma.m, c.mma.n, c.mma.k)},

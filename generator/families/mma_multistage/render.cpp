@@ -110,8 +110,7 @@ std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, 
 
 }  // namespace
 
-RenderInput MmaMultistage::render_input(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+RenderInput MmaMultistage::render_input(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     RenderInput input;
     input.macros = tile_macros(c);
@@ -124,8 +123,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     return input;
 }
 
-std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -142,17 +140,15 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
     return entries;
 }
 
-std::int64_t MmaMultistage::workspace_bytes(const GemmSpec& spec, const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+std::int64_t MmaMultistage::workspace_bytes(const GemmSpec& spec, const MmaMultistageConfig& c) {
     std::int64_t workspace = 0;
     if (packs_a(c.pack)) workspace += packed_operand(Operand::a, spec).workspace_bytes();
     if (packs_b(c.pack)) workspace += packed_operand(Operand::b, spec).workspace_bytes();
     return workspace + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 
-ElementOwner MmaMultistage::owner(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t row,
+ElementOwner MmaMultistage::owner(const GemmSpec& spec, const MmaMultistageConfig& c, std::int64_t row,
                                   std::int64_t column) {
-    const MmaMultistageConfig& c = config;
     const TensorCoreGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;

@@ -213,8 +213,7 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
     return mainloop_slowdown(mainloop_accesses(signature, config));
 }
 
-std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const MmaMultistageConfig& config) {
-    const MmaMultistageConfig& c = config;
+std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const MmaMultistageConfig& c) {
     std::vector<std::string> objections = packing_objections(spec, c.pack);
     if (!may_conflict(c)) return objections;
     for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {

@@ -79,8 +79,7 @@ OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
 
 }  // namespace
 
-KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarchicalConfig& config) {
-    const Config& c = config;
+KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
@@ -107,8 +106,7 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     return anatomy;
 }
 
-std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, const SimtHierarchicalConfig& config) {
-    const Config& c = config;
+std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     std::vector<std::string> objections;
     for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
@@ -120,9 +118,8 @@ std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, con
     return objections;
 }
 
-ElementOwner SimtHierarchical::owner(const GemmSpec& spec, const SimtHierarchicalConfig& config, std::int64_t row,
+ElementOwner SimtHierarchical::owner(const GemmSpec& spec, const SimtHierarchicalConfig& c, std::int64_t row,
                                      std::int64_t column) {
-    const Config& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;

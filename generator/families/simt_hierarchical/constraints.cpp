@@ -121,10 +121,9 @@ Reasons SimtHierarchical::unsupported(const GemmSpec& spec, const Arch& arch) {
     return simt_unsupported("simt_hierarchical", spec, arch);
 }
 
-Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchicalConfig& config, const Arch& arch) {
+Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchicalConfig& c, const Arch& arch) {
     Reasons reasons = SimtHierarchical::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const SimtHierarchicalConfig& c = config;
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c, g);
     check_pipeline(reasons, spec, c);

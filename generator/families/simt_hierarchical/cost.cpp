@@ -206,8 +206,7 @@ std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const GemmSpec&
     return candidates;
 }
 
-CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchicalConfig& config, const GpuModel& gpu) {
-    const SimtHierarchicalConfig& c = config;
+CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchicalConfig& c, const GpuModel& gpu) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;

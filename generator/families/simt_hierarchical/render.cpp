@@ -49,8 +49,7 @@ std::string params_text(const GemmSignature& s, const Config& c, const SimtHiera
 
 }  // namespace
 
-RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHierarchicalConfig& config) {
-    const Config& c = config;
+RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(s, c);
     const bool split = c.split_k > 1;
     RenderInput input;
@@ -96,8 +95,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
     return input;
 }
 
-std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const SimtHierarchicalConfig& config) {
-    const Config& c = config;
+std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(s, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -110,8 +108,7 @@ std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const
     return {gemm};
 }
 
-std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& config) {
-    const Config& c = config;
+std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
     return c.wave > 0 ? rests_bytes(spec, c.block, c.wave) : partial_sum_bytes(spec, c.split_k);
 }
 

@@ -28,8 +28,7 @@ OperandPath long_k_path(Operand name, const SimtLongKOperand& operand) {
 
 }  // namespace
 
-KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& config) {
-    const SimtLongKConfig& c = config;
+KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& c) {
     const SimtLongKGeometry g = geometry(signature(spec), c);
     KernelAnatomy anatomy;
     anatomy.block = c.block();
@@ -55,9 +54,7 @@ std::vector<std::string> SimtLongK::discouraged(const GemmSpec&, const SimtLongK
     return {};  // which bank conflicts pay is the cost model's business: with little arithmetic, they cost nothing
 }
 
-ElementOwner SimtLongK::owner(const GemmSpec& spec, const SimtLongKConfig& config, std::int64_t row,
-                              std::int64_t column) {
-    const SimtLongKConfig& c = config;
+ElementOwner SimtLongK::owner(const GemmSpec& spec, const SimtLongKConfig& c, std::int64_t row, std::int64_t column) {
     const SimtLongKGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block().m;

@@ -85,10 +85,9 @@ Reasons SimtLongK::unsupported(const GemmSpec& spec, const Arch& arch) {
     return reasons;
 }
 
-Reasons SimtLongK::violations(const GemmSpec& spec, const SimtLongKConfig& config, const Arch& arch) {
+Reasons SimtLongK::violations(const GemmSpec& spec, const SimtLongKConfig& c, const Arch& arch) {
     Reasons reasons = SimtLongK::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const SimtLongKConfig& c = config;
     check_lanes(reasons, c);
     check_thread_tile(reasons, c);
     check_share_of_k(reasons, c);

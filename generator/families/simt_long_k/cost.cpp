@@ -183,8 +183,7 @@ std::vector<SimtLongKConfig> SimtLongK::candidates(const GemmSpec& spec, const G
     return candidates;
 }
 
-CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& config, const GpuModel& gpu) {
-    const SimtLongKConfig& c = config;
+CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, const GpuModel& gpu) {
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
     const SimtLongKGeometry g = geometry(signature(spec), c);

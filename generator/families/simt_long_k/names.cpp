@@ -6,8 +6,6 @@
 namespace jitgemm {
 namespace {
 
-const SimtLongKConfig& long_k(const SimtLongKConfig& config) { return config; }
-
 constexpr std::array<ConfigParameter<SimtLongKConfig>, 7> kLongKParameters{{
     {"thread", "thread", "<M>x<N>", [](TextReader& r, SimtLongKConfig& c) { return r.take_shape_2d(c.thread); },
      [](const SimtLongKConfig& c) { return shape_text_2d(c.thread); }},
@@ -29,19 +27,17 @@ constexpr std::span<const ConfigParameter<SimtLongKConfig>> kLongKTable = kLongK
 }  // namespace
 
 std::string SimtLongK::config_name(const GemmSignature&, const SimtLongKConfig& config) {
-    return config_name_by_table(kLongKTable, long_k(config));
+    return config_name_by_table(kLongKTable, config);
 }
 
 SimtLongKConfig SimtLongK::parse_config_name(std::string_view name) {
-    return {parse_config_name_by_table(kLongKTable, name)};
+    return parse_config_name_by_table(kLongKTable, name);
 }
 
-ParameterMap SimtLongK::parameters(const SimtLongKConfig& config) {
-    return parameters_by_table(kLongKTable, long_k(config));
-}
+ParameterMap SimtLongK::parameters(const SimtLongKConfig& config) { return parameters_by_table(kLongKTable, config); }
 
 SimtLongKConfig SimtLongK::with_parameters(const SimtLongKConfig& config, const ParameterMap& parameters) {
-    return {with_parameters_by_table("simt_long_k", kLongKTable, long_k(config), parameters)};
+    return with_parameters_by_table("simt_long_k", kLongKTable, config, parameters);
 }
 
 }  // namespace jitgemm

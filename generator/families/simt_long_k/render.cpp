@@ -51,8 +51,7 @@ std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstan
 
 }  // namespace
 
-RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfig& config) {
-    const SimtLongKConfig& c = config;
+RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfig& c) {
     const SimtLongKGeometry g = geometry(s, c);
     RenderInput input;
     input.macros = {{"GEMM_MMA_K", 0},
@@ -69,8 +68,7 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
     return input;
 }
 
-std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLongKConfig& config) {
-    const SimtLongKConfig& c = config;
+std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLongKConfig& c) {
     const SimtLongKGeometry g = geometry(s, c);
     KernelEntry gemm;
     gemm.function = "gemm";

@@ -66,10 +66,9 @@ Reasons WmmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
     return unsupported_on_tensor_cores("wmma_multistage", spec, arch);
 }
 
-Reasons WmmaMultistage::violations(const GemmSpec& spec, const WmmaMultistageConfig& config, const Arch& arch) {
+Reasons WmmaMultistage::violations(const GemmSpec& spec, const WmmaMultistageConfig& c, const Arch& arch) {
     Reasons reasons = WmmaMultistage::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const WmmaMultistageConfig& c = config;
     const TensorCoreGeometry g = geometry(signature(spec), c);
     check_tiles(reasons, c);
     check_fragments(reasons, spec, c);

@@ -68,8 +68,7 @@ std::vector<WmmaMultistageConfig> WmmaMultistage::candidates(const GemmSpec&, co
     return candidates;
 }
 
-CostEstimate WmmaMultistage::cost(const GemmSpec& spec, const WmmaMultistageConfig& config, const GpuModel& gpu) {
-    const WmmaMultistageConfig& c = config;
+CostEstimate WmmaMultistage::cost(const GemmSpec& spec, const WmmaMultistageConfig& c, const GpuModel& gpu) {
     CostEstimate cost = mma_pipeline_cost(spec, twin_of(c), geometry(signature(spec), c), gpu);
     const double exposed = exposed_us(spec, c, cost.waves, gpu);
     const double longer = c.block.k < 64 ? kShortBlocks : 1;

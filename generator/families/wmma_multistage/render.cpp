@@ -86,8 +86,7 @@ std::string type_lines(const GemmSignature& s) {
 
 }  // namespace
 
-RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const WmmaMultistageConfig& config) {
-    const WmmaMultistageConfig& c = config;
+RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const WmmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     const WmmaAtom* atom = find_wmma_atom(c.mma, signature.a, signature.b, signature.accumulator);
     RenderInput input;
@@ -101,8 +100,7 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
     return input;
 }
 
-std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature, const WmmaMultistageConfig& config) {
-    const WmmaMultistageConfig& c = config;
+std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature, const WmmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -115,9 +113,8 @@ std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature,
 
 std::int64_t WmmaMultistage::workspace_bytes(const GemmSpec&, const WmmaMultistageConfig&) { return 0; }
 
-ElementOwner WmmaMultistage::owner(const GemmSpec& spec, const WmmaMultistageConfig& config, std::int64_t row,
+ElementOwner WmmaMultistage::owner(const GemmSpec& spec, const WmmaMultistageConfig& c, std::int64_t row,
                                    std::int64_t column) {
-    const WmmaMultistageConfig& c = config;
     const TensorCoreGeometry g = geometry(signature(spec), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
