@@ -5,7 +5,9 @@ constexpr int kPitchP = kBlockN + 8;
 __device__ __forceinline__ void lay_out_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], char* shared_memory, int warp_row,
                                              int warp_column, int lane) {
     float* sP = reinterpret_cast<float*>(shared_memory) + (warp_row + lane / 4) * kPitchP + warp_column + lane % 4 * 2;
+#if GEMM_COMMIT_GROUPS
     cp_async_wait<0>();
+#endif
     __syncthreads();                                            // the mainloop is done with shared memory
     #pragma unroll
     for (int i = 0; i < kTilesM; ++i)

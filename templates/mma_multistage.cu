@@ -77,6 +77,9 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
+#if GEMM_COPY_REALIGN
+#include "realigning_mainloop.inl"
+#else
     // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
     // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
     // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
@@ -86,7 +89,9 @@ gemm(const GemmArgs args) {
         copy_b.issue(sB + stage * kStageBytesB, 0, 1);
         copy_a.finish(sA + stage * kStageBytesA);
         copy_b.finish(sB + stage * kStageBytesB);
+#if GEMM_COMMIT_GROUPS
         cp_async_commit();
+#endif
     }
 
     int read_stage  = 0;
@@ -95,7 +100,9 @@ gemm(const GemmArgs args) {
 #if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
+#if GEMM_COMMIT_GROUPS
     cp_async_wait<kStages - 2>();
+#endif
     __syncthreads();
     load_fragments_a(rA[0], sA, lane_offset_a, 0);
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
@@ -107,8 +114,10 @@ gemm(const GemmArgs args) {
             if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COMMIT_GROUPS
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
+#endif
                 __syncthreads();                                // next stage visible to all; this one free for refilling
                 write_stage = read_stage;
                 read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
@@ -129,7 +138,9 @@ gemm(const GemmArgs args) {
 
     #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+#if GEMM_COMMIT_GROUPS
         cp_async_wait<kStages - 2>();
+#endif
         __syncthreads();                                        // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
@@ -141,10 +152,13 @@ gemm(const GemmArgs args) {
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COMMIT_GROUPS
         cp_async_commit();
+#endif
         write_stage = read_stage;
         read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }
+#endif
 #endif
 
 #if GEMM_SPLIT_CLUSTER

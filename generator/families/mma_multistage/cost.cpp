@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace jitgemm {
 namespace {
@@ -30,6 +31,7 @@ constexpr int kBlockKs[] = {32, 64, 128};
 constexpr int kLongBlockK = 128;      // halves the barriers,
 constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little work
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
+constexpr int kShiftingStageCounts[] = {2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
@@ -68,6 +70,17 @@ std::vector<Pack> packings(const GemmSpec& spec) {
     return options;
 }
 
+/// Whether a kernel shifts vectors of an operand in registers, being too little aligned for cp.async.
+bool shifts_operands(const GemmSpec& spec, Pack pack) {
+    return (!packs_a(pack) && widest_cp_async(spec.align_a) == nullptr) ||
+           (!packs_b(pack) && widest_cp_async(spec.align_b) == nullptr);
+}
+
+std::span<const int> stage_counts(const GemmSpec& spec, Pack pack) {
+    if (shifts_operands(spec, pack)) return kShiftingStageCounts;
+    return kStageCounts;
+}
+
 /// The ways in which so many splits may add up. Larger clusters never won (docs/performance.md).
 std::vector<Reduction> reductions(int splits, const Arch& arch) {
     if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks))
@@ -75,24 +88,27 @@ std::vector<Reduction> reductions(int splits, const Arch& arch) {
     return {Reduction::workspace};
 }
 
+void add_splits(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const Arch& arch,
+                MmaMultistageConfig config) {
+    for (const int splits : kSplits) {
+        config.split_k = splits;
+        for (const Reduction reduction : reductions(splits, arch)) {
+            config.reduction = reduction;
+            if (splitting_may_pay(spec, config)) candidates.push_back(config);
+        }
+    }
+}
+
 void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const Arch& arch,
                   const Tile& tile) {
-    const std::vector<Pack> packs = packings(spec);
     for (const int block_k : kBlockKs) {
         if (block_k == kLongBlockK && tile.block_m * tile.block_n > kSmallTile) continue;
         MmaMultistageConfig config = config_of(tile, block_k);
-        for (const int stages : kStageCounts) {
-            config.stages = stages;
-            for (const int splits : kSplits) {
-                config.split_k = splits;
-                for (const Reduction reduction : reductions(splits, arch)) {
-                    config.reduction = reduction;
-                    if (!splitting_may_pay(spec, config)) continue;
-                    for (const Pack pack : packs) {
-                        config.pack = pack;
-                        candidates.push_back({config});
-                    }
-                }
+        for (const Pack pack : packings(spec)) {
+            config.pack = pack;
+            for (const int stages : stage_counts(spec, pack)) {
+                config.stages = stages;
+                add_splits(candidates, spec, arch, config);
             }
         }
     }
@@ -145,7 +161,8 @@ double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInput
         std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
     const double throughput = resident * (units + constants.sync_cycles) * friction;
     const double chain = constants.block_latency_cycles + g.k_blocks * constants.step_latency_cycles;
-    const double loads = (constants.load_latency_cycles + resident * unit.l2) / (c.stages - 1);
+    const int in_flight = g.a.shifted || g.b.shifted ? 1 : c.stages - 1;  // k-tiles; vectors to shift wait in registers
+    const double loads = (constants.load_latency_cycles + resident * unit.l2) / in_flight;
     return std::max({throughput, chain, loads});
 }
 

@@ -115,7 +115,7 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
     RenderInput input;
     input.macros = tile_macros(c);
     add_copy_macros(input.macros, g.a, g.b);
-    input.macros["GEMM_COMMIT_GROUPS"] = 1;
+    input.macros["GEMM_COMMIT_GROUPS"] = input.macros["GEMM_COPY_ASYNC"];
     add_output_macros(input.macros, signature, c, g);
     input.generated["params.cuh"] = params_text(signature, c, g);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
