@@ -5,8 +5,8 @@
     int write_stage = 0;
 
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kFragmentA] = {};                            // fragments of this k-block and of the next; zeros, which add
-    unsigned rB[2][kFragmentB] = {};                            // nothing, before the first
+    unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
+    unsigned rB[2][kFragmentB];
 #else
     unsigned rA[kFragmentA];                                    // fragments of one k-block
     unsigned rB[kFragmentB];
@@ -47,7 +47,7 @@
 #if GEMM_DOUBLE_BUFFER
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
         load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
-        mma_warp_tile(rC, rA[1], rB[1]);                        // the last k-block; there is an even number of them
+        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);       // the last k-block; there is an even number of them
 #endif
     }
 

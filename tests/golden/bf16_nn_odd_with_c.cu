@@ -176,10 +176,6 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
 // gA, gB -> sA, sB. A tile is copied in vectors by all threads of the block; a thread keeps its column of vectors and
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
 // every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
-__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
-template <int kPending>
-__device__ __forceinline__ void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory"); }
 
 // ---- copy_realign ---------------------------------------------------------------------------------------------------
 // Copies of matrices aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
@@ -551,50 +547,37 @@ gemm(const GemmArgs args) {
             #pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
-    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
-    #pragma unroll 1
-    for (int stage = 0; stage < kStages - 1; ++stage) {
-        copy_a.issue(sA + stage * kStageBytesA, 0, 1);
-        copy_b.issue(sB + stage * kStageBytesB, 0, 1);
-        copy_a.finish(sA + stage * kStageBytesA);
-        copy_b.finish(sB + stage * kStageBytesB);
-        cp_async_commit();
-    }
-
-    int read_stage  = 0;
-    int write_stage = kStages - 1;
+    // Mainloop of copies that pass through registers and shift: a k-tile is loaded before the mma of the one in use and stored
+    // after them. Such copies are long, so they stand here once: the loop begins kStages - 1 k-tiles early and only copies
+    // until the first one is there. A k-tile beyond the last one reads nothing and arrives as zeros.
+    int read_stage  = kStages - 1;
+    int write_stage = 0;
 
     unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
-    cp_async_wait<kStages - 2>();
-    __syncthreads();
-    load_fragments_a(rA[0], sA, lane_offset_a, 0);
-    load_fragments_b(rB[0], sB, lane_offset_b, 0);
 
     #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        #pragma unroll
-        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
-                copy_a.finish(sA + write_stage * kStageBytesA);
-                copy_b.finish(sB + write_stage * kStageBytesB);
-                cp_async_commit();
-                cp_async_wait<kStages - 2>();
-                __syncthreads();                                // next stage visible to all; this one free for refilling
-                write_stage = read_stage;
-                read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    for (int k_tile = 1 - kStages; k_tile < k_tiles; ++k_tile) {
+        copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+        if (k_tile >= 0) {
+            #pragma unroll
+            for (int k_block = 0; k_block < kKBlocks - 1; ++k_block) {
+                const int next = (k_block + 1) % 2;
+                load_fragments_a(rA[next], sA + read_stage * kStageBytesA, lane_offset_a, k_block + 1);
+                load_fragments_b(rB[next], sB + read_stage * kStageBytesB, lane_offset_b, k_block + 1);
+                mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
             }
-            const int next = (k_block + 1) % kKBlocks;
-            load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
-            load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_block < kKBlocks - 1) {                       // the k-tile after those on their way, a slice per k-block
-                copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
-                copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
-            }
-            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
+        copy_a.finish(sA + write_stage * kStageBytesA);
+        copy_b.finish(sB + write_stage * kStageBytesB);
+        __syncthreads();                                        // next stage visible to all; this one free for refilling
+        write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
+        if (k_tile < -1) continue;
+        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+        load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
+        load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
+        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);       // the last k-block; there is an even number of them
     }
 
     const OutputTile output = final_output(args);

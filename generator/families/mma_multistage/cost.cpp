@@ -142,18 +142,29 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostC
             .l2 = fill / constants.l2_bytes_per_cycle};
 }
 
+/// While the mma of one run. Vectors to shift wait in registers, so that there is but one k-tile of them.
+int k_tiles_in_flight(const MmaCostInputs& in) {
+    return in.geometry.a.shifted || in.geometry.b.shifted ? 1 : in.config.stages - 1;
+}
+
 /// What a k-tile takes longer for reasons that no unit's rate explains.
-double friction(const GemmSpec& spec, const MmaMultistageConfig& c, const MmaCostConstants& constants) {
-    const bool tight = c.block.k >= 64 && spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
-    return (1 + constants.many_stages * std::max(0, c.stages - 4)) * (1 + constants.stage_jitter / (c.stages - 1)) *
-           (tight ? 1 + constants.tight_registers : 1);
+double friction(const MmaCostInputs& in, const MmaCostConstants& constants) {
+    const MmaMultistageConfig& c = in.config;
+    const bool tight = c.block.k >= 64 && in.spec.accumulator != DataType::f16 && c.warp.m * c.warp.n >= 4096;
+    return (1 + constants.many_stages * std::max(0, c.stages - 4)) *
+           (1 + constants.stage_jitter / k_tiles_in_flight(in)) * (tight ? 1 + constants.tight_registers : 1);
+}
+
+/// Of a block, before its first mma; k-tiles that are not in flight together arrive one after the other.
+double prologue_cycles(const MmaCostInputs& in, const MmaCostConstants& constants) {
+    const int one_by_one = in.config.stages - 1 - k_tiles_in_flight(in);
+    return constants.prologue_cycles + one_by_one * constants.load_latency_cycles;
 }
 
 /// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
 /// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
 double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
                      const MmaCostConstants& constants) {
-    const MmaMultistageConfig& c = in.config;
     const TensorCoreGeometry& g = in.geometry;
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
     const double math = unit.tensor * (1 + constants.lone_warp / warps_per_scheduler) + unit.copies;
@@ -161,8 +172,7 @@ double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInput
         std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
     const double throughput = resident * (units + constants.sync_cycles) * friction;
     const double chain = constants.block_latency_cycles + g.k_blocks * constants.step_latency_cycles;
-    const int in_flight = g.a.shifted || g.b.shifted ? 1 : c.stages - 1;  // k-tiles; vectors to shift wait in registers
-    const double loads = (constants.load_latency_cycles + resident * unit.l2) / in_flight;
+    const double loads = (constants.load_latency_cycles + resident * unit.l2) / k_tiles_in_flight(in);
     return std::max({throughput, chain, loads});
 }
 
@@ -235,8 +245,8 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_tiles * k_tile_cycles(unit, friction(spec, c, constants), in, resident, constants) +
-               constants.prologue_cycles + epilogue_cycles(spec, c, resident, constants);
+        return k_tiles * k_tile_cycles(unit, friction(in, constants), in, resident, constants) +
+               prologue_cycles(in, constants) + epilogue_cycles(spec, c, resident, constants);
     };
     const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
     add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
