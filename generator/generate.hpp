@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 #include "generator/heuristics.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/rejection_rules.hpp"
 #include "jitgemm/error.hpp"
 
@@ -70,9 +71,12 @@ std::vector<std::string> rejections(const Family& family, const GemmSpec& spec, 
     return reasons.empty() && selection.parameters.empty() ? family.discouraged(spec, config) : reasons;
 }
 
-bool runs_before(const Candidate& left, const Candidate& right, const GemmSignature& problem) {
+/// Of equal cost, the parameters decide, so that the choice depends on nothing else.
+bool runs_before(const Candidate& left, const Candidate& right) {
     if (left.cost.total_us != right.cost.total_us) return left.cost.total_us < right.cost.total_us;
-    return kernel_name({problem, left.config}) < kernel_name({problem, right.config});
+    if (family_name(left.config) != family_name(right.config))
+        return family_name(left.config) < family_name(right.config);
+    return parameters_text(left.config) < parameters_text(right.config);
 }
 
 [[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported,
@@ -104,9 +108,7 @@ CandidateList list_candidates(const GemmSpec& asked, const GpuModel& gpu, const 
         else
             list.rejected.push_back({config, std::move(reasons)});
     });
-    const GemmSignature problem = signature(spec);
-    std::sort(list.accepted.begin(), list.accepted.end(),
-              [&](const Candidate& left, const Candidate& right) { return runs_before(left, right, problem); });
+    std::sort(list.accepted.begin(), list.accepted.end(), runs_before);
     return list;
 }
 
@@ -114,13 +116,12 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
     const GemmSpec spec = normal_form(asked);
     const Arch& arch = *gpu.arch;
     if (selection.kernel) return forced_config(*selection.kernel, spec, arch);
-    const GemmSignature problem = signature(spec);
     std::optional<Candidate> best;
     std::vector<std::string> unsupported =
         for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
             const Candidate candidate{config, family.cost(spec, config, gpu)};
             // The cheap test first: most candidates are slower than the best so far, and need no checking.
-            if (best && !runs_before(candidate, *best, problem)) return;
+            if (best && !runs_before(candidate, *best)) return;
             if (rejections(family, spec, config, arch, selection).empty()) best = candidate;
         });
     if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, gpu);

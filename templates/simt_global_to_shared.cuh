@@ -2,7 +2,7 @@
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
 // outside the matrix arrives as zeros.
 #if GEMM_COPY_ASYNC
-#if GEMM_COPY_TRANSPOSED || !GEMM_EDGES
+#if GEMM_COPY_TRANSPOSED || !GEMM_PREDICATED
 // cp.async of kFloats: global to shared memory past the registers. Out of range, nothing is read and the destination is zeroed.
 template <int kFloats>
 __device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
@@ -18,7 +18,7 @@ __device__ __forceinline__ void cp_async(float* destination, const float* source
 }
 
 #endif
-#if GEMM_COPY_STRAIGHT && GEMM_EDGES
+#if GEMM_COPY_STRAIGHT && GEMM_PREDICATED
 // cp.async of kFloats: global to shared memory past the registers. Only the first `bytes` are read, the rest is zero.
 template <int kFloats>
 __device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
@@ -57,7 +57,7 @@ struct TransposedCopy {
 
     const Element* source;          // this thread's first element of pass 0 in the next k-tile
     long long pass_pitch;           // elements from one pass to the next
-#if GEMM_EDGES
+#if GEMM_PREDICATED
     int rows_left;                  // rows of the matrix from this thread's row on
 #endif
     int k_left;                     // elements of K from this thread's first one of the next k-tile on
@@ -74,7 +74,7 @@ struct TransposedCopy {
         source     = matrix + (first_row + row) * ld + first_k + k;
         pass_pitch = kRowsPerPass * ld;
         k_left     = end_k - first_k - k;
-#if GEMM_EDGES
+#if GEMM_PREDICATED
         rows_left  = rows - first_row - row;
 #endif
     }
@@ -89,7 +89,7 @@ struct TransposedCopy {
             #pragma unroll
             for (int step = 0; step < kSteps; ++step) {
                 const Element* element = row_of_pass + step * kKLanes;
-#if GEMM_EDGES
+#if GEMM_PREDICATED
                 const bool in_range = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
 #else
                 const bool in_range = k_left > 0;               // the problem is whole tiles
@@ -134,7 +134,7 @@ struct StraightCopy {
     int k_left;                     // rows from this thread's row of the next k-tile on
     int row;                        // of pass 0, in the tile
     int place;                      // of that vector, in a stage
-#if GEMM_COPY_ASYNC && GEMM_EDGES
+#if GEMM_COPY_ASYNC && GEMM_PREDICATED
     int row_bytes;                  // of a vector that lie in the matrix: the edge may cut it
 #elif !GEMM_COPY_ASYNC
     bool column_in_range;
@@ -149,7 +149,7 @@ struct StraightCopy {
         pass_pitch   = kRowsPerPass * ld;
         block_pitch  = kBlockK * ld;
         k_left       = end_k - first_k - row;
-#if GEMM_COPY_ASYNC && GEMM_EDGES
+#if GEMM_COPY_ASYNC && GEMM_PREDICATED
         row_bytes    = max(0, min(kVector, columns - first_column - column)) * 4;
 #elif !GEMM_COPY_ASYNC
         column_in_range = columns > first_column + column;
@@ -162,12 +162,12 @@ struct StraightCopy {
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
             const Element* vector = source + pass * pass_pitch;
-#if GEMM_EDGES
+#if GEMM_PREDICATED
             const bool in_range = k_left > pass * kRowsPerPass;
 #else
             const bool in_range = k_left > 0;                   // the problem is whole tiles
 #endif
-#if GEMM_COPY_ASYNC && GEMM_EDGES
+#if GEMM_COPY_ASYNC && GEMM_PREDICATED
             cp_async_cut<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range ? row_bytes : 0);
 #elif GEMM_COPY_ASYNC
             cp_async<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range);

@@ -28,7 +28,7 @@
 #endif
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreads, kResidentBlocks)
+extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm)
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
@@ -85,9 +85,9 @@ gemm(const GemmArgs args) {
             const int next = (k + 1) % kBlockK;
             load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], from_a + next * kPitchA);
             load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], from_b + next * kPitchB);
-            if (k < kSlices) {                                  // the k-tile after those on their way, a slice a k
-                copy_a.issue(sA + write_stage * kStageA, k, kSlices);
-                copy_b.issue(sB + write_stage * kStageB, k, kSlices);
+            if (k < kCopySlices) {                                  // the k-tile after those on their way, a slice a k
+                copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
+                copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }
             if (k == kBlockK - 2) {                             // the last fragments of this stage are on their way
                 copy_a.finish(sA + write_stage * kStageA);
@@ -112,9 +112,9 @@ gemm(const GemmArgs args) {
         for (int k = 0; k < kBlockK; ++k) {
             load_fragment<kThreadM, kLanesM>(rA, from_a + k * kPitchA);
             load_fragment<kThreadN, kLanesN>(rB, from_b + k * kPitchB);
-            if (k < kSlices) {                                  // the k-tile after those on their way, a slice a k
-                copy_a.issue(sA + write_stage * kStageA, k, kSlices);
-                copy_b.issue(sB + write_stage * kStageB, k, kSlices);
+            if (k < kCopySlices) {                                  // the k-tile after those on their way, a slice a k
+                copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
+                copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
             }
             rank_1_update(rC, rA, rB);
         }

@@ -16,7 +16,7 @@
 #include "simt_long_k_sums.cuh"
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreads, kResidentBlocks)
+extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm)
 gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 

@@ -1,6 +1,7 @@
 #include "generator/draw/kernel_page.hpp"
 
 #include "generator/draw/anatomy_views.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "jitgemm/error.hpp"
 

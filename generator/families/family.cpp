@@ -1,6 +1,7 @@
 #include "generator/families/family.hpp"
 
 #include "generator/base/nearest_name.hpp"
+#include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
 #include "jitgemm/error.hpp"
 
@@ -22,9 +23,15 @@ struct Adapter {
         for (const Config& config : Typed::candidates(spec, gpu)) configs.push_back({config});
         return configs;
     }
-    static KernelConfig parse_config_name(std::string_view name) { return {Typed::parse_config_name(name)}; }
-    static KernelConfig with_parameters(const KernelConfig& config, const ParameterMap& parameters) {
-        return {Typed::with_parameters(own(config), parameters)};
+    static Config settled(Config config, const ParameterMap& given) {
+        if constexpr (requires { Typed::settle(config, given); }) Typed::settle(config, given);
+        return config;
+    }
+    static KernelConfig parse_config_name(std::string_view name) {
+        return {settled(parse_config_name_by_table(Typed::parameter_table(), name), {})};
+    }
+    static KernelConfig with_parameters(const KernelConfig& config, const ParameterMap& given) {
+        return {settled(with_parameters_by_table(Typed::kName, Typed::parameter_table(), own(config), given), given)};
     }
 
     static constexpr bool (*selected_by_default())(const GemmSpec&) {
@@ -33,34 +40,40 @@ struct Adapter {
     }
 
     static constexpr Family row() {
-        return {.name = Typed::kName,
-                .summary = Typed::kSummary,
-                .math_unit = Typed::kMathUnit,
-                .selected_by_default = selected_by_default(),
-                .unsupported = Typed::unsupported,
-                .candidates = candidates,
-                .violations = [](const GemmSpec& spec, const KernelConfig& config,
-                                 const Arch& arch) { return Typed::violations(spec, own(config), arch); },
-                .discouraged = [](const GemmSpec& spec,
-                                  const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
-                .anatomy = [](const GemmSpec& spec,
-                              const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },
-                .cost = [](const GemmSpec& spec, const KernelConfig& config,
-                           const GpuModel& gpu) { return Typed::cost(spec, own(config), gpu); },
-                .config_name = [](const GemmSignature& signature,
-                                  const KernelConfig& config) { return Typed::config_name(signature, own(config)); },
-                .parse_config_name = parse_config_name,
-                .parameters = [](const KernelConfig& config) { return Typed::parameters(own(config)); },
-                .with_parameters = with_parameters,
-                .template_file = Typed::kTemplateFile,
-                .render_input = [](const GemmSignature& signature,
-                                   const KernelConfig& config) { return Typed::render_input(signature, own(config)); },
-                .entries = [](const GemmSignature& signature,
-                              const KernelConfig& config) { return Typed::entries(signature, own(config)); },
-                .workspace_bytes = [](const GemmSpec& spec,
-                                      const KernelConfig& config) { return Typed::workspace_bytes(spec, own(config)); },
-                .owner = [](const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
-                            std::int64_t column) { return Typed::owner(spec, own(config), row, column); }};
+        return {
+            .name = Typed::kName,
+            .summary = Typed::kSummary,
+            .math_unit = Typed::kMathUnit,
+            .selected_by_default = selected_by_default(),
+            .unsupported = Typed::unsupported,
+            .candidates = candidates,
+            .violations = [](const GemmSpec& spec, const KernelConfig& config,
+                             const Arch& arch) { return Typed::violations(spec, own(config), arch); },
+            .discouraged = [](const GemmSpec& spec,
+                              const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
+            .anatomy = [](const GemmSpec& spec,
+                          const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },
+            .cost = [](const GemmSpec& spec, const KernelConfig& config,
+                       const GpuModel& gpu) { return Typed::cost(spec, own(config), gpu); },
+            .config_name =
+                [](const KernelConfig& config) { return config_name_by_table(Typed::parameter_table(), own(config)); },
+            .parse_config_name = parse_config_name,
+            .parameters =
+                [](const KernelConfig& config) { return parameters_by_table(Typed::parameter_table(), own(config)); },
+            .parameters_text =
+                [](const KernelConfig& config) {
+                    return parameters_text_by_table(Typed::parameter_table(), own(config));
+                },
+            .with_parameters = with_parameters,
+            .template_file = Typed::kTemplateFile,
+            .render_input = [](const GemmSignature& signature,
+                               const KernelConfig& config) { return Typed::render_input(signature, own(config)); },
+            .entries = [](const GemmSignature& signature,
+                          const KernelConfig& config) { return Typed::entries(signature, own(config)); },
+            .workspace_bytes = [](const GemmSpec& spec,
+                                  const KernelConfig& config) { return Typed::workspace_bytes(spec, own(config)); },
+            .owner = [](const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
+                        std::int64_t column) { return Typed::owner(spec, own(config), row, column); }};
     }
 };
 

@@ -36,11 +36,11 @@ struct Family {
     KernelAnatomy (*anatomy)(const GemmSpec&, const KernelConfig&);
     CostEstimate (*cost)(const GemmSpec&, const KernelConfig&, const GpuModel&);
 
-    /// The config's part of the kernel name. What follows from signature and config is spelt out too (trans, swizzle span);
-    /// parse_config_name takes it as read: kernel_name() of what was parsed must give the same text again.
-    std::string (*config_name)(const GemmSignature&, const KernelConfig&);
+    /// The config's part of the kernel name: what differs from the family's published defaults.
+    std::string (*config_name)(const KernelConfig&);
     KernelConfig (*parse_config_name)(std::string_view);
     ParameterMap (*parameters)(const KernelConfig&);
+    std::string (*parameters_text)(const KernelConfig&);
     KernelConfig (*with_parameters)(const KernelConfig&, const ParameterMap&);
 
     std::string_view template_file;

@@ -1,4 +1,5 @@
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"

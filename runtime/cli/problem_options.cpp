@@ -1,6 +1,7 @@
 #include "runtime/cli/problem_options.hpp"
 
 #include "generator/base/nearest_name.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"

@@ -1,4 +1,5 @@
 #include "jitgemm/context.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/context.hpp"

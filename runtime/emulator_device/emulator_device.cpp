@@ -2,6 +2,7 @@
 
 #include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/support/hash.hpp"

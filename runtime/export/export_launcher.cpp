@@ -1,6 +1,7 @@
 #include "runtime/export/export_launcher.hpp"
 
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/export/export_text.hpp"

@@ -119,11 +119,11 @@
 #ifndef GEMM_THREAD_N
 #define GEMM_THREAD_N 8
 #endif
-#ifndef GEMM_SLICES
-#define GEMM_SLICES 1
+#ifndef GEMM_COPY_SLICES
+#define GEMM_COPY_SLICES 1
 #endif
-#ifndef GEMM_EDGES
-#define GEMM_EDGES 1  // 0: the problem is whole block tiles
+#ifndef GEMM_PREDICATED
+#define GEMM_PREDICATED 1  // 0: the problem is whole block tiles
 #endif
 #ifndef GEMM_UPDATE_ORDER
 #define GEMM_UPDATE_ORDER 0  // where a thread's first row of sums starts: 0 left, 1 right, 2 with the even columns
@@ -131,8 +131,8 @@
 #ifndef GEMM_K_LANES
 #define GEMM_K_LANES 4
 #endif
-#ifndef GEMM_RESIDENT_BLOCKS
-#define GEMM_RESIDENT_BLOCKS 1
+#ifndef GEMM_MIN_BLOCKS_PER_SM
+#define GEMM_MIN_BLOCKS_PER_SM 1
 #endif
 #ifndef GEMM_VECTOR_A
 #define GEMM_VECTOR_A 4
@@ -284,11 +284,11 @@ constexpr int kThreadsN = GEMM_THREADS_N;
 
 constexpr int kThreadM  = GEMM_THREAD_M;
 constexpr int kThreadN  = GEMM_THREAD_N;
-constexpr int kSlices   = GEMM_SLICES;
+constexpr int kCopySlices   = GEMM_COPY_SLICES;
 constexpr int kKLanes   = GEMM_K_LANES;
 constexpr int kVectorA  = GEMM_VECTOR_A;
 constexpr int kVectorB  = GEMM_VECTOR_B;
-constexpr int kResidentBlocks = GEMM_RESIDENT_BLOCKS;
+constexpr int kMinBlocksPerSm = GEMM_MIN_BLOCKS_PER_SM;
 
 constexpr int kWarpLanesM  = GEMM_WARP_LANES_M;
 constexpr int kWarpLanesN  = GEMM_WARP_LANES_N;

@@ -95,7 +95,7 @@ TEST_CASE("emulated device: C with split-K and with stores from registers, in ev
         split.c = DataType::f32;
         check_with(split, "block=64x64x32,warp=32x32,split_k=4", scaled);
         split.n = 72;
-        check_with(split, "block=64x64x32,warp=32x32,epilogue=reg", scaled);
+        check_with(split, "block=64x64x32,warp=32x32,store=reg", scaled);
     }
 }
 

@@ -69,13 +69,13 @@ Alignments random_alignments(RandomBits& random, const GemmSpec& spec) {
 // ---- sizes ------------------------------------------------------------------------------------------------------------
 
 std::int64_t random_extent(RandomBits& random) {
-    constexpr std::array<std::int64_t, 20> kEdges{1,  2,  3,  7,  8,  9,   15,  16,  17,  31,
-                                                  32, 33, 63, 64, 65, 127, 128, 129, 255, 257};
+    constexpr std::array<std::int64_t, 20> kPredicated{1,  2,  3,  7,  8,  9,   15,  16,  17,  31,
+                                                       32, 33, 63, 64, 65, 127, 128, 129, 255, 257};
     switch (random.below(4)) {
         case 0: return 1 + random.below(kLargest);
         case 1: return 1 + random.below(40);
         case 2: return 8 * (1 + random.below(kLargest / 8));
-        default: return pick(random, kEdges);
+        default: return pick(random, kPredicated);
     }
 }
 

@@ -35,7 +35,8 @@ TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with
                                             {32, "stages=4,double_buffer=0"},
                                             {160, "stages=2,split_k=3"},
                                             {0, "stages=2"}}) {
-            const std::string tiles = "block=32x64x16,warp=16x32,thread=4x4,slices=3,resident=1,edges=0,";
+            const std::string tiles =
+                "block=32x64x16,warp=16x32,thread=4x4,copy_slices=3,min_blocks_per_sm=1,predicated=0,";
             const KernelConfig config =
                 with_parameters({SimtHierarchicalConfig{}}, parse_parameters(tiles + parameters));
             static_cast<void>(check_kernel(on_emulator(), spec_of(layout, 64, 128, k, DataType::f32), config));
@@ -55,8 +56,10 @@ TEST_CASE(
                 if (tiles % std::stoi(wave) == 0) continue;
                 const KernelConfig config = with_parameters(
                     {SimtHierarchicalConfig{}},
-                    parse_parameters(std::string("block=32x32x16,warp=16x32,thread=4x4,slices=2,resident=1,wave=") +
-                                     wave));
+                    parse_parameters(
+                        std::string(
+                            "block=32x32x16,warp=16x32,thread=4x4,copy_slices=2,min_blocks_per_sm=1,blocks_per_wave=") +
+                        wave));
                 INFO(to_string(spec) << ", wave " << wave);
                 const VerifyOptions options{.alpha = 0.5F, .beta = spec.c ? 2.0F : 0.0F};
                 static_cast<void>(check_kernel(on_emulator(), with_row_padding(spec, {.a = 1, .b = 2, .c = 3, .d = 5}),

@@ -1,5 +1,6 @@
 // The tool's own workers on a GPU.
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/tuning/sweep/compile_pool.hpp"
 #include "runtime/tuning/workers/measuring_process.hpp"

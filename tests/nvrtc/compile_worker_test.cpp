@@ -1,5 +1,6 @@
 // Real compile workers: the tool's, with NVRTC.
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/tuning/sweep/compile_pool.hpp"

@@ -26,7 +26,7 @@ TEST_CASE("the tool: a terminal shows what a run waits for and for how many seco
         run_on_terminal(command("run --source '" + slow_dump(tool, 40000) + "' --device emulator"), kColumns);
     INFO(run.err);
     CHECK(run.exit_code == 0);
-    CHECK_THAT(run.err, ContainsSubstring("compiling with NVRTC: mma_multistage_tn_a-bf16"));
+    CHECK_THAT(run.err, ContainsSubstring("compiling with NVRTC: mma_multistage_bf16_tn_"));
     CHECK_THAT(run.err, ContainsSubstring(" ... 1 s"));
     CHECK_THAT(run.err, ContainsSubstring("verifying on the emulator (sm_80)"));
     const std::vector<std::string> lines = shown_lines(run.err);

@@ -211,7 +211,7 @@ std::vector<Case> hierarchical_cases() {
     using enum GemmLayout;
     return {{"hierarchical, transposed", f32(tn, 512), {}, base},
             {"hierarchical, straight", f32(nt, 512), {{"slices", "15"}, {"rasterization", "zigzag"}}, base},
-            {"hierarchical, whole tiles", f32(nn, 512), {{"edges", "0"}, {"order", "right"}}, base},
+            {"hierarchical, whole tiles", f32(nn, 512), {{"predicated", "0"}, {"order", "right"}}, base},
             {"hierarchical, both ways, odd sizes",
              f32(tt, 333),
              {{"k_lanes", "8"}, {"double_buffer", "0"}, {"order", "even"}},

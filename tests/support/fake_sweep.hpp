@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/tuning/workers/worker_command.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -373,7 +373,7 @@ std::string add_rests_text(const Problem& p, const KernelEntry& entry) {
     const auto& config = std::get<SimtHierarchicalConfig>(p.config.family);
     const std::int64_t vector = std::clamp(signature(p.spec).align_d / bytes(p.spec.d), 1, 4);
     const std::int64_t per_row = block.n / vector;
-    const std::int64_t cut = cut_tiles(p.spec, block, config.wave);
+    const std::int64_t cut = cut_tiles(p.spec, block, config.blocks_per_wave);
     const std::int64_t whole = p.tiles().m * p.tiles().n - cut;
     return strided_text(p, entry, cut * block.m * per_row, [&](std::int64_t v) {
         const TileIndex tile = tile_of_block(config, whole + v / (block.m * per_row), p.tiles());

@@ -13,15 +13,18 @@ namespace jitgemm::testing {
 /// Tiles of every shape, both ways to copy and to transpose, with and without double buffering, every order of blocks and of
 /// sums, split K, cut tiles.
 inline constexpr std::array<std::string_view, 8> kHierarchicalVariants{
-    "block=64x64x16,warp=32x32,thread=8x4,slices=1,resident=2,k_lanes=4",
-    "block=64x64x16,warp=32x64,thread=8x8,slices=15,resident=1,k_lanes=8,rasterization=zigzag,group=2,order=even",
-    "block=128x32x8,warp=64x16,thread=8x4,slices=3,resident=2,stages=4,rasterization=column",
-    "block=64x64x16,warp=32x32,thread=4x8,slices=16,resident=1,double_buffer=0,stages=2,rasterization=row",
-    "block=128x128x16,warp=64x64,thread=16x8,slices=4,resident=1,stages=3,rasterization=grouped_n,group=3,"
+    "block=64x64x16,warp=32x32,thread=8x4,copy_slices=1,min_blocks_per_sm=2,k_lanes=4",
+    "block=64x64x16,warp=32x64,thread=8x8,copy_slices=15,min_blocks_per_sm=1,k_lanes=8,rasterization=zigzag,group=2,"
+    "order=even",
+    "block=128x32x8,warp=64x16,thread=8x4,copy_slices=3,min_blocks_per_sm=2,stages=4,rasterization=column",
+    "block=64x64x16,warp=32x32,thread=4x8,copy_slices=16,min_blocks_per_sm=1,double_buffer=0,stages=2,rasterization="
+    "row",
+    "block=128x128x16,warp=64x64,thread=16x8,copy_slices=4,min_blocks_per_sm=1,stages=3,rasterization=grouped_n,group="
+    "3,"
     "order=right",
-    "block=32x32x16,warp=16x32,thread=4x4,slices=2,resident=1,copy=registers,stages=2",
-    "block=32x64x16,warp=16x32,thread=4x4,slices=1,resident=1,split_k=3",
-    "block=32x32x16,warp=16x32,thread=4x4,slices=2,resident=1,order=right,wave=7"};
+    "block=32x32x16,warp=16x32,thread=4x4,copy_slices=2,min_blocks_per_sm=1,copy=reg,stages=2",
+    "block=32x64x16,warp=16x32,thread=4x4,copy_slices=1,min_blocks_per_sm=1,split_k=3",
+    "block=32x32x16,warp=16x32,thread=4x4,copy_slices=2,min_blocks_per_sm=1,order=right,blocks_per_wave=7"};
 
 /// Every variant in one layout over sizes m, n, k; types, C, alpha, beta and D's order change from one to the next. CHECKs
 /// that verify() finds each right. 16-bit operands go through registers whatever the variant says.

@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 7> kLongKVariants{
     "thread=3x5,lanes=1x1x32,warps=2,block_k=512,stages=2,split_k=5",
     "thread=10x9,lanes=4x4x2,warps=8,block_k=64,stages=3,split_k=2",
     "thread=16x8,lanes=2x8x2,warps=2,block_k=64,stages=4,split_k=1",
-    "thread=2x6,lanes=2x2x8,warps=4,block_k=128,stages=5,resident=2,split_k=40",
+    "thread=2x6,lanes=2x2x8,warps=4,block_k=128,stages=5,min_blocks_per_sm=2,split_k=40",
     "thread=1x1,lanes=8x1x4,warps=1,block_k=64,stages=2,split_k=7",
     "thread=4x6,lanes=1x2x16,warps=2,block_k=128,stages=8,split_k=33"};
 

@@ -1,4 +1,5 @@
 #include "tests/support/tuning_records.hpp"
+#include "generator/families/kernel_name.hpp"
 
 #include "generator/base/renderer.hpp"
 #include "runtime/tuning/store/record_json.hpp"

@@ -32,7 +32,8 @@ void check_refused(const std::string& arguments, const std::string& phrase) {
 }  // namespace
 
 TEST_CASE("the tool: explain tells of cut tiles") {
-    const std::string cut = "explain f32 nt 4096 4096 4096 --gpu h200 --no-compile --param block=256x128x16,wave=132";
+    const std::string cut =
+        "explain f32 nt 4096 4096 4096 --gpu h200 --no-compile --param block=256x128x16,blocks_per_wave=132";
     const ToolResult result = Tool().run(cut);
     CHECK_THAT(result.out, ContainsSubstring("116 left over from whole waves of 132 blocks") &&
                                ContainsSubstring("the rests of 116 cut tiles are shorter"));

@@ -14,10 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kName =
-    "mma_multistage_tn_a-bf16_b-bf16_c-none_d-bf16t_acc-f32_block128x128x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_"
-    "sw64_db1_"
-    "group8m_epi-smem_split1_pack-none_align16.16.16";
+const std::string kName = "mma_multistage_bf16_tn_128x128x32_warp64x64_stages4";
 
 }  // namespace
 

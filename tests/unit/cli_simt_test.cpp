@@ -31,7 +31,7 @@ TEST_CASE("the tool: list, explain and dump serve each SIMT family") {
         CHECK(explanation.at("roofline").at("peak_tflops") < 100);  // of the FP32 cores
         const ToolResult dump = tool.run(asked_for("dump --main", family));
         CHECK(dump.exit_code == 0);
-        CHECK_THAT(dump.out, ContainsSubstring(std::string(family) + "_tt_a-f32") && ContainsSubstring("int main()"));
+        CHECK_THAT(dump.out, ContainsSubstring(std::string(family) + "_f32_tt_") && ContainsSubstring("int main()"));
     }
 }
 

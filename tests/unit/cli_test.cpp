@@ -175,7 +175,7 @@ TEST_CASE("the tool: the command in a dump's banner makes the same dump again") 
                                       "f16 nn 100 200 300 --d-layout n --c-type f32 --d-type bf16",
                                       "bf16 tt 100 200 301 --lda 400 --ldd 640 --align-a 2 --align-d 4"}) {
         const std::string text = tool.run("dump " + problem + " --arch sm_80").out;
-        const std::string label = "//   again    jitgemm ";
+        const std::string label = "//   command  jitgemm ";
         const std::size_t begin = text.find(label) + label.size();
         REQUIRE(begin > label.size());
         CHECK(tool.run(text.substr(begin, text.find('\n', begin) - begin)).out == text);

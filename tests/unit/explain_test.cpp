@@ -1,4 +1,5 @@
 #include "generator/explain.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
 

@@ -341,13 +341,14 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
     }
     SECTION("cut tiles") {  // 16 x 7 tiles: 4 are left over
         const DataType f32 = DataType::f32;
-        check_launcher(exported({.m = 1000, .n = 776, .k = 1000, .a = f32, .b = f32, .d = f32}, {{"block", "64x128x16"},
-                                                                                                 {"warp", "32x32"},
-                                                                                                 {"thread", "8x4"},
-                                                                                                 {"slices", "8"},
-                                                                                                 {"resident", "2"},
-                                                                                                 {"split_k", "1"},
-                                                                                                 {"wave", "9"}}));
+        check_launcher(
+            exported({.m = 1000, .n = 776, .k = 1000, .a = f32, .b = f32, .d = f32}, {{"block", "64x128x16"},
+                                                                                      {"warp", "32x32"},
+                                                                                      {"thread", "8x4"},
+                                                                                      {"copy_slices", "8"},
+                                                                                      {"min_blocks_per_sm", "2"},
+                                                                                      {"split_k", "1"},
+                                                                                      {"blocks_per_wave", "9"}}));
     }
     SECTION("operands of one line, whose leading dimension nobody uses") {
         const DataType f32 = DataType::f32;
@@ -375,7 +376,7 @@ TEST_CASE("the launcher of a kernel that leaves edges unchecked takes its own sh
     const GemmSpec f32{.m = 1024, .n = 1024, .k = 512, .a = DataType::f32, .b = DataType::f32, .d = DataType::f32};
     const auto launcher_of = [&](const char* edges) {
         const TemporaryFolder folder;
-        write(exported(f32, {{"edges", edges}, {"split_k", "1"}}), folder.path, {.name = "taken", .force = false});
+        write(exported(f32, {{"predicated", edges}, {"split_k", "1"}}), folder.path, {.name = "taken", .force = false});
         return text_of(folder.path / "taken.c");
     };
     CHECK_THAT(launcher_of("0"), ContainsSubstring("problem->m != 1024 || problem->n != 1024 || problem->k != 512"));

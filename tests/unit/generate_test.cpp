@@ -1,4 +1,5 @@
 #include "generator/generate.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
@@ -148,7 +149,7 @@ TEST_CASE("golden dumps") {
         config.warp = {64, 32, 32};
         config.stages = 3;
         config.rasterization = Rasterization::zigzag;
-        config.epilogue = EpilogueStore::registers;
+        config.store = EpilogueStore::registers;
         check_golden("bf16_nn_odd_with_c.cu", dump(source_of(spec, config), spec));
     }
     SECTION("the WMMA ladder's last step") {

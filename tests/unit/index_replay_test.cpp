@@ -127,7 +127,7 @@ TEST_CASE("partial sums, groups and clusters count in as many bits as they need"
     add("bf16 nn 4 2000000000 40", "mma_multistage", "split_k=1,rasterization=column");
     add("f32 nt 40000000 4 4096", "simt_long_k", "split_k=64");
     add("f32 tn 5 40000001 4096", "simt_long_k", "split_k=3");
-    add("f32 tt 300000 130 40", "simt_hierarchical", "split_k=1,wave=132,edges=1");
+    add("f32 tt 300000 130 40", "simt_hierarchical", "split_k=1,blocks_per_wave=132,predicated=1");
     check_replay(replay);
 }
 
@@ -136,7 +136,8 @@ TEST_CASE("every family reckons with extents of 31 bits", "[heavy]") {
     for (const Family& family : family_table()) {
         if (strides_over_grid(family)) continue;
         const char* const type = family.math_unit == MathUnit::tensor_cores ? "f16" : "f32";
-        const char* const parameters = family.name == "simt_hierarchical" ? "split_k=1,wave=0,edges=1" : "";
+        const char* const parameters =
+            family.name == "simt_hierarchical" ? "split_k=1,blocks_per_wave=0,predicated=1" : "";
         for (const std::string& sizes : {fmt::format("tn {} 8 32", kMost), fmt::format("nt 16 {} 32", kMost - 7)})
             add_chosen(replay, shape(fmt::format("{} {}", type, sizes)), selection(family.name, parameters));
     }

@@ -146,6 +146,6 @@ TEST_CASE("ladder: the command of a rung names its family and what it fixes") {
     const std::vector<Rung> rungs = ladder_rungs(DataType::f32);
     REQUIRE(dump_command(rungs[0], spec, find_arch("sm_90a")).empty());
     REQUIRE(dump_command(rungs[1], spec, find_arch("sm_90a")) ==
-            "jitgemm dump --m 512 --n 512 --k 512 --a-type f32 --b-type f32 --layout tt --arch sm_90a --family "
+            "jitgemm dump --m 512 --n 512 --k 512 --type f32 --layout tt --arch sm_90a --family "
             "simt_naive --param block=32x32,coalesced=false");
 }

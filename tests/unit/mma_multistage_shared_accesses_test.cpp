@@ -1,3 +1,4 @@
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
@@ -234,7 +235,7 @@ TEST_CASE("epilogue: stores never conflict; loads do where a phase spans two row
         CHECK(find(accesses, "epilogue load").worst == worst);
     }
     MmaMultistageConfig direct;
-    direct.epilogue = EpilogueStore::registers;
+    direct.store = EpilogueStore::registers;
     CHECK(mma_multistage_shared_accesses({}, direct).size() == 4);
 }
 

@@ -1,4 +1,5 @@
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/mma_multistage/cost.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
@@ -34,34 +35,35 @@ std::string violations_of(const MmaMultistageConfig& config, const GemmSpec& spe
 TEST_CASE("the default config fits, and its name reads back") {
     const MmaMultistageConfig config;
     CHECK(violations_of(config).empty());
-    const std::string name = MmaMultistage::config_name(signature(spec_of(GemmLayout::tn)), {config});
-    CHECK(name == "block128x128x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_sw64_db1_group8m_epi-smem_split1_pack-none");
-    CHECK(MmaMultistage::parse_config_name(name) == config);
+    const KernelId id{signature(spec_of(GemmLayout::tn)), {config}};
+    CHECK(kernel_name(id) == "mma_multistage_bf16_tn_128x128x32_warp64x64_stages4");
+    CHECK(parse_kernel_name(kernel_name(id)) == id);
 }
 
 TEST_CASE("every candidate's name reads back, for every layout") {
     for (const GemmLayout layout : kLayouts) {
         const GemmSpec spec = spec_of(layout, 777, 333, 4097);
         for (const MmaMultistageConfig& config : MmaMultistage::candidates(spec, find_gpu("h200"))) {
-            const std::string name = MmaMultistage::config_name(signature(spec), config);
-            REQUIRE(MmaMultistage::parse_config_name(name) == config);
+            const KernelId id{signature(spec), {config}};
+            REQUIRE(parse_kernel_name(kernel_name(id)) == id);
         }
     }
 }
 
 TEST_CASE("parameters set what they name and read back") {
-    const MmaMultistageConfig config;
-    const MmaMultistageConfig c = MmaMultistage::with_parameters(config, {{"block", "64x256x64"},
-                                                                          {"warp", "32x64"},
-                                                                          {"stages", "3"},
-                                                                          {"shared", "padding"},
-                                                                          {"rasterization", "row"},
-                                                                          {"double_buffer", "false"},
-                                                                          {"epilogue", "reg"},
-                                                                          {"split_k", "2"},
-                                                                          {"reduction", "cluster"},
-                                                                          {"ldsm_b", "2"},
-                                                                          {"pack", "ab"}});
+    const KernelConfig config{MmaMultistageConfig()};
+    const KernelConfig changed = with_parameters(config, {{"block", "64x256x64"},
+                                                          {"warp", "32x64"},
+                                                          {"stages", "3"},
+                                                          {"shared", "padding"},
+                                                          {"rasterization", "row"},
+                                                          {"double_buffer", "false"},
+                                                          {"store", "reg"},
+                                                          {"split_k", "2"},
+                                                          {"reduction", "cluster"},
+                                                          {"ldsm_b", "2"},
+                                                          {"pack", "ab"}});
+    const auto& c = changed.as<MmaMultistageConfig>();
     CHECK(c.block == TileShape{64, 256, 64});
     CHECK(c.warp == TileShape{32, 64, 64});
     CHECK(c.stages == 3);
@@ -69,16 +71,14 @@ TEST_CASE("parameters set what they name and read back") {
     CHECK(c.rasterization == Rasterization::row);
     CHECK(c.group == 1);
     CHECK_FALSE(c.double_buffer);
-    CHECK(c.epilogue == EpilogueStore::registers);
+    CHECK(c.store == EpilogueStore::registers);
     CHECK(c.split_k == 2);
     CHECK(c.reduction == Reduction::cluster);
     CHECK(c.ldmatrix_b == 2);
     CHECK(c.pack == Pack::ab);
-    CHECK(MmaMultistage::with_parameters(config, MmaMultistage::parameters(c)) == c);
-    CHECK_THROWS_WITH(MmaMultistage::with_parameters(config, {{"stagez", "3"}}),
-                      ContainsSubstring("did you mean 'stages'"));
-    CHECK_THROWS_WITH(MmaMultistage::with_parameters(config, {{"stages", "three"}}),
-                      ContainsSubstring("'three' is not a number"));
+    CHECK(with_parameters(config, parameters_of(changed)) == changed);
+    CHECK_THROWS_WITH(with_parameters(config, {{"stagez", "3"}}), ContainsSubstring("did you mean 'stages'"));
+    CHECK_THROWS_WITH(with_parameters(config, {{"stages", "three"}}), ContainsSubstring("'three' is not a number"));
 }
 
 TEST_CASE("every rule gives its reason with its numbers") {
@@ -148,8 +148,8 @@ TEST_CASE("every rule gives its reason with its numbers") {
         c.split_k = 17;
         CHECK_THAT(violations_of(c), ContainsSubstring("17 blocks share a tile, a cluster of sm_90a has at most 16"));
         c.split_k = 2;
-        c.epilogue = EpilogueStore::registers;
-        CHECK_THAT(violations_of(c), ContainsSubstring("epilogue = reg can't be"));
+        c.store = EpilogueStore::registers;
+        CHECK_THAT(violations_of(c), ContainsSubstring("store = reg can't be"));
     }
     SECTION("packing what is aligned") {
         c.pack = Pack::b;

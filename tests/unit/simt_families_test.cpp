@@ -1,5 +1,6 @@
 /// The plain SIMT families, all through their rows of the family table: names, parameters, rules, text, who owns what.
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -86,7 +87,7 @@ TEST_CASE("SIMT kernel names read back, for every variant and candidate") {
 TEST_CASE("a family whose name begins another's is told from it") {
     const GemmSpec spec = problem(64, 64, 64);
     const std::string name = kernel_name({signature(spec), SimtVariant{"simt_tile2d_shared", "panel_k=64"}.config()});
-    CHECK_THAT(name, ContainsSubstring("simt_tile2d_shared_tt_"));
+    CHECK_THAT(name, ContainsSubstring("simt_tile2d_shared_f32_tt_"));
     CHECK(family_name(parse_kernel_name(name).config) == "simt_tile2d_shared");
     CHECK(choose_config(spec, find_gpu("h200"), {.kernel = name, .family = {}, .parameters = {}}) ==
           parse_kernel_name(name).config);

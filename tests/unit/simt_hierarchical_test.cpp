@@ -1,4 +1,5 @@
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/simt_hierarchical/geometry.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -50,8 +51,8 @@ TEST_CASE("simt_hierarchical: the longest name has 200 letters at most, and says
     spec.c = DataType::bf16;
     spec.d = DataType::f32;
     const KernelId id{signature(resolved(spec)),
-                      config_with("block=256x128x16,stages=2,copy=registers,order=right,slices=14,edges=0,"
-                                  "rasterization=grouped_m,group=8,wave=132")};
+                      config_with("block=256x128x16,stages=2,copy=reg,order=right,copy_slices=14,predicated=0,"
+                                  "rasterization=grouped_m,group=8,blocks_per_wave=132")};
     const std::string name = kernel_name(id);
     INFO(name);
     CHECK(name.size() <= 200);
@@ -74,28 +75,32 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
                ContainsSubstring("thread_tile.n = 6 is not a positive multiple of the quads it comes in = 4"));
     CHECK_THAT(violations(spec, "warp=64x32"), ContainsSubstring("gives 4 x 4 lanes"));
     CHECK_THAT(violations(spec, "stages=1"), ContainsSubstring("stages = 1 is outside 2 to 8"));
-    CHECK_THAT(violations(spec, "slices=16"), ContainsSubstring("slices = 16 is outside 1 to 15"));
+    CHECK_THAT(violations(spec, "copy_slices=16"), ContainsSubstring("copy_slices = 16 is outside 1 to 15"));
     CHECK_THAT(violations(spec, "k_lanes=5"), ContainsSubstring("k_lanes = 5 is neither 4 nor 8"));
-    CHECK_THAT(violations(spec, "resident=2"), ContainsSubstring("x 2 resident blocks exceed the 65536 of an SM"));
+    CHECK_THAT(violations(spec, "min_blocks_per_sm=2"),
+               ContainsSubstring("x 2 resident blocks exceed the 65536 of an SM"));
     CHECK_THAT(violations(spec, "block=256x128x64,stages=4,k_lanes=8"),
                ContainsSubstring("bytes of shared memory, sm_90a has 232448"));
-    CHECK(violations(spec, "edges=0").empty());
-    CHECK_THAT(violations(f32(GemmLayout::tn, 512, 500, 520), "edges=0"),
-               ContainsSubstring("edges = 0 leaves n = 500 unchecked: not a multiple of the block tile's 128") &&
+    CHECK(violations(spec, "predicated=0").empty());
+    CHECK_THAT(violations(f32(GemmLayout::tn, 512, 500, 520), "predicated=0"),
+               ContainsSubstring("predicated = 0 leaves n = 500 unchecked: not a multiple of the block tile's 128") &&
                    ContainsSubstring("k = 520 unchecked") && !ContainsSubstring("m = 512 unchecked"));
-    CHECK(violations(f32(GemmLayout::tn, 4096, 4096, 4096), "wave=132").empty());
-    CHECK_THAT(violations(spec, "wave=2"), ContainsSubstring("wave = 2: 8 tiles leave none over to cut"));
-    CHECK_THAT(violations(spec, "wave=3,split_k=2"), ContainsSubstring("wave = 3 cuts tiles that split_k = 2 splits"));
-    CHECK_THAT(violations(spec, "wave=5000"), ContainsSubstring("wave = 5000 is outside 0 to 4096"));
+    CHECK(violations(f32(GemmLayout::tn, 4096, 4096, 4096), "blocks_per_wave=132").empty());
+    CHECK_THAT(violations(spec, "blocks_per_wave=2"),
+               ContainsSubstring("blocks_per_wave = 2: 8 tiles leave none over to cut"));
+    CHECK_THAT(violations(spec, "blocks_per_wave=3,split_k=2"),
+               ContainsSubstring("blocks_per_wave = 3 cuts tiles that split_k = 2 splits"));
+    CHECK_THAT(violations(spec, "blocks_per_wave=5000"),
+               ContainsSubstring("blocks_per_wave = 5000 is outside 0 to 4096"));
     GemmSpec half = spec;
     half.d = DataType::f16;
-    CHECK_THAT(violations(half, "wave=3"), ContainsSubstring("to D, which must be f32, not f16"));
+    CHECK_THAT(violations(half, "blocks_per_wave=3"), ContainsSubstring("to D, which must be f32, not f16"));
     half = spec;
     half.a = half.b = DataType::f16;
     CHECK_THAT(violations(half, ""), ContainsSubstring("copy = async leaves f16 unconverted"));
     CHECK_THROWS_WITH(config_with("slice=4"),
                       ContainsSubstring("simt_hierarchical has no parameter 'slice'") && ContainsSubstring("slices"));
-    CHECK_THROWS_WITH(config_with("copy=asink"), ContainsSubstring("'asink' is not async or registers"));
+    CHECK_THROWS_WITH(config_with("copy=asink"), ContainsSubstring("'asink' is not async or reg"));
     CHECK_THROWS_WITH(config_with("order=rite"), ContainsSubstring("'rite' is not left, right or even"));
 }
 
@@ -133,16 +138,16 @@ TEST_CASE("simt_hierarchical: tiles left over from whole waves are cut where tha
         const GemmSpec spec = f32(GemmLayout::tn, size, size, size);
         return std::get<SimtHierarchicalConfig>(choose_config(spec, find_gpu(gpu), {}).family);
     };
-    CHECK(chosen(4096, "h200").wave == 132);
-    CHECK(chosen(8192, "h200").wave == 132);
-    CHECK(chosen(4096, "a100").wave % 108 == 0);
-    CHECK(chosen(2048, "h200").wave == 0);   // 128 tiles are no whole wave
-    CHECK(chosen(32768, "h200").wave == 0);  // of 248 waves a part of the last one is little
+    CHECK(chosen(4096, "h200").blocks_per_wave == 132);
+    CHECK(chosen(8192, "h200").blocks_per_wave == 132);
+    CHECK(chosen(4096, "a100").blocks_per_wave % 108 == 0);
+    CHECK(chosen(2048, "h200").blocks_per_wave == 0);   // 128 tiles are no whole wave
+    CHECK(chosen(32768, "h200").blocks_per_wave == 0);  // of 248 waves a part of the last one is little
 }
 
 TEST_CASE("simt_hierarchical: a kernel that cuts tiles has a workspace for their rests and an entry that adds them") {
     const GemmSpec spec = f32(GemmLayout::tn, 4096, 4096, 4096);
-    const KernelConfig config = config_with("wave=132");
+    const KernelConfig config = config_with("blocks_per_wave=132");
     const Family& family = find_family("simt_hierarchical");
     CHECK(family.workspace_bytes(spec, config) == std::int64_t{116} * 256 * 128 * 4);
     const std::vector<KernelEntry> entries = family.entries(signature(spec), config);

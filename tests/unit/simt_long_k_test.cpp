@@ -1,4 +1,5 @@
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -87,7 +88,7 @@ TEST_CASE("simt_long_k: what a config breaks is said with its numbers") {
                ContainsSubstring("A: 64 copies of a thread in a step, more than 32"));
     CHECK_THAT(long_k_violations(spec, "stages=8,block_k=256"),
                ContainsSubstring("bytes of shared memory, sm_90a has 232448"));
-    CHECK_THAT(long_k_violations(spec, "resident=4"), ContainsSubstring("resident blocks exceed"));
+    CHECK_THAT(long_k_violations(spec, "min_blocks_per_sm=4"), ContainsSubstring("resident blocks exceed"));
     GemmSpec half = spec;
     half.a = half.b = DataType::f16;
     CHECK_THAT(long_k_violations(half, ""), ContainsSubstring("simt_long_k copies f32 as it is, not f16"));
@@ -106,7 +107,8 @@ TEST_CASE("simt_long_k: tiles that begin where others end are copied in vectors 
 
 TEST_CASE("simt_long_k: a parameter out of range is refused, not computed with") {
     const GemmSpec spec = long_k_spec(GemmLayout::tn, 8, 8, 100000);
-    for (const char* fixed : {"resident=0", "warps=0", "split_k=0", "thread=0x0", "lanes=65536x65536x0", "block_k=0"})
+    for (const char* fixed :
+         {"min_blocks_per_sm=0", "warps=0", "split_k=0", "thread=0x0", "lanes=65536x65536x0", "block_k=0"})
         CHECK_THROWS_AS(choose_config(spec, find_gpu("h200"),
                                       {.kernel = {}, .family = "simt_long_k", .parameters = parse_parameters(fixed)}),
                         ConfigError);

@@ -1,4 +1,5 @@
 #include "runtime/tuning/sweep/sweep.hpp"
+#include "generator/families/kernel_name.hpp"
 
 #include "runtime/tuning/store/lookup.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/tuning/report/tune_report.hpp"
 
-#include "generator/families/kernel_config.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "runtime/tuning/report/tune_charts.hpp"
 #include "runtime/tuning/report/tune_figures.hpp"
 #include "tests/catch.hpp"

@@ -1,3 +1,4 @@
+#include "generator/families/kernel_name.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 
 #include "runtime/context/context_state.hpp"

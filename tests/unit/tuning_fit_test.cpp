@@ -1,3 +1,4 @@
+#include "generator/families/kernel_name.hpp"
 #include "runtime/tuning/fit/fit.hpp"
 
 #include "generator/families/mma_multistage/cost.hpp"

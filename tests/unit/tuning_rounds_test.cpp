@@ -1,3 +1,4 @@
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/search/search.hpp"
 #include "runtime/tuning/search/services.hpp"
@@ -219,7 +220,7 @@ TEST_CASE("winner: among equals the one of fewer entries, then the first by name
     config.block = {128, 64, 32};
     config.warp = {64, 32, 32};
     const std::string split = kernel_name({problem, {config}});
-    REQUIRE(split < "mma_multistage_tn_a-bf16_b-bf16_c-none_d-bf16t_acc-f32_block128x64x33");
+    REQUIRE(split < "mma_multistage_bf16_tn_128x64x33");
     const auto pick = [&](double plain_us, double split_us) {
         return pick_winner({trial_of(plain, std::vector(15, plain_us)), trial_of(split, std::vector(15, split_us))},
                            kNone);

@@ -1,3 +1,4 @@
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/search/parameter_grid.hpp"
 #include "runtime/tuning/search/search.hpp"

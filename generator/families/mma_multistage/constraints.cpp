@@ -77,12 +77,12 @@ void check_reduction(Reasons& reasons, const MmaMultistageConfig& c, const Arch&
     else if (c.split_k > arch.max_cluster_blocks)
         reasons.push_back(fmt::format("reduction = cluster: {} blocks share a tile, a cluster of {} has at most {}",
                                       c.split_k, arch.name, arch.max_cluster_blocks));
-    if (c.epilogue != EpilogueStore::shared)
-        reasons.emplace_back("reduction = cluster adds up in shared memory, so that epilogue = reg can't be");
+    if (c.store != EpilogueStore::shared)
+        reasons.emplace_back("reduction = cluster adds up in shared memory, so that store = reg can't be");
 }
 
 void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
-    if (c.epilogue == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
+    if (c.store == EpilogueStore::shared && (g.vector_d < 1 || c.warp.n % g.vector_d != 0))
         reasons.push_back(fmt::format("epilogue: warp_tile.n = {} is not a multiple of the {} elements stored at once",
                                       c.warp.n, g.vector_d));
 }

@@ -31,7 +31,8 @@ constexpr int kBlockKs[] = {32, 64, 128};
 constexpr int kLongBlockK = 128;      // halves the barriers,
 constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little work
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
-constexpr int kShiftingStageCounts[] = {2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
+constexpr int kShiftingStageCounts[] = {
+    2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay

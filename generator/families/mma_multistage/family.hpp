@@ -7,7 +7,7 @@
 #include "generator/families/mma_multistage/config.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
-#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/shared/parameter_table.hpp"
 
 #include <cstdint>
 #include <string>
@@ -40,14 +40,9 @@ struct MmaMultistage {
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
-    /// "block128x256x32_warp64x64_mma16x8x16_ldsm4n.4n_stages4_sw64_db1_group8m_epi-smem_split1_pack-none"
-    [[nodiscard]] static std::string config_name(const GemmSignature& signature, const Config& config);
-    /// Throws ConfigError naming the token and what was expected there.
-    [[nodiscard]] static Config parse_config_name(std::string_view name);
-    /// block, warp, mma, stages, ldsm_a, ldsm_b, shared, double_buffer, rasterization, group, epilogue, split_k, pack
-    [[nodiscard]] static ParameterMap parameters(const Config& config);
-    /// Setting a block without a warp tile keeps the warp tile's own M and N. Throws ConfigError with every reason.
-    [[nodiscard]] static Config with_parameters(const Config& config, const ParameterMap& parameters);
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
+    /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
+    static void settle(Config& config, const ParameterMap& given);
     /// GEMM_* values, params.cuh and mma_atom.cuh of a kernel.
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.

@@ -11,7 +11,7 @@ namespace jitgemm {
 namespace {
 
 int staged_element_bytes(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    if (config.epilogue == EpilogueStore::registers) return 0;
+    if (config.store == EpilogueStore::registers) return 0;
     const bool f32 = config.split_k > 1 || signature.c.has_value() || signature.d == DataType::f32;
     return f32 ? 4 : kElementBytes;
 }

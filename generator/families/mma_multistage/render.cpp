@@ -17,7 +17,7 @@ namespace jitgemm {
 namespace {
 
 /// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
-bool stages_rows(const MmaMultistageConfig& c) { return c.epilogue == EpilogueStore::shared && !c.splits_in_cluster(); }
+bool stages_rows(const MmaMultistageConfig& c) { return c.store == EpilogueStore::shared && !c.splits_in_cluster(); }
 
 Macros tile_macros(const MmaMultistageConfig& c) {
     return {{"GEMM_WMMA", 0},
@@ -81,7 +81,7 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     if (g.a.async)
         text += constant_line("kAlignA", g.a.vector_bytes, "bytes A is aligned to: what a thread copies at once");
     if (g.b.async) text += constant_line("kAlignB", g.b.vector_bytes, "bytes B is aligned to");
-    if (c.epilogue == EpilogueStore::shared)
+    if (c.store == EpilogueStore::shared)
         text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
     if (c.pack != Pack::none)
         text += constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");

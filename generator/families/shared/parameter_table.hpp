@@ -22,6 +22,7 @@ class TextReader {
 public:
     explicit TextReader(std::string_view text) : rest_(text) {}
     [[nodiscard]] bool done() const { return rest_.empty(); }
+    [[nodiscard]] std::string_view rest() const { return rest_; }
     bool take(std::string_view word);
     /// A number of at most kLargestNumber.
     bool take_number(int& value);
@@ -49,7 +50,8 @@ struct ConfigParameter {
     std::string_view expected;  ///< of a value, for errors
     bool (*read)(TextReader&, Config&);
     std::string (*write)(const Config&);
-    std::string_view omitted_default{};  ///< the value that a kernel's name leaves out, token and all; empty: none
+    /// Published: the value that a kernel's name leaves out, token and all, and that never changes; empty: none.
+    std::string_view omitted_default{};
 };
 
 /// The text of every parameter by name.
@@ -58,6 +60,16 @@ template <typename Config>
     ParameterMap map;
     for (const ConfigParameter<Config>& row : table) map.emplace(row.name, row.write(config));
     return map;
+}
+
+/// The same in the table's order: "block=128x128x32,warp=64x64,..."
+template <typename Config>
+[[nodiscard]] std::string parameters_text_by_table(std::span<const ConfigParameter<Config>> table,
+                                                   const Config& config) {
+    std::string text;
+    for (const ConfigParameter<Config>& row : table)
+        text += fmt::format("{}{}={}", text.empty() ? "" : ",", row.name, row.write(config));
+    return text;
 }
 
 /// Sets the named parameters. Throws ConfigError with every unknown name (the nearest offered) and malformed value.
@@ -99,6 +111,43 @@ template <typename Config>
     return name;
 }
 
+/// What stands for a parameter in a name, for errors: "warp<M>x<N>", "stages<a number>".
+template <typename Config>
+[[nodiscard]] std::string token_text(const ConfigParameter<Config>& row) {
+    const bool framed = row.expected.starts_with('<');
+    return fmt::format("{}{}{}{}", row.token, framed ? "" : "<", row.expected, framed ? "" : ">");
+}
+
+/// All of them in order; in brackets what a name may leave out.
+template <typename Config>
+[[nodiscard]] std::string tokens_text(std::span<const ConfigParameter<Config>> table) {
+    std::string text;
+    for (const ConfigParameter<Config>& row : table)
+        text += fmt::format(fmt::runtime(row.omitted_default.empty() ? "{}{}" : "{}[{}]"), text.empty() ? "" : ", ",
+                            token_text(row));
+    return text;
+}
+
+template <typename Config>
+[[nodiscard]] bool read_value(const ConfigParameter<Config>& row, const std::string& value, Config& config) {
+    TextReader reader(value);
+    return row.read(reader, config) && reader.done();
+}
+
+/// The value behind a row's token; empty where the token is another's.
+template <typename Config>
+[[nodiscard]] std::string value_in_token(const ConfigParameter<Config>& row, std::string_view token) {
+    return token.starts_with(row.token) ? value_from_name(token.substr(row.token.size())) : std::string();
+}
+
+/// Whether a token of a name is of a row: by what it begins with, or where values stand alone by being one.
+template <typename Config>
+[[nodiscard]] bool is_token_of(const ConfigParameter<Config>& row, std::string_view token) {
+    Config any;
+    return !token.empty() && token.starts_with(row.token) &&
+           (!row.token.empty() || read_value(row, value_from_name(token), any));
+}
+
 /// Reads what config_name_by_table wrote. Throws ConfigError naming the token and what was expected there.
 template <typename Config>
 [[nodiscard]] Config parse_config_name_by_table(std::span<const ConfigParameter<Config>> table, std::string_view name) {
@@ -107,17 +156,15 @@ template <typename Config>
     for (const ConfigParameter<Config>& row : table) {
         TextReader ahead = rest;
         const std::string_view token = ahead.take_token();
-        const bool named = token.starts_with(row.token);
-        if (!named && !row.omitted_default.empty()) continue;
-        rest = ahead;
-        const std::string value = value_from_name(named ? token.substr(row.token.size()) : std::string_view{});
-        TextReader reader(value);
-        if (!named || !row.read(reader, config) || !reader.done())
-            throw ConfigError("kernel name", {fmt::format("'{}' stands where {}<{}> is expected",
-                                                          token.empty() ? "nothing" : token, row.token, row.expected)});
+        const bool omitted = !row.omitted_default.empty() && !is_token_of(row, token);
+        if (!omitted) rest = ahead;
+        if (!read_value(row, omitted ? std::string(row.omitted_default) : value_in_token(row, token), config))
+            throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected",
+                                                          token.empty() ? "nothing" : token, token_text(row))});
     }
     if (!rest.done())
-        throw ConfigError("kernel name", {fmt::format("'{}' follows the last token of the config", rest.take_token())});
+        throw ConfigError("kernel name", {fmt::format("'{}' is no token that may stand there; in this order: {}",
+                                                      rest.take_token(), tokens_text(table))});
     return config;
 }
 

@@ -14,7 +14,7 @@ namespace jitgemm {
 ///     struct SimtNaive {
 ///         using Config = SimtNaiveConfig;
 ///         static constexpr std::string_view kName, kSummary, kTemplateFile;
-///         static std::span<const ConfigParameter<Config>> parameters();
+///         static std::span<const ConfigParameter<Config>> parameter_table();
 ///         static SimtTiling tiling(const Config&);
 ///         static std::vector<Config> candidates(const GemmSpec&);
 ///     };
@@ -44,18 +44,7 @@ struct SimtFamily {
         return simt_cost(spec, Description::tiling(config), gpu);
     }
 
-    static std::string config_name(const GemmSignature&, const Config& config) {
-        return config_name_by_table(Description::parameters(), config);
-    }
-    static Config parse_config_name(std::string_view name) {
-        return parse_config_name_by_table(Description::parameters(), name);
-    }
-    static ParameterMap parameters(const Config& config) {
-        return parameters_by_table(Description::parameters(), config);
-    }
-    static Config with_parameters(const Config& config, const ParameterMap& parameters) {
-        return with_parameters_by_table(kName, Description::parameters(), config, parameters);
-    }
+    static std::span<const ConfigParameter<Config>> parameter_table() { return Description::parameter_table(); }
 
     static RenderInput render_input(const GemmSignature& signature, const Config& config) {
         return simt_render_input(signature, Description::tiling(config));

@@ -8,13 +8,13 @@ namespace jitgemm {
 
 /// `block`, m by n.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtBlock2d{"block", "block", "<M>x<N>",
+inline constexpr ConfigParameter<Config> kSimtBlock2d{"block", "", "<M>x<N>",
                                                       [](TextReader& r, Config& c) { return r.take_shape_2d(c.block); },
                                                       [](const Config& c) { return shape_text_2d(c.block); }};
 
 /// `block`, m by n by k.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtBlock3d{"block", "block", "<M>x<N>x<K>",
+inline constexpr ConfigParameter<Config> kSimtBlock3d{"block", "", "<M>x<N>x<K>",
                                                       [](TextReader& r, Config& c) { return r.take_shape(c.block); },
                                                       [](const Config& c) { return shape_text(c.block); }};
 
@@ -26,8 +26,11 @@ inline constexpr ConfigParameter<Config> kSimtTile{"tile", "tile", "<M>x<N>",
 
 /// `grid`: the most blocks of a grid-stride kernel.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtGrid{"grid", "grid", "a number of blocks, or 0 for one a block tile",
+inline constexpr ConfigParameter<Config> kSimtGrid{"grid",
+                                                   "grid",
+                                                   "a number of blocks, or 0 for one a block tile",
                                                    [](TextReader& r, Config& c) { return r.take_number(c.grid); },
-                                                   [](const Config& c) { return std::to_string(c.grid); }};
+                                                   [](const Config& c) { return std::to_string(c.grid); },
+                                                   "1024"};
 
 }  // namespace jitgemm

@@ -92,10 +92,10 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
-    anatomy.wave = c.wave;
-    anatomy.cut_tiles = cut_tiles(spec, c.block, c.wave);
+    anatomy.wave = c.blocks_per_wave;
+    anatomy.cut_tiles = cut_tiles(spec, c.block, c.blocks_per_wave);
     anatomy.raster_group = c.group;
-    anatomy.needs_whole_tiles = !c.edges;
+    anatomy.needs_whole_tiles = !c.predicated;
     anatomy.k_run = c.k_lanes;
     anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kFloatBytes;
     anatomy.pipeline_bytes = g.shared_bytes;

@@ -21,16 +21,16 @@ struct SimtHierarchicalConfig {
     CopyPath copy = CopyPath::async;
     bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
     UpdateOrder order = UpdateOrder::left;
-    int k_lanes = 4;    ///< of an operand that is transposed on its way: k that a warp copies at once
-    int slices = 8;     ///< values of k over which the copies of a k-tile are spread
-    bool edges = true;  ///< the problem may end within a block tile: copies ask for bounds
-    int resident = 1;   ///< blocks an SM shall hold at once: bounds the registers of a thread
+    int k_lanes = 4;            ///< of an operand that is transposed on its way: k that a warp copies at once
+    int copy_slices = 8;        ///< values of k over which the copies of a k-tile are spread
+    bool predicated = true;     ///< the problem may end within a block tile: copies ask for bounds
+    int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;    ///< strip width in tiles; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
     /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
     /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts a tile); 0: none is cut.
-    int wave = 0;
+    int blocks_per_wave = 0;
 
     friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;
 };

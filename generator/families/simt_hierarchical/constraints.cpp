@@ -47,36 +47,38 @@ void check_pipeline(Reasons& reasons, const GemmSpec& spec, const Config& c) {
         reasons.push_back(fmt::format("double_buffer needs an even block_tile.k, not {}", c.block.k));
     check_range(reasons, "stages", c.stages, kMinStages, kMaxStages);
     check_range(reasons, "split_k", c.split_k, 1, kMaxSplits);
-    check_range(reasons, "resident", c.resident, 1, kMaxResident);
-    check_range(reasons, "slices", c.slices, 1, c.double_buffer ? c.block.k - 1 : c.block.k);
+    check_range(reasons, "min_blocks_per_sm", c.min_blocks_per_sm, 1, kMaxResident);
+    check_range(reasons, "copy_slices", c.copy_slices, 1, c.double_buffer ? c.block.k - 1 : c.block.k);
     if (c.copy == CopyPath::async && spec.a != DataType::f32)
         reasons.push_back(fmt::format("copy = async leaves {} unconverted: registers it must be", to_string(spec.a)));
 }
 
 void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, int tile) {
     if (tile > 0 && extent % tile != 0)
-        reasons.push_back(fmt::format("edges = 0 leaves {} = {} unchecked: not a multiple of the block tile's {}", name,
-                                      extent, tile));
+        reasons.push_back(fmt::format("predicated = 0 leaves {} = {} unchecked: not a multiple of the block tile's {}",
+                                      name, extent, tile));
 }
 
 /// Without checks of edges, every block tile lies in the matrices as a whole.
 void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    if (c.edges) return;
+    if (c.predicated) return;
     check_extent(reasons, "m", spec.m, c.block.m);
     check_extent(reasons, "n", spec.n, c.block.n);
     check_extent(reasons, "k", spec.k, c.block.k);
 }
 
 void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
-    check_range(reasons, "wave", c.wave, 0, kMaxWave);
-    if (c.wave <= 0 || c.block.m <= 0 || c.block.n <= 0) return;
+    check_range(reasons, "blocks_per_wave", c.blocks_per_wave, 0, kMaxWave);
+    if (c.blocks_per_wave <= 0 || c.block.m <= 0 || c.block.n <= 0) return;
     if (c.split_k > 1)
-        reasons.push_back(fmt::format("wave = {} cuts tiles that split_k = {} splits", c.wave, c.split_k));
+        reasons.push_back(
+            fmt::format("blocks_per_wave = {} cuts tiles that split_k = {} splits", c.blocks_per_wave, c.split_k));
     if (spec.d != DataType::f32)
-        reasons.push_back(fmt::format("wave = {} adds the rests of cut tiles to D, which must be f32, not {}", c.wave,
-                                      to_string(spec.d)));
-    if (cut_tiles(spec, c.block, c.wave) == 0)
-        reasons.push_back(fmt::format("wave = {}: {} tiles leave none over to cut", c.wave,
+        reasons.push_back(
+            fmt::format("blocks_per_wave = {} adds the rests of cut tiles to D, which must be f32, not {}",
+                        c.blocks_per_wave, to_string(spec.d)));
+    if (cut_tiles(spec, c.block, c.blocks_per_wave) == 0)
+        reasons.push_back(fmt::format("blocks_per_wave = {}: {} tiles leave none over to cut", c.blocks_per_wave,
                                       block_count({c.block.m, c.block.n, 1}, spec)));
 }
 
@@ -103,13 +105,13 @@ void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGe
         reasons.push_back(fmt::format(
             "about {} registers per thread ({} sums, {} fragments, {} staging), the most is {}", g.registers(),
             g.accumulator_registers, g.fragment_registers, g.staging_registers, arch.max_registers_per_thread));
-    const std::int64_t all = std::int64_t{g.registers()} * g.threads * c.resident;
+    const std::int64_t all = std::int64_t{g.registers()} * g.threads * c.min_blocks_per_sm;
     if (all > arch.registers_per_sm)
         reasons.push_back(fmt::format("about {} registers x {} threads x {} resident blocks exceed the {} of an SM",
-                                      g.registers(), g.threads, c.resident, arch.registers_per_sm));
-    if (std::int64_t{g.threads} * c.resident > arch.max_threads_per_sm)
-        reasons.push_back(fmt::format("{} threads x {} resident blocks exceed the {} of an SM", g.threads, c.resident,
-                                      arch.max_threads_per_sm));
+                                      g.registers(), g.threads, c.min_blocks_per_sm, arch.registers_per_sm));
+    if (std::int64_t{g.threads} * c.min_blocks_per_sm > arch.max_threads_per_sm)
+        reasons.push_back(fmt::format("{} threads x {} resident blocks exceed the {} of an SM", g.threads,
+                                      c.min_blocks_per_sm, arch.max_threads_per_sm));
 }
 
 }  // namespace
@@ -134,7 +136,7 @@ Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchica
     check_resources(reasons, c, g, arch);
     check_wave(reasons, spec, c);
     check_grid(reasons, spec,
-               {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = std::max(c.wave, 0)});
+               {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = std::max(c.blocks_per_wave, 0)});
     return reasons;
 }
 

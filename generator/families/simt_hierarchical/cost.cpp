@@ -44,8 +44,8 @@ Config config_of(const Tile& tile, const GemmSpec& spec) {
     config.block = {tile.block_m, tile.block_n, 16};
     config.warp = {tile.warp_m, tile.warp_n, 16};
     config.thread = {tile.thread_m, tile.thread_n, 1};
-    config.slices = tile.slices;
-    config.resident = tile.resident;
+    config.copy_slices = tile.slices;
+    config.min_blocks_per_sm = tile.resident;
     if (spec.a != DataType::f32) {
         config.copy = CopyPath::registers;
         config.stages = 2;
@@ -76,8 +76,8 @@ bool has_no_edges(const GemmSpec& spec, const TileShape& block) {
 bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
     if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
     const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
-    return kFewestCut * tiles > config.wave && tiles < kMostCutWaves * config.wave &&
-           cut_tiles(spec, config.block, config.wave) > 0;
+    return kFewestCut * tiles > config.blocks_per_wave && tiles < kMostCutWaves * config.blocks_per_wave &&
+           cut_tiles(spec, config.block, config.blocks_per_wave) > 0;
 }
 
 /// Every way in which blocks may share the K of tiles.
@@ -88,14 +88,14 @@ void add_shares_of_k(std::vector<SimtHierarchicalConfig>& candidates, const Gemm
         if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
     }
     config.split_k = 1;
-    config.wave = gpu.sm_count * config.resident;
+    config.blocks_per_wave = gpu.sm_count * config.min_blocks_per_sm;
     if (cutting_may_pay(spec, config)) candidates.push_back({config});
 }
 
 void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
                   const Tile& tile) {
     Config config = config_of(tile, spec);
-    config.edges = !has_no_edges(spec, config.block);
+    config.predicated = !has_no_edges(spec, config.block);
     const bool transposes = order_a(spec.layout) == Order::row || order_b(spec.layout) == Order::column;
     for (const int k_lanes : kKLanes) {
         config.k_lanes = k_lanes;
@@ -157,8 +157,9 @@ constexpr Variant kFastest[] = {{GemmLayout::tn, false, false, 128, 14, 8, Updat
 double variant_slowdown(GemmLayout layout, const Config& c) {
     if (!is_full_tile(c)) return 1;
     const auto is_this = [&](const Variant& v) {
-        return v.layout == layout && v.edges == c.edges && v.cuts == (c.wave > 0) && v.block_m == c.block.m &&
-               v.slices == c.slices && v.order == c.order && (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
+        return v.layout == layout && v.edges == c.predicated && v.cuts == (c.blocks_per_wave > 0) &&
+               v.block_m == c.block.m && v.slices == c.copy_slices && v.order == c.order &&
+               (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
     };
     return std::any_of(std::begin(kFastest), std::end(kFastest), is_this) ? 1 : kOtherVariant;
 }
@@ -190,12 +191,12 @@ double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, int res
 /// (templates/cut_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
 void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, const GpuModel& gpu,
                    double last_wave_us) {
-    const auto cut = static_cast<double>(cut_tiles(spec, c.block, c.wave));
-    const bool fits = c.wave == gpu.sm_count * cost.blocks_per_sm;
-    const double saved_us = fits ? last_wave_us / (std::ceil(cut / (c.wave - cut)) + 1) : 0;
+    const auto cut = static_cast<double>(cut_tiles(spec, c.block, c.blocks_per_wave));
+    const bool fits = c.blocks_per_wave == gpu.sm_count * cost.blocks_per_sm;
+    const double saved_us = fits ? last_wave_us / (std::ceil(cut / (c.blocks_per_wave - cut)) + 1) : 0;
     cost.math_us -= saved_us;
     cost.tail_us = std::max(0.0, cost.tail_us - saved_us);
-    cost.overhead_us += kReduceUs + kRestUsPerByte * static_cast<double>(rests_bytes(spec, c.block, c.wave));
+    cost.overhead_us += kReduceUs + kRestUsPerByte * static_cast<double>(rests_bytes(spec, c.block, c.blocks_per_wave));
 }
 
 }  // namespace
@@ -236,7 +237,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
-    if (c.wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
+    if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

@@ -17,20 +17,20 @@ std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
                           "thread tile: the part of the warp tile a thread computes, in 4x4 pieces");
     text += constant_line("kThreadN", c.thread.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way");
-    text += constant_line("kSlices", c.slices, "values of k over which the copies of a k-tile are spread");
+    text += constant_line("kCopySlices", c.copy_slices, "values of k over which the copies of a k-tile are spread");
     if (g.a.transposed || g.b.transposed)
         text += constant_line("kKLanes", c.k_lanes, "values of k that a warp copies at once when it transposes");
     if (!g.a.transposed) text += constant_line("kVectorA", g.a.vector, "elements of A a thread copies at once");
     if (!g.b.transposed) text += constant_line("kVectorB", g.b.vector, "elements of B a thread copies at once");
     text += constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once");
     text += group_line(c.rasterization, c.group);
-    text +=
-        constant_line("kResidentBlocks", c.resident, "blocks an SM shall hold at once: bounds a thread's registers");
+    text += constant_line("kMinBlocksPerSm", c.min_blocks_per_sm,
+                          "blocks an SM shall hold at once: bounds a thread's registers");
     if (c.split_k > 1) text += constant_line("kSplitK", c.split_k, "blocks that share the K of one tile");
-    if (c.wave > 0)
-        text +=
-            constant_line("kWave", c.wave, "blocks that run at once: tiles left over from whole waves are cut in two");
-    if (c.split_k > 1 || c.wave > 0)
+    if (c.blocks_per_wave > 0)
+        text += constant_line("kWave", c.blocks_per_wave,
+                              "blocks that run at once: tiles left over from whole waves are cut in two");
+    if (c.split_k > 1 || c.blocks_per_wave > 0)
         text += constant_line("kReduceThreads", kReduceThreads, "threads of a block that adds partial sums");
     return text;
 }
@@ -61,20 +61,20 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
                     {"GEMM_THREAD_M", c.thread.m},
                     {"GEMM_THREAD_N", c.thread.n},
                     {"GEMM_STAGES", c.stages},
-                    {"GEMM_SLICES", c.slices},
+                    {"GEMM_COPY_SLICES", c.copy_slices},
                     {"GEMM_K_LANES", c.k_lanes},
-                    {"GEMM_EDGES", c.edges},
+                    {"GEMM_PREDICATED", c.predicated},
                     {"GEMM_UPDATE_ORDER", static_cast<int>(c.order)},
-                    {"GEMM_RESIDENT_BLOCKS", c.resident},
+                    {"GEMM_MIN_BLOCKS_PER_SM", c.min_blocks_per_sm},
                     {"GEMM_COPY_ASYNC", c.copy == CopyPath::async},
                     {"GEMM_DOUBLE_BUFFER", c.double_buffer},
                     {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
                     {"GEMM_GROUP", c.group},
                     {"GEMM_SPLIT_K", c.split_k},
                     {"GEMM_SPLIT_CLUSTER", 0},
-                    {"GEMM_WAVE", c.wave},
+                    {"GEMM_WAVE", c.blocks_per_wave},
                     {"GEMM_PARTIAL_SUMS", split},
-                    {"GEMM_WORKSPACE", split || c.wave > 0},
+                    {"GEMM_WORKSPACE", split || c.blocks_per_wave > 0},
                     {"GEMM_PACK_A", 0},
                     {"GEMM_PACK_B", 0},
                     {"GEMM_A_K_MAJOR", g.a.transposed},
@@ -101,15 +101,16 @@ std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const
     gemm.function = "gemm";
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = c.wave};
-    gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1 || c.wave > 0);
+    gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = c.blocks_per_wave};
+    gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1 || c.blocks_per_wave > 0);
     if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
-    if (c.wave > 0) return {gemm, add_rests_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.wave)};
+    if (c.blocks_per_wave > 0)
+        return {gemm, add_rests_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.blocks_per_wave)};
     return {gemm};
 }
 
 std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
-    return c.wave > 0 ? rests_bytes(spec, c.block, c.wave) : partial_sum_bytes(spec, c.split_k);
+    return c.blocks_per_wave > 0 ? rests_bytes(spec, c.block, c.blocks_per_wave) : partial_sum_bytes(spec, c.split_k);
 }
 
 }  // namespace jitgemm

@@ -12,7 +12,7 @@ struct SimtLongKConfig {
     int block_k = 128;          ///< of K that a block holds in a stage
     int warps = 8;              ///< of a block
     int stages = 3;             ///< k-tiles in shared memory: one in use, the others on their way
-    int resident = 1;           ///< blocks an SM shall hold at once: bounds the registers of a thread
+    int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
     int split_k = 132;          ///< blocks that share the K of one tile
 
     [[nodiscard]] TileShape block() const { return {thread.m * lanes.m, thread.n * lanes.n, block_k}; }

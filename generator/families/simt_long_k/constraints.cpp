@@ -42,7 +42,7 @@ void check_share_of_k(Reasons& reasons, const SimtLongKConfig& c) {
     check_range(reasons, "warps", c.warps, 1, kLongKMaxWarps);
     check_range(reasons, "block_k", c.block_k, kLongKQuad, kLongKMaxBlockK);
     check_range(reasons, "stages", c.stages, 2, kLongKMaxStages);
-    check_range(reasons, "resident", c.resident, 1, kLongKMaxResident);
+    check_range(reasons, "min_blocks_per_sm", c.min_blocks_per_sm, 1, kLongKMaxResident);
     check_range(reasons, "split_k", c.split_k, 1, kLongKMaxSplits);
     check_divides(reasons, "block_k", c.block_k, "the four k of every lane and warp along K",
                   bounded_product(kLongKQuad, c.warps, c.lanes.k));
@@ -58,18 +58,18 @@ void check_limits(Reasons& reasons, const SimtLongKConfig& c, const SimtLongKGeo
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory, {} has {}", g.shared_bytes, arch.name,
                                       arch.shared_bytes_per_block));
-    if (c.resident * (g.shared_bytes + arch.shared_reserved_per_block) > arch.shared_bytes_per_sm)
+    if (c.min_blocks_per_sm * (g.shared_bytes + arch.shared_reserved_per_block) > arch.shared_bytes_per_sm)
         reasons.push_back(fmt::format("{} bytes of shared memory x {} resident blocks exceed the {} of an SM",
-                                      g.shared_bytes, c.resident, arch.shared_bytes_per_sm));
-    const std::int64_t registers = std::int64_t{g.registers()} * g.threads * c.resident;
+                                      g.shared_bytes, c.min_blocks_per_sm, arch.shared_bytes_per_sm));
+    const std::int64_t registers = std::int64_t{g.registers()} * g.threads * c.min_blocks_per_sm;
     if (g.registers() > arch.max_registers_per_thread || registers > arch.registers_per_sm)
-        reasons.push_back(
-            fmt::format("about {} registers x {} threads x {} resident blocks exceed the {} of a thread "
-                        "or the {} of an SM",
-                        g.registers(), g.threads, c.resident, arch.max_registers_per_thread, arch.registers_per_sm));
-    if (std::int64_t{g.threads} * c.resident > arch.max_threads_per_sm)
-        reasons.push_back(fmt::format("{} threads x {} resident blocks exceed the {} of an SM", g.threads, c.resident,
-                                      arch.max_threads_per_sm));
+        reasons.push_back(fmt::format(
+            "about {} registers x {} threads x {} resident blocks exceed the {} of a thread "
+            "or the {} of an SM",
+            g.registers(), g.threads, c.min_blocks_per_sm, arch.max_registers_per_thread, arch.registers_per_sm));
+    if (std::int64_t{g.threads} * c.min_blocks_per_sm > arch.max_threads_per_sm)
+        reasons.push_back(fmt::format("{} threads x {} resident blocks exceed the {} of an SM", g.threads,
+                                      c.min_blocks_per_sm, arch.max_threads_per_sm));
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ std::set<int> thread_extents(std::int64_t extent, int lanes, bool k_major) {
 int stages_for(SimtLongKConfig config, const GemmSignature& problem, const Arch& arch) {
     config.stages = 1;
     const std::int64_t stage = std::max<std::int64_t>(geometry(problem, config).pipeline_bytes, 1);
-    const std::int64_t room = arch.shared_bytes_per_sm / config.resident - arch.shared_reserved_per_block;
+    const std::int64_t room = arch.shared_bytes_per_sm / config.min_blocks_per_sm - arch.shared_reserved_per_block;
     const std::int64_t fitting = std::min<std::int64_t>(room, arch.shared_bytes_per_block) / stage;
-    const std::int64_t wanted = 1 + (kInFlightBytes / config.resident + stage - 1) / stage;
+    const std::int64_t wanted = 1 + (kInFlightBytes / config.min_blocks_per_sm + stage - 1) / stage;
     return static_cast<int>(
         std::min<std::int64_t>({fitting, std::max<std::int64_t>(wanted, kSmallestDeepPipeline), kDeepestPipeline}));
 }
@@ -49,7 +49,7 @@ std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, co
     const std::int64_t tiles = block_count({.tile_m = config.block().m, .tile_n = config.block().n}, spec);
     const std::int64_t k_tiles = (spec.k + config.block_k - 1) / config.block_k;
     const std::int64_t most =
-        std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.resident / tiles, 1, k_tiles);
+        std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.min_blocks_per_sm / tiles, 1, k_tiles);
     const std::int64_t rounds = (k_tiles + most - 1) / most;
     return {static_cast<int>(most), static_cast<int>((k_tiles + rounds - 1) / rounds)};
 }
@@ -62,7 +62,7 @@ void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, 
         const int stage_bytes = 4 * (config.block().m + config.block().n) * config.block_k;
         const bool is_small = stage_bytes < kLeastStageBytes && 2 * config.block_k <= kLongestBlockK;
         if (is_small) continue;
-        if (stage_bytes * config.resident > kMostStageBytes) break;
+        if (stage_bytes * config.min_blocks_per_sm > kMostStageBytes) break;
         config.stages = stages_for(config, problem, *gpu.arch);
         if (config.stages < 2) break;
         for (const int splits : splits_for(spec, config, gpu)) {
@@ -81,7 +81,8 @@ void add_shapes(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, 
             if (thread_m * thread_n > kMostThreadSums) continue;
             config.thread = {thread_m, thread_n, 1};
             for (config.warps = 4; config.warps <= kMostWarps; config.warps *= 2)
-                for (config.resident = 1; config.resident <= kMostResident; ++config.resident)
+                for (config.min_blocks_per_sm = 1; config.min_blocks_per_sm <= kMostResident;
+                     ++config.min_blocks_per_sm)
                     add_depths(candidates, spec, gpu, config);
         }
 }
@@ -148,7 +149,7 @@ bool is_in_range(const SimtLongKConfig& c) {
     constexpr int kAnyCount = 4096;
     return within(c.thread.m, kMostThreadElements) && within(c.thread.n, kMostThreadElements) &&
            within(c.lanes.m, kWarpLanes) && within(c.lanes.n, kWarpLanes) && within(c.lanes.k, kWarpLanes) &&
-           within(c.warps, kWarpLanes) && within(c.stages, kAnyCount) && within(c.resident, kWarpLanes) &&
+           within(c.warps, kWarpLanes) && within(c.stages, kAnyCount) && within(c.min_blocks_per_sm, kWarpLanes) &&
            within(c.block_k, kAnyCount) && within(c.split_k, kAnyCount);
 }
 
@@ -158,7 +159,7 @@ double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, c
     constexpr int kUnit = 8;  // in which registers are handed out
     const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
                           2 * std::max(c.thread.m, c.thread.n) + 1.5 * (g.a.copies + g.b.copies) + 40;
-    const int left = arch.registers_per_sm / (g.threads * c.resident) / kUnit * kUnit;
+    const int left = arch.registers_per_sm / (g.threads * c.min_blocks_per_sm) / kUnit * kUnit;
     return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
 }
 
@@ -187,7 +188,7 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, con
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
     const SimtLongKGeometry g = geometry(signature(spec), c);
-    cost.blocks_per_sm = std::min(occupancy(g, *gpu.arch).blocks(), c.resident);
+    cost.blocks_per_sm = std::min(occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks =

@@ -6,7 +6,7 @@
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
-#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/simt_long_k/config.hpp"
 
 #include <cstdint>
@@ -34,10 +34,7 @@ struct SimtLongK {
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
-    [[nodiscard]] static std::string config_name(const GemmSignature& signature, const Config& config);
-    [[nodiscard]] static Config parse_config_name(std::string_view name);
-    [[nodiscard]] static ParameterMap parameters(const Config& config);
-    [[nodiscard]] static Config with_parameters(const Config& config, const ParameterMap& parameters);
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);

@@ -17,27 +17,15 @@ constexpr std::array<ConfigParameter<SimtLongKConfig>, 7> kLongKParameters{{
      [](const SimtLongKConfig& c) { return std::to_string(c.warps); }},
     {"stages", "stages", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.stages); },
      [](const SimtLongKConfig& c) { return std::to_string(c.stages); }},
-    {"resident", "res", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.resident); },
-     [](const SimtLongKConfig& c) { return std::to_string(c.resident); }},
+    {"min_blocks_per_sm", "occ", "a number",
+     [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.min_blocks_per_sm); },
+     [](const SimtLongKConfig& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
     {"split_k", "split", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.split_k); },
      [](const SimtLongKConfig& c) { return std::to_string(c.split_k); }},
 }};
-constexpr std::span<const ConfigParameter<SimtLongKConfig>> kLongKTable = kLongKParameters;
 
 }  // namespace
 
-std::string SimtLongK::config_name(const GemmSignature&, const SimtLongKConfig& config) {
-    return config_name_by_table(kLongKTable, config);
-}
-
-SimtLongKConfig SimtLongK::parse_config_name(std::string_view name) {
-    return parse_config_name_by_table(kLongKTable, name);
-}
-
-ParameterMap SimtLongK::parameters(const SimtLongKConfig& config) { return parameters_by_table(kLongKTable, config); }
-
-SimtLongKConfig SimtLongK::with_parameters(const SimtLongKConfig& config, const ParameterMap& parameters) {
-    return with_parameters_by_table("simt_long_k", kLongKTable, config, parameters);
-}
+std::span<const ConfigParameter<SimtLongKConfig>> SimtLongK::parameter_table() { return kLongKParameters; }
 
 }  // namespace jitgemm

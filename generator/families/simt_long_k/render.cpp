@@ -30,7 +30,7 @@ std::vector<LongKConstant> long_k_constants(const SimtLongKConfig& c, const Simt
         {"GEMM_WARPS", "kWarps", c.warps, "warps of a block: they share out the k of a k-tile"},
         {"GEMM_STAGES", "kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way"},
         {"GEMM_SPLIT_K", "kSplitK", c.split_k, "blocks that share the K of one tile"},
-        {"GEMM_RESIDENT_BLOCKS", "kResidentBlocks", c.resident,
+        {"GEMM_MIN_BLOCKS_PER_SM", "kMinBlocksPerSm", c.min_blocks_per_sm,
          "blocks an SM shall hold at once: bounds a thread's registers"},
         {"GEMM_VECTOR_A", "kVectorA", g.a.vector, "elements of A a thread copies at once"},
         {"GEMM_VECTOR_B", "kVectorB", g.b.vector, "elements of B a thread copies at once"},

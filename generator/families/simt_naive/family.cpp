@@ -11,12 +11,12 @@ constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kNaiveParameters{{
     kSimtBlock2d<SimtNaiveConfig>,
     {"coalesced", "coalesced", "0, 1, false or true",
      [](TextReader& r, SimtNaiveConfig& c) { return r.take_flag(c.coalesced); },
-     [](const SimtNaiveConfig& c) { return flag_text(c.coalesced); }},
+     [](const SimtNaiveConfig& c) { return flag_text(c.coalesced); }, "1"},
 }};
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameters() { return kNaiveParameters; }
+std::span<const ConfigParameter<SimtNaiveConfig>> SimtNaive::parameter_table() { return kNaiveParameters; }
 
 SimtTiling SimtNaive::tiling(const Config& config) {
     SimtTiling tiling;

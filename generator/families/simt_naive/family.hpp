@@ -15,7 +15,7 @@ struct SimtNaive {
     static constexpr std::string_view kTemplateFile = "simt_naive.cu";
 
     /// block, coalesced
-    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static SimtTiling tiling(const Config& config);
     [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
 };

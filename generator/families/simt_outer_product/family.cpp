@@ -13,7 +13,7 @@ constexpr std::array kOuterProductParameters{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtOuterProductConfig>> SimtOuterProduct::parameters() {
+std::span<const ConfigParameter<SimtOuterProductConfig>> SimtOuterProduct::parameter_table() {
     return kOuterProductParameters;
 }
 

@@ -20,7 +20,7 @@ constexpr std::array kOuterProductTile2dParameters{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtOuterProductTile2dConfig>> SimtOuterProductTile2d::parameters() {
+std::span<const ConfigParameter<SimtOuterProductTile2dConfig>> SimtOuterProductTile2d::parameter_table() {
     return kOuterProductTile2dParameters;
 }
 

@@ -15,7 +15,7 @@ struct SimtOuterProductTile2d {
     static constexpr std::string_view kTemplateFile = "simt_outer_product_tile2d.cu";
 
     /// block, tile, grid
-    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static SimtTiling tiling(const Config& config);
     [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
 };

@@ -18,7 +18,7 @@ constexpr std::array kTile2dParameters{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtTile2dConfig>> SimtTile2d::parameters() { return kTile2dParameters; }
+std::span<const ConfigParameter<SimtTile2dConfig>> SimtTile2d::parameter_table() { return kTile2dParameters; }
 
 SimtTiling SimtTile2d::tiling(const Config& config) {
     SimtTiling tiling;

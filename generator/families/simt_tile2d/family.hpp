@@ -15,7 +15,7 @@ struct SimtTile2d {
     static constexpr std::string_view kTemplateFile = "simt_tile2d.cu";
 
     /// block, tile, grid
-    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static SimtTiling tiling(const Config& config);
     [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
 };

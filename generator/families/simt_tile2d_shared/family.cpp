@@ -27,7 +27,7 @@ constexpr std::array kTile2dSharedParameters{
 
 }  // namespace
 
-std::span<const ConfigParameter<SimtTile2dSharedConfig>> SimtTile2dShared::parameters() {
+std::span<const ConfigParameter<SimtTile2dSharedConfig>> SimtTile2dShared::parameter_table() {
     return kTile2dSharedParameters;
 }
 

@@ -15,7 +15,7 @@ struct SimtTile2dShared {
     static constexpr std::string_view kTemplateFile = "simt_tile2d_shared.cu";
 
     /// block, panel_k, grid
-    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameters();
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     [[nodiscard]] static SimtTiling tiling(const Config& config);
     [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec);
 };

@@ -6,7 +6,7 @@
 #include "generator/base/renderer.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
-#include "generator/families/shared/parameter_map.hpp"
+#include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/wmma_multistage/config.hpp"
 
 #include <cstdint>
@@ -40,14 +40,9 @@ struct WmmaMultistage {
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
-    /// "block256x128x32_warp64x64_mma16x16x16_stages3_pad8_async1_cg_l2-128_db1_raster-zigzag_group16"
-    [[nodiscard]] static std::string config_name(const GemmSignature& signature, const Config& config);
-    /// Throws ConfigError naming the token and what was expected there.
-    [[nodiscard]] static Config parse_config_name(std::string_view name);
-    /// block, warp, mma, stages, padding, async, cache, l2_prefetch, double_buffer, rasterization, group
-    [[nodiscard]] static ParameterMap parameters(const Config& config);
-    /// Throws ConfigError with every reason. A rasterization given without a group gets the group it needs.
-    [[nodiscard]] static Config with_parameters(const Config& config, const ParameterMap& parameters);
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
+    /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
+    static void settle(Config& config, const ParameterMap& given);
     /// GEMM_* values, params.cuh, wmma_atom.cuh and cp_async.inl of a kernel.
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// One kernel, no workspace.

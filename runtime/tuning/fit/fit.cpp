@@ -1,6 +1,6 @@
 #include "runtime/tuning/fit/fit.hpp"
 
-#include "generator/families/kernel_config.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/families/mma_multistage/cost.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/fit/least_squares.hpp"

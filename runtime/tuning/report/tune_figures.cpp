@@ -1,6 +1,6 @@
 #include "runtime/tuning/report/tune_figures.hpp"
 
-#include "generator/families/kernel_config.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/search/search.hpp"
 #include "runtime/tuning/search/services.hpp"

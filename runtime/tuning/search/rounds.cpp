@@ -1,4 +1,5 @@
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/search/search.hpp"
 #include "runtime/tuning/search/services.hpp"

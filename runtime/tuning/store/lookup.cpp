@@ -1,5 +1,6 @@
 #include "runtime/tuning/store/lookup.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/device_facts.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/tuning/store/wisdom.hpp"
 
-#include "generator/families/kernel_config.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/output_file.hpp"
 #include "runtime/tuning/store/record_json.hpp"

@@ -1,5 +1,6 @@
 #include "runtime/tuning/workers/named_kernel.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 
 namespace jitgemm::tuning {

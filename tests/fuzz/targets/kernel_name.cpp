@@ -1,3 +1,4 @@
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/fuzz/fuzz_targets.hpp"

@@ -1,6 +1,7 @@
 #include "tests/support/fake_worker/fake_script.hpp"
 
 #include "generator/base/renderer.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/hash.hpp"

@@ -1,0 +1,187 @@
+#include "generator/families/kernel_name.hpp"
+
+#include "generator/base/nearest_name.hpp"
+#include "generator/families/family.hpp"
+#include "generator/families/shared/parameter_table.hpp"
+#include "jitgemm/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <type_traits>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};
+constexpr std::string_view kAlign = "_align";
+constexpr int kUsualAlignment = 16;
+
+std::vector<std::string_view> type_names() {
+    std::vector<std::string_view> names;
+    for (const DataTypeInfo& row : data_type_table()) names.push_back(row.name);
+    return names;
+}
+
+/// The tokens of one kernel name, taken apart with messages that name the token and what should stand there.
+class NameParser {
+public:
+    explicit NameParser(std::string_view name) : name_(name) {}
+
+    KernelId parse() const {
+        const Family& family = family_at_front();
+        std::string_view text = name_.substr(std::min(name_.size(), family.name.size() + 1));
+        if (text.empty()) fail("ends after the family: expected the type of A");
+        const std::string_view alignments = take_alignments(text);
+        TextReader tokens(text);
+        GemmSignature signature = signature_at_front(tokens);
+        set_alignments(alignments, signature);
+        const KernelId id{.signature = signature, .config = config_of(family, tokens.rest())};
+        if (const std::string canonical = kernel_name(id); canonical != name_)
+            fail("it is spelt otherwise than its parameters are; the name of this kernel is " + canonical);
+        return id;
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& reason) const {
+        throw ConfigError(fmt::format("kernel name '{}'", name_), {reason});
+    }
+
+    /// Family names hold underscores themselves and begin alike, so the name's front is held against each of them; the
+    /// longest that fits is meant.
+    const Family& family_at_front() const {
+        const Family* longest = nullptr;
+        for (const Family& family : family_table()) {
+            const bool fits = name_ == family.name || name_.starts_with(std::string(family.name) + '_');
+            if (fits && (longest == nullptr || family.name.size() > longest->name.size())) longest = &family;
+        }
+        if (longest != nullptr) return *longest;
+        return naming_the_kernel([&]() -> const Family& { return find_family(front_before_type()); });  // throws
+    }
+
+    /// What seems to be meant as the family: all before the first token that is a type, or the first token.
+    std::string_view front_before_type() const {
+        const std::size_t end = name_.find('_');
+        for (std::size_t at = end; at != std::string_view::npos; at = name_.find('_', at + 1)) {
+            const std::string_view token = name_.substr(at + 1, name_.find('_', at + 1) - at - 1);
+            if (parse_data_type(token)) return name_.substr(0, at);
+        }
+        return name_.substr(0, end);
+    }
+
+    GemmSignature signature_at_front(TextReader& tokens) const {
+        GemmSignature signature;
+        if (parse_gemm_layout(TextReader(tokens).take_token()))
+            fail(
+                "the type of A is expected before the layout (names that began with the layout are of earlier "
+                "versions)");
+        signature.a = type_of(tokens.take_token(), "");
+        signature.b = take_type(tokens, "b-").value_or(signature.a);
+        signature.layout = layout_token(tokens.take_token());
+        signature.c = take_type(tokens, "c-");
+        signature.d = take_type(tokens, "d-").value_or(signature.a);
+        signature.accumulator = take_type(tokens, "acc-").value_or(DataType::f32);
+        return signature;
+    }
+
+    GemmLayout layout_token(std::string_view token) const {
+        if (const auto layout = parse_gemm_layout(token)) return *layout;
+        fail(fmt::format("'{}': expected a layout, one of {}", token, join_names(kLayouts)));
+    }
+
+    /// The type of the next token if that has the prefix, which is then consumed.
+    std::optional<DataType> take_type(TextReader& tokens, std::string_view prefix) const {
+        TextReader ahead = tokens;
+        const std::string_view token = ahead.take_token();
+        if (!token.starts_with(prefix)) return std::nullopt;
+        tokens = ahead;
+        return type_of(token, prefix);
+    }
+
+    DataType type_of(std::string_view token, std::string_view prefix) const {
+        const std::string_view name = token.substr(prefix.size());
+        if (const auto type = parse_data_type(name)) return *type;
+        const std::vector<std::string_view> known = type_names();
+        fail(fmt::format("'{}': expected {}<type>, the type one of {}{}", token, prefix, join_names(known),
+                         nearest_hint(name, known)));
+    }
+
+    /// "2.2.16", cut off the end of the text with what stands before it; empty where every alignment is the usual one.
+    std::string_view take_alignments(std::string_view& text) const {
+        const std::size_t at = text.rfind(kAlign);
+        if (at == std::string_view::npos) return {};
+        const std::string_view numbers = text.substr(at + kAlign.size());
+        if (numbers.empty()) fail_alignment(numbers);
+        text = text.substr(0, at);
+        return numbers;
+    }
+
+    void set_alignments(std::string_view text, GemmSignature& signature) const {
+        signature.align_a = signature.align_b = signature.align_d = kUsualAlignment;
+        if (text.empty()) return;
+        TextReader numbers(text);
+        signature.align_a = alignment(text, numbers, signature.a);
+        if (!numbers.take(".")) fail_alignment(text);
+        signature.align_b = alignment(text, numbers, signature.b);
+        if (!numbers.take(".")) fail_alignment(text);
+        signature.align_d = alignment(text, numbers, signature.d);
+        if (!numbers.done()) fail_alignment(text);
+    }
+
+    int alignment(std::string_view text, TextReader& numbers, DataType type) const {
+        int value = 0;
+        if (!numbers.take_number(value) || !std::has_single_bit(static_cast<unsigned>(value)) ||
+            value > kUsualAlignment)
+            fail_alignment(text);
+        if (value < bytes(type))
+            fail(fmt::format("'align{}': {} is less than the {} bytes of a {} element", text, value, bytes(type),
+                             to_string(type)));
+        return value;
+    }
+
+    [[noreturn]] void fail_alignment(std::string_view text) const {
+        fail(fmt::format("'align{}': expected align<A>.<B>.<D>, each 1, 2, 4, 8 or 16 bytes", text));
+    }
+
+    KernelConfig config_of(const Family& family, std::string_view text) const {
+        return naming_the_kernel([&] { return family.parse_config_name(text); });
+    }
+
+    /// Runs a step whose errors know only their part of the name.
+    template <typename Step>
+    std::invoke_result_t<Step> naming_the_kernel(Step step) const {
+        try {
+            return step();
+        } catch (const ConfigError& error) {
+            throw ConfigError(fmt::format("kernel name '{}'", name_), error.reasons());
+        }
+    }
+
+    std::string_view name_;
+};
+
+std::string token_unless(DataType usual, std::string_view prefix, DataType type) {
+    return type == usual ? std::string() : fmt::format("_{}{}", prefix, to_string(type));
+}
+
+std::string alignment_token(const GemmSignature& s) {
+    if (s.align_a == kUsualAlignment && s.align_b == kUsualAlignment && s.align_d == kUsualAlignment) return {};
+    return fmt::format("{}{}.{}.{}", kAlign, s.align_a, s.align_b, s.align_d);
+}
+
+}  // namespace
+
+std::string kernel_name(const KernelId& id) {
+    const GemmSignature& s = id.signature;
+    const Family& family = family_of(id.config);
+    return fmt::format("{}_{}{}_{}{}{}{}_{}{}", family.name, to_string(s.a), token_unless(s.a, "b-", s.b),
+                       to_string(s.layout), s.c ? fmt::format("_c-{}", to_string(*s.c)) : std::string(),
+                       token_unless(s.a, "d-", s.d), token_unless(DataType::f32, "acc-", s.accumulator),
+                       family.config_name(id.config), alignment_token(s));
+}
+
+KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }
+
+}  // namespace jitgemm

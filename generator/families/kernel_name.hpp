@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/families/kernel_config.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// A kernel is a signature and a config; its canonical name says both, and parse_kernel_name reads it back.
+struct KernelId {
+    GemmSignature signature;
+    KernelConfig config;
+    friend bool operator==(const KernelId&, const KernelId&) = default;
+};
+
+/// "<family>_<type of A>[_b-<type>]_<layout>[_c-<type>][_d-<type>][_acc-<type>]_<config>[_align<A>.<B>.<D>]": what is left out is
+/// as A's type, no C, sums in f32, 16 bytes of alignment, and of the config the family's published defaults, which never change.
+[[nodiscard]] std::string kernel_name(const KernelId& id);
+/// Throws ConfigError naming the token and what was expected there.
+[[nodiscard]] KernelId parse_kernel_name(std::string_view name);
+
+}  // namespace jitgemm
