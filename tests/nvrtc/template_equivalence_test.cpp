@@ -134,7 +134,7 @@ std::vector<Case> cases() {
     return {
         {"tn", spec_of(tn, 512, 512, 512), small},
         {"nn, zig-zag, stores from registers", spec_of(nn, 512, 512, 512),
-         plus({{"rasterization", "zigzag"}, {"epilogue", "reg"}})},
+         plus({{"rasterization", "zigzag"}, {"store", "reg"}})},
         {"nt, padding, no double buffer", spec_of(nt, 512, 512, 512),
          plus({{"shared", "padding"}, {"double_buffer", "0"}})},
         {"tt, row, narrow ldmatrix", spec_of(tt, 512, 512, 512),
@@ -147,7 +147,7 @@ std::vector<Case> cases() {
         {"4-byte alignment", spec_of(nn, 510, 510, 510), plus({{"rasterization", "grouped_n"}})},
         {"C in bf16", with_c(spec_of(tn, 512, 512, 512), DataType::bf16, DataType::bf16), small},
         {"C in f32, D in f16, from registers", with_c(spec_of(tn, 512, 511, 512), DataType::f32, DataType::f16),
-         plus({{"epilogue", "reg"}})},
+         plus({{"store", "reg"}})},
         {"D in f32", with_c(spec_of(tn, 512, 512, 512), DataType::f32, DataType::f32), small},
         {"split with C", with_c(spec_of(tn, 512, 512, 512), DataType::f16, DataType::bf16), plus({{"split_k", "2"}})},
         {"f16 sums", f16(spec_of(tn, 512, 512, 512), DataType::f16), small},
@@ -210,7 +210,7 @@ std::vector<Case> hierarchical_cases() {
     };
     using enum GemmLayout;
     return {{"hierarchical, transposed", f32(tn, 512), {}, base},
-            {"hierarchical, straight", f32(nt, 512), {{"slices", "15"}, {"rasterization", "zigzag"}}, base},
+            {"hierarchical, straight", f32(nt, 512), {{"copy_slices", "15"}, {"rasterization", "zigzag"}}, base},
             {"hierarchical, whole tiles", f32(nn, 512), {{"predicated", "0"}, {"order", "right"}}, base},
             {"hierarchical, both ways, odd sizes",
              f32(tt, 333),
@@ -219,7 +219,7 @@ std::vector<Case> hierarchical_cases() {
             {"hierarchical, split K, C", with_c(f32(nn, 512), DataType::bf16, DataType::f16), {{"split_k", "3"}}, base},
             {"hierarchical, bf16 through registers",
              spec_of(tt, 333, 333, 333),
-             {{"copy", "registers"}, {"stages", "2"}, {"block", "64x64x16"}, {"warp", "32x32"}, {"thread", "8x4"}},
+             {{"copy", "reg"}, {"stages", "2"}, {"block", "64x64x16"}, {"warp", "32x32"}, {"thread", "8x4"}},
              base}};
 }
 

@@ -16,7 +16,7 @@ GemmSpec mixed(GemmLayout layout, const Sizes& size, std::size_t i) {
 KernelConfig config_of(std::string_view variant, const GemmSpec& spec) {
     ParameterMap parameters = parse_parameters(variant);
     if (spec.a != DataType::f32) {
-        parameters["copy"] = "registers";
+        parameters["copy"] = "reg";
         parameters["stages"] = "2";
     }
     return with_parameters({SimtHierarchicalConfig{}}, parameters);
