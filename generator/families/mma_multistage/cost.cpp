@@ -82,7 +82,7 @@ std::span<const int> stage_counts(const GemmSpec& spec, Pack pack) {
     return kStageCounts;
 }
 
-/// The ways in which so many splits may add up. Larger clusters never won (docs/performance.md).
+/// The ways in which so many splits may add up. Larger clusters never won (docs/experiments.md).
 std::vector<Reduction> reductions(int splits, const Arch& arch) {
     if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks))
         return {Reduction::workspace, Reduction::cluster};

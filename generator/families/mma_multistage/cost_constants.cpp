@@ -12,7 +12,7 @@ namespace {
 // GPU model knows.
 constexpr std::array<MmaCostRow, 1> kRows{{
     // 3,991 timings of 92 problems of bench shapes: rms error of the predictions 9.9 %, the choice 2.7 % slower than the best; of problems
-    // left out 10.9 % and 3.1 % (docs/performance.md). realign_cycles and pack_us are of a later comparison over odd sizes on
+    // left out 10.9 % and 3.1 % (docs/experiments.md). realign_cycles and pack_us are of a later comparison over odd sizes on
     // an H200, where an entry that packs was found to take 2 us more than the 1.77 of the fit.
     {.gpu = "h200",
      .arch = "sm_90a",

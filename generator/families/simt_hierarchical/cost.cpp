@@ -20,7 +20,7 @@ struct Tile {
     int block_m, block_n, warp_m, warp_n, thread_m, thread_n, slices, resident;
 };
 
-// What an H200 ran fastest for large, middle and small problems (docs/performance.md).
+// What an H200 ran fastest for large, middle and small problems (docs/experiments.md).
 constexpr Tile kTiles[] = {
     {256, 128, 64, 64, 16, 8, 4, 1},  {256, 128, 64, 64, 16, 8, 8, 1},  {256, 128, 64, 64, 16, 8, 14, 1},
     {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
