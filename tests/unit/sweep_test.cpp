@@ -450,7 +450,7 @@ TEST_CASE("while a problem waits for its compiles another is measured", "[thread
     TuneProblem late = problem(1024);
     late.spec = resolved({.m = 1024, .n = 1024, .k = 1024, .a = DataType::f16, .b = DataType::f16, .d = DataType::f16});
     Bench bench;
-    HeldCompiling compiling("a-f16");
+    HeldCompiling compiling("_f16_");
     bench.scripts[0]->before_turn = [&] { compiling.let_go(); };
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     bench.interrupted = [patience] { return std::chrono::steady_clock::now() > patience; };
