@@ -111,7 +111,7 @@ GridRule main_grid(const Explanation& explanation) {
 void place_blocks(Explanation& explanation, int registers) {
     const KernelAnatomy& anatomy = explanation.anatomy;
     explanation.occupancy =
-        occupancy({.threads = anatomy.threads, .registers = registers, .shared_bytes = anatomy.shared_bytes},
+        occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes},
                   *explanation.gpu.arch);
     explanation.waves = wave_breakdown(block_count(main_grid(explanation), explanation.spec),
                                        explanation.occupancy.blocks(), explanation.gpu.sm_count);
@@ -163,7 +163,7 @@ Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection&
     const double attainable = explanation.roofline.attainable_flops;
     explanation.share_of_attainable = attainable > 0 ? rate / attainable : 0;
     explanation.anatomy = family_of(explanation.config).anatomy(explanation.spec, explanation.config);
-    place_blocks(explanation, std::min(explanation.anatomy.registers, gpu.arch->max_registers_per_thread));
+    place_blocks(explanation, std::min(explanation.anatomy.registers(), gpu.arch->max_registers_per_thread));
     return explanation;
 }
 

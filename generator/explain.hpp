@@ -82,7 +82,7 @@ struct Explanation {
     double share_of_peak = 0;        ///< predicted rate over the math unit's peak
     double share_of_attainable = 0;  ///< and over what the roofline allows
     KernelAnatomy anatomy;
-    std::optional<MeasuredRegisters> measured;  ///< set by with_registers; else anatomy.registers is all there is
+    std::optional<MeasuredRegisters> measured;  ///< set by with_registers; else anatomy.registers() is all there is
     Occupancy occupancy;                        ///< by the measured registers where there are some
     WaveBreakdown waves;
 };

@@ -23,8 +23,10 @@ std::string config_line(const KernelConfig& config) {
 }
 
 std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
-    return fmt::format("{}: {} blocks of {} threads along x, {} bytes of dynamic shared memory", entry.function,
-                       block_count(entry.grid, row_major), entry.threads, entry.shared_bytes);
+    const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
+    const std::string at_most = persistent == nullptr ? "" : fmt::format("{} per SM, at most ", persistent->per_sm);
+    return fmt::format("{}: {}{} blocks of {} threads along x, {} bytes of dynamic shared memory", entry.function,
+                       at_most, block_count(entry.grid, row_major), entry.threads, entry.shared_bytes);
 }
 
 std::string operands_line(const GemmSpec& spec) {

@@ -1,9 +1,11 @@
+#include "generator/base/launch_text.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace jitgemm {
 namespace {
@@ -28,27 +30,81 @@ std::string extents(const GemmSpec& spec) {
            constant("kAStrideK", a_rows ? 1 : spec.lda) + constant("kBStrideK", b_rows ? spec.ldb : 1) +
            constant("kBStrideN", b_rows ? 1 : spec.ldb) + constant("kElementsA", elements.a) +
            constant("kElementsB", elements.b) + constant("kElementsD", elements.d) +
-           constant("kSparsity", sparsity(spec.k)) +
-           (spec.c ? constant("kLdc", spec.ldc) + constant("kElementsC", elements.c) : "");
+           constant("kSparsity", sparsity(spec.k)) + "constexpr float kAlpha = 2.0f;\n" +
+           (spec.c
+                ? constant("kLdc", spec.ldc) + constant("kElementsC", elements.c) + "constexpr float kBeta = -1.0f;\n"
+                : "");
+}
+
+constexpr std::string_view kHelpers = R"(
+long long tiles(long long extent, long long tile) { return (extent + tile - 1) / tile; }
+long long least(long long x, long long y) { return x < y ? x : y; }
+long long greatest(long long x, long long y) { return x > y ? x : y; }
+long long sm_count() {
+    int device = 0, count = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    return count;
+}
+)";
+
+/// What main() has for an argument of the kernel.
+std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
+    switch (role) {
+        case ArgumentRole::alpha: return "kAlpha";
+        case ArgumentRole::beta: return "kBeta";
+        case ArgumentRole::counters: return fmt::format("workspace + {}", workspace.bytes - workspace.counters);
+        case ArgumentRole::a:
+        case ArgumentRole::b:
+        case ArgumentRole::c:
+        case ArgumentRole::d:
+        case ArgumentRole::workspace: return std::string(to_string(role));
+        default: break;
+    }
+    std::string name(to_string(role));
+    name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+    return "k" + name;
+}
+
+/// The blocks of a launch: a number where no GPU need be asked.
+std::string blocks_text(const KernelEntry& entry, const GemmSpec& spec) {
+    return needs_sm_count(entry.grid) ? block_count_expression(entry.grid, "kM", "kN", "kK")
+                                      : std::to_string(block_count(entry.grid, spec));
 }
 
 /// prepare() and launch(): what the runtime does with the entries, written out.
 std::string launches(const KernelSource& source, const GemmSpec& spec) {
+    const auto asks = [](const KernelEntry& entry) { return needs_sm_count(entry.grid); };
     std::string prepare = "\nvoid prepare() {\n";
     std::string launch = "\nvoid launch(const GemmArgs& args) {\n";
     for (const KernelEntry& entry : source.entries) {
         if (entry.shared_bytes > 0)
             prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n",
                                    entry.function, entry.shared_bytes);
-        if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableClusterBlocks)
+        if (cluster_blocks(entry.cluster) > kPortableClusterBlocks)
             prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n",
                                    entry.function);
-        const std::int64_t blocks = block_count(entry.grid, spec);
-        if (blocks > 0)
-            launch += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks, entry.threads,
-                                  entry.shared_bytes);
+        if (block_count(entry.grid, spec) > 0)
+            launch += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks_text(entry, spec),
+                                  entry.threads, entry.shared_bytes);
     }
-    return prepare + "}\n" + launch + "}\n";
+    const bool any_asks = std::any_of(source.entries.begin(), source.entries.end(), asks);
+    const bool any_encodes = std::any_of(source.entries.begin(), source.entries.end(), has_tensor_maps);
+    const std::string encode = any_encodes ? fmt::format("\n#include <cuda.h>\n\n{}", kEncodeTensorMapText) : "";
+    return encode + std::string(any_asks ? kHelpers : "") + prepare + "}\n" + launch + "}\n";
+}
+
+/// The statements that fill GemmArgs.
+std::string arguments_text(const KernelEntry& entry, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+    const auto value = [&](const KernelArgument& argument) { return value_in_main(role_of(argument), workspace); };
+    const auto name = [&](ArgumentRole role) {
+        const bool is_matrix = role <= ArgumentRole::d;
+        return (is_matrix ? "(CUdeviceptr)" : "") + value_in_main(role, workspace);
+    };
+    const auto statement = [](const std::string& call) {
+        return fmt::format("    if ({} != CUDA_SUCCESS) return 1;\n", call);
+    };
+    return argument_assignments(entry, "args", value) + tensor_map_statements(entry, spec, "args", name, statement);
 }
 
 }  // namespace
@@ -58,10 +114,12 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     const KernelId id = parse_kernel_name(source.name);
     const Family& family = family_of(id.config);
     RenderInput input = family.render_input(id.signature, id.config);
+    const WorkspaceLayout workspace = workspace_layout(row_major, id.config);
     std::string problem = extents(row_major);
     if (input.macros.at("GEMM_WORKSPACE") != 0)
-        problem += constant("kWorkspaceBytes", std::max<std::int64_t>(family.workspace_bytes(row_major, id.config), 1));
+        problem += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
     input.generated["problem.cuh"] = problem + launches(source, row_major);
+    input.generated["arguments.inl"] = arguments_text(source.entries.front(), row_major, workspace);
     return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);
 }
 

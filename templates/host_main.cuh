@@ -65,25 +65,29 @@ __global__ void fill_c(ElementC* matrix, long long elements) {
 }
 #endif
 
-__global__ void count_wrong(const GemmArgs args, unsigned long long* wrong) {
-    const long long elements = 1ll * args.m * args.n;
+__global__ void count_wrong(const Input* a, const Input* b,
+#if GEMM_HAS_C
+                            const ElementC* c,
+#endif
+                            const ElementD* d, unsigned long long* wrong) {
+    const long long elements = kM * kN;
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll) {
-        const long long row = i / args.n, column = i % args.n;
+        const long long row = i / kN, column = i % kN;
         float sum = 0;
-        for (long long k = 0; k < args.k; ++k)
-            sum += input_value(args.a[row * kAStrideM + k * kAStrideK]) * input_value(args.b[k * kBStrideK + column * kBStrideN]);
-        sum *= args.alpha;
+        for (long long k = 0; k < kK; ++k)
+            sum += input_value(a[row * kAStrideM + k * kAStrideK]) * input_value(b[k * kBStrideK + column * kBStrideN]);
+        sum *= kAlpha;
 #if GEMM_HAS_C
 #if GEMM_TYPE_C == 0
-        sum += args.beta * __half2float(__ushort_as_half(args.c[row * args.ldc + column]));
+        sum += kBeta * __half2float(__ushort_as_half(c[row * kLdc + column]));
 #elif GEMM_TYPE_C == 1
-        sum += args.beta * __bfloat162float(__ushort_as_bfloat16(args.c[row * args.ldc + column]));
+        sum += kBeta * __bfloat162float(__ushort_as_bfloat16(c[row * kLdc + column]));
 #else
-        sum += args.beta * args.c[row * args.ldc + column];
+        sum += kBeta * c[row * kLdc + column];
 #endif
 #endif
         const ElementD expected = rounded(sum);
-        const ElementD got      = args.d[row * args.ldd + column];
+        const ElementD got      = d[row * kLdd + column];
         // Bit for bit, but for the sign of zero.
 #if GEMM_TYPE_D == 2
         if (!(got == expected)) atomicAdd(wrong, 1ull);
@@ -105,35 +109,30 @@ int main() {
     fill<<<1024, 256>>>(b, kElementsB, 2);
     check(cudaMemset(d, 0xff, kElementsD * sizeof(ElementD)), "NaN into D");
 
-    GemmArgs args = {};
-    args.a     = a;
-    args.b     = b;
-    args.d     = d;
-    args.m     = kM;
-    args.n     = kN;
-    args.k     = kK;
-    args.lda   = kLda;
-    args.ldb   = kLdb;
-    args.ldd   = kLdd;
-    args.alpha = 2.0f;
 #if GEMM_HAS_C
     ElementC* c;
     check(cudaMalloc(&c, std::max(kElementsC, 1ll) * sizeof(ElementC)), "allocate C");
     fill_c<<<1024, 256>>>(c, kElementsC);
-    args.c    = c;
-    args.ldc  = kLdc;
-    args.beta = -1.0f;
 #endif
 #if GEMM_WORKSPACE
-    check(cudaMalloc(&args.workspace, kWorkspaceBytes), "allocate the workspace");
+    char* workspace;
+    check(cudaMalloc(&workspace, kWorkspaceBytes), "allocate the workspace");
+    check(cudaMemset(workspace, 0, kWorkspaceBytes), "zero the counters");
 #endif
+
+    GemmArgs args = {};
+#include "arguments.inl"
 
     prepare();
     launch(args);
     check(cudaGetLastError(), "launch");
     *wrong = 0;
     check(cudaDeviceSynchronize(), "run");
-    count_wrong<<<4096, 256>>>(args, wrong);
+#if GEMM_HAS_C
+    count_wrong<<<4096, 256>>>(a, b, c, d, wrong);
+#else
+    count_wrong<<<4096, 256>>>(a, b, d, wrong);
+#endif
     check(cudaDeviceSynchronize(), "verify");
     std::printf("%s: %llu of %lld elements wrong\n", *wrong == 0 ? "verified" : "WRONG", *wrong, 1ll * kM * kN);
 

@@ -20,22 +20,59 @@ struct Row {
     int shared_kilobytes_per_sm;
     int max_threads_per_sm;
     int max_blocks_per_sm;
-    int mma_flops_per_clock;
-    int fma_flops_per_clock;
     int first_nvrtc;
 };
 
-// mma_flops_per_clock is dense 16-bit mma.sync with f32 sums. sm_90a: measured on an H200 (wgmma reaches 4096). sm_86,
-// 89, 120 and 121: the GeForce rate; the workstation cards of sm_86 and 89 have twice that. sm_100, 103 and 110 do their
-// best through tcgen05; for mma.sync the row holds sm_80's rate. fma_flops_per_clock is twice the FP32 cores of an SM: CUDA C++
-// Programming Guide, "Arithmetic Instructions".
 constexpr Row kRows[] = {
-    {"sm_80", 80, 164, 2048, 32, 2048, 128, 110},   {"sm_86", 86, 100, 1536, 16, 512, 256, 111},
-    {"sm_87", 87, 164, 1536, 16, 1024, 256, 114},   {"sm_89", 89, 100, 1536, 24, 512, 256, 118},
-    {"sm_90a", 90, 228, 2048, 32, 2729, 256, 120},  {"sm_100", 100, 228, 2048, 32, 2048, 256, 128},
-    {"sm_103", 103, 228, 2048, 32, 2048, 256, 129}, {"sm_110", 110, 228, 1536, 24, 2048, 256, 130},
-    {"sm_120", 120, 100, 1536, 24, 512, 256, 128},  {"sm_121", 121, 100, 1536, 24, 512, 256, 129},
+    {"sm_80", 80, 164, 2048, 32, 110},   {"sm_86", 86, 100, 1536, 16, 111},   {"sm_87", 87, 164, 1536, 16, 114},
+    {"sm_89", 89, 100, 1536, 24, 118},   {"sm_90a", 90, 228, 2048, 32, 120},  {"sm_100", 100, 228, 2048, 32, 128},
+    {"sm_103", 103, 228, 2048, 32, 129}, {"sm_110", 110, 228, 1536, 24, 130}, {"sm_120", 120, 100, 1536, 24, 128},
+    {"sm_121", 121, 100, 1536, 24, 129},
 };
+
+struct MathPeak {
+    int first, last;  ///< compute capabilities
+    MathInstruction instruction;
+    DataType operands;  ///< f16 stands for bf16, too, e4m3 for e5m2
+    DataType accumulator;
+    int flops_per_clock;
+};
+
+// fma: twice the FP32 cores of an SM (CUDA C++ Programming Guide, "Arithmetic Instructions"). mma: sm_80 from NVIDIA's A100 white paper;
+// sm_86, 89, 120 and 121 the GeForce rate of the Ampere GA102, Ada and Blackwell RTX white papers (the workstation cards of sm_86 and 89
+// have twice that for f32 sums); sm_87 half of sm_80's; sm_90a measured on an H200, where no other type was; sm_100, 103 and 110 do their best
+// through tcgen05, and for mma.sync the row holds sm_80's rate. wgmma: measured on an H200, N / 2 cycles per m64nN for 32 bytes of K.
+constexpr MathPeak kPeaks[] = {
+    {80, 80, MathInstruction::fma, DataType::f32, DataType::f32, 128},
+    {86, 121, MathInstruction::fma, DataType::f32, DataType::f32, 256},
+    {80, 80, MathInstruction::mma, DataType::f16, DataType::f32, 2048},
+    {80, 80, MathInstruction::mma, DataType::f16, DataType::f16, 2048},
+    {80, 80, MathInstruction::mma, DataType::tf32, DataType::f32, 1024},
+    {80, 80, MathInstruction::mma, DataType::s8, DataType::s32, 4096},
+    {86, 86, MathInstruction::mma, DataType::f16, DataType::f32, 512},
+    {86, 86, MathInstruction::mma, DataType::f16, DataType::f16, 1024},
+    {86, 86, MathInstruction::mma, DataType::tf32, DataType::f32, 256},
+    {86, 86, MathInstruction::mma, DataType::s8, DataType::s32, 2048},
+    {87, 87, MathInstruction::mma, DataType::f16, DataType::f32, 1024},
+    {89, 89, MathInstruction::mma, DataType::f16, DataType::f32, 512},
+    {89, 89, MathInstruction::mma, DataType::f16, DataType::f16, 1024},
+    {89, 89, MathInstruction::mma, DataType::tf32, DataType::f32, 256},
+    {89, 89, MathInstruction::mma, DataType::s8, DataType::s32, 2048},
+    {89, 89, MathInstruction::mma, DataType::e4m3, DataType::f32, 1024},
+    {90, 90, MathInstruction::mma, DataType::f16, DataType::f32, 2729},
+    {90, 90, MathInstruction::wgmma, DataType::f16, DataType::f32, 4096},
+    {90, 90, MathInstruction::wgmma, DataType::f16, DataType::f16, 4096},
+    {90, 90, MathInstruction::wgmma, DataType::tf32, DataType::f32, 2048},
+    {90, 90, MathInstruction::wgmma, DataType::e4m3, DataType::f32, 8192},
+    {90, 90, MathInstruction::wgmma, DataType::s8, DataType::s32, 8192},
+    {100, 110, MathInstruction::mma, DataType::f16, DataType::f32, 2048},
+    {120, 121, MathInstruction::mma, DataType::f16, DataType::f32, 512},
+};
+
+constexpr DataType rated_as(DataType type) {
+    if (type == DataType::bf16) return DataType::f16;
+    return type == DataType::e5m2 ? DataType::e4m3 : type;
+}
 
 /// CUDA C++ Programming Guide, "Thread Block Clusters": 8 blocks everywhere since sm_90; 16 on the data centre's GPUs.
 constexpr int max_cluster_blocks(int compute_capability) {
@@ -55,8 +92,6 @@ constexpr Arch arch_of(const Row& row) {
             .max_threads_per_sm = row.max_threads_per_sm,
             .max_blocks_per_sm = row.max_blocks_per_sm,
             .max_cluster_blocks = max_cluster_blocks(row.compute_capability),
-            .mma_flops_per_clock = row.mma_flops_per_clock,
-            .fma_flops_per_clock = row.fma_flops_per_clock,
             .first_nvrtc = row.first_nvrtc,
             .has_wgmma = row.compute_capability == 90,
             .has_tma = row.compute_capability >= 90,
@@ -84,6 +119,16 @@ bool serves(const Arch& arch, int compute_capability) {
 }
 
 }  // namespace
+
+int flops_per_clock(const Arch& arch, MathInstruction instruction, DataType operands, DataType accumulator) {
+    for (const MathPeak& peak : kPeaks) {
+        const bool is_of_arch = arch.compute_capability >= peak.first && arch.compute_capability <= peak.last;
+        if (is_of_arch && peak.instruction == instruction && peak.operands == rated_as(operands) &&
+            peak.accumulator == accumulator)
+            return peak.flops_per_clock;
+    }
+    return 0;
+}
 
 std::string_view to_string(MathUnit unit) { return unit == MathUnit::tensor_cores ? "tensor cores" : "FP32 cores"; }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "jitgemm/data_type.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +12,9 @@ namespace jitgemm {
 
 /// Blocks of a thread-block cluster that every GPU with clusters takes; for more a function must be allowed them.
 inline constexpr int kPortableClusterBlocks = 8;
+
+/// Classes of instructions that multiply and add, each with a rate of its own.
+enum class MathInstruction : std::uint8_t { fma, mma, wgmma };
 
 /// One GPU architecture as ptxas knows it. Shared-memory and occupancy limits: CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability"; instruction availability: PTX ISA, "Target ISA Notes" of each instruction.
@@ -23,15 +28,25 @@ struct Arch {
     int max_registers_per_thread;
     int max_threads_per_sm;
     int max_blocks_per_sm;
-    int max_cluster_blocks;   ///< of a thread-block cluster; 0: none
-    int mma_flops_per_clock;  ///< dense 16-bit mma.sync with f32 accumulation, flop per clock and SM
-    int fma_flops_per_clock;  ///< f32 fma on the FP32 cores, flop per clock and SM
-    int first_nvrtc;          ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
-    bool has_wgmma;           ///< wgmma and setmaxnreg (sm_90a only)
+    int max_cluster_blocks;  ///< of a thread-block cluster; 0: none
+    int first_nvrtc;         ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
+    bool has_wgmma;          ///< wgmma and setmaxnreg (sm_90a only)
     bool has_tma;
     bool has_stmatrix;
     bool has_fp8_mma;
 };
+
+/// What an SM does at most per clock with dense operands, two operations for each product added; 0 where the architecture lacks the
+/// instruction for these types, or no figure is known.
+[[nodiscard]] int flops_per_clock(const Arch& arch, MathInstruction instruction, DataType operands,
+                                  DataType accumulator);
+/// Of mma.sync with 16-bit operands and f32 sums, and of fma in f32.
+[[nodiscard]] inline int mma_flops_per_clock(const Arch& arch) {
+    return flops_per_clock(arch, MathInstruction::mma, DataType::f16, DataType::f32);
+}
+[[nodiscard]] inline int fma_flops_per_clock(const Arch& arch) {
+    return flops_per_clock(arch, MathInstruction::fma, DataType::f32, DataType::f32);
+}
 
 /// Which cores of an SM do a kernel's multiply-adds.
 enum class MathUnit : std::uint8_t { tensor_cores, fp32_cores };

@@ -19,7 +19,7 @@ Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathUnit unit) {
     line.bytes = compulsory_bytes(spec);
     line.intensity = line.bytes > 0 ? line.flops / line.bytes : 0;
     const int per_clock =
-        unit == MathUnit::tensor_cores ? gpu.arch->mma_flops_per_clock : gpu.arch->fma_flops_per_clock;
+        unit == MathUnit::tensor_cores ? mma_flops_per_clock(*gpu.arch) : fma_flops_per_clock(*gpu.arch);
     line.peak_flops = static_cast<double>(per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
     line.dram_bytes = gpu.dram_bytes_per_second;
     line.ridge = line.peak_flops / line.dram_bytes;

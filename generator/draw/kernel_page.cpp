@@ -71,8 +71,8 @@ KernelPage kernel_page(const GemmSpec& asked, const KernelConfig& config, const 
     page.kernel = kernel_name({signature(page.spec), config});
     page.cost = family.cost(page.spec, config, gpu);
     page.anatomy = family.anatomy(page.spec, config);
-    page.threads = page.anatomy.threads;
-    page.registers = page.anatomy.registers;
+    page.threads = page.anatomy.threads();
+    page.registers = page.anatomy.registers();
     if (const auto* mma = std::get_if<MmaMultistageConfig>(&config.family)) {
         draw_fragments(page, *mma);
         return page;

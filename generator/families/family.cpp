@@ -1,6 +1,7 @@
 #include "generator/families/family.hpp"
 
 #include "generator/base/nearest_name.hpp"
+#include "generator/base/round_up.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
 #include "jitgemm/error.hpp"
@@ -39,6 +40,11 @@ struct Adapter {
         return nullptr;
     }
 
+    static std::int64_t counter_bytes(const GemmSpec& spec, const KernelConfig& config) {
+        if constexpr (requires { &Typed::counter_bytes; }) return Typed::counter_bytes(spec, own(config));
+        return 0;
+    }
+
     static constexpr Family row() {
         return {
             .name = Typed::kName,
@@ -72,6 +78,7 @@ struct Adapter {
                           const KernelConfig& config) { return Typed::entries(signature, own(config)); },
             .workspace_bytes = [](const GemmSpec& spec,
                                   const KernelConfig& config) { return Typed::workspace_bytes(spec, own(config)); },
+            .counter_bytes = counter_bytes,
             .owner = [](const GemmSpec& spec, const KernelConfig& config, std::int64_t row,
                         std::int64_t column) { return Typed::owner(spec, own(config), row, column); }};
     }
@@ -100,5 +107,13 @@ const Family& find_family(std::string_view name) {
 }
 
 const Family& family_of(const KernelConfig& config) { return kFamilies[config.family.index()]; }
+
+WorkspaceLayout workspace_layout(const GemmSpec& row_major, const KernelConfig& config) {
+    constexpr std::size_t kBoundary = 256;  // of the counters
+    const Family& family = family_of(config);
+    const auto bytes = static_cast<std::size_t>(family.workspace_bytes(row_major, config));
+    const auto counters = static_cast<std::size_t>(family.counter_bytes(row_major, config));
+    return {counters == 0 ? bytes : ceil_div(bytes, kBoundary) * kBoundary + counters, counters};
+}
 
 }  // namespace jitgemm

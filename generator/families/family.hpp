@@ -48,6 +48,8 @@ struct Family {
     std::vector<KernelEntry> (*entries)(const GemmSignature&, const KernelConfig&);
     /// Bytes of workspace a launch needs; 0 for most kernels.
     std::int64_t (*workspace_bytes)(const GemmSpec&, const KernelConfig&);
+    /// And of counters, which are zeros when a kernel begins and zeros again when it ends.
+    std::int64_t (*counter_bytes)(const GemmSpec&, const KernelConfig&);
     ElementOwner (*owner)(const GemmSpec&, const KernelConfig&, std::int64_t row, std::int64_t column);
 };
 
@@ -55,5 +57,12 @@ struct Family {
 /// Throws ConfigError naming the known families and the nearest one.
 [[nodiscard]] const Family& find_family(std::string_view name);
 [[nodiscard]] const Family& family_of(const KernelConfig& config);
+
+/// What a caller's workspace holds: first what the kernel overwrites, then its counters.
+struct WorkspaceLayout {
+    std::size_t bytes = 0;     ///< in all
+    std::size_t counters = 0;  ///< of these at the end
+};
+[[nodiscard]] WorkspaceLayout workspace_layout(const GemmSpec& row_major, const KernelConfig& config);
 
 }  // namespace jitgemm

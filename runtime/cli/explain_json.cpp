@@ -68,7 +68,7 @@ Json occupancy_json(const Occupancy& o) {
 Json registers_json(const ExplainReport& report) {
     const KernelAnatomy& a = report.explanation.anatomy;
     const auto& measured = report.explanation.measured;
-    return {{"estimated", a.registers},
+    return {{"estimated", a.registers()},
             {"accumulators", a.accumulator_registers},
             {"fragments", a.fragment_registers},
             {"measured", measured ? Json(measured->registers) : Json()},
@@ -112,10 +112,24 @@ Json access_json(const SharedAccess& access) {
             {"reason", access.reason.empty() ? Json() : Json(access.reason)}};
 }
 
+Json warp_roles_json(const KernelAnatomy& a) {
+    Json roles = Json::array();
+    for (const WarpRole& role : a.roles)
+        roles.push_back({{"name", role.name}, {"warps", role.warps}, {"registers", role.registers}});
+    return roles;
+}
+
 Json kernel_json(const KernelAnatomy& a) {
-    return {{"block", text_of(a.block)},    {"warp", text_of(a.warp)}, {"mma", text_of(a.mma)},
-            {"instruction", a.instruction}, {"threads", a.threads},    {"split_k", a.split_k},
-            {"cluster", a.cluster},         {"wave", a.wave},          {"cut_tiles", a.cut_tiles}};
+    return {{"block", text_of(a.block)},
+            {"warp", text_of(a.warp)},
+            {"mma", text_of(a.mma)},
+            {"instruction", a.instruction},
+            {"threads", a.threads()},
+            {"split_k", a.split_k},
+            {"cluster", a.cluster},
+            {"blocks_per_wave", a.blocks_per_wave},
+            {"remainder_tiles", a.remainder_tiles},
+            {"warp_roles", warp_roles_json(a)}};
 }
 
 template <typename Values, typename ToJson>

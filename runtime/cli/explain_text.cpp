@@ -90,23 +90,32 @@ std::string pipeline_text(const KernelAnatomy& a) {
                        a.stages == 2 ? "one is" : fmt::format("{} are", a.stages - 1));
 }
 
+std::string roles_text(const KernelAnatomy& a) {
+    std::string text;
+    for (const WarpRole& role : a.roles)
+        text += fmt::format("{}{} of {}, about {} registers per thread", text.empty() ? "" : "; ",
+                            counted(role.warps, "warp"), role.name, role.registers);
+    return text;
+}
+
 std::string kernel_text(const Explanation& e) {
     const KernelAnatomy& a = e.anatomy;
     std::string text = heading("Kernel");
     text +=
         row("block tile", fmt::format("{}x{} of D, {} of K at a time: {} threads, {} of {}x{}", a.block.m, a.block.n,
-                                      a.block.k, a.threads, counted(a.threads / 32, "warp"), a.warp.m, a.warp.n));
+                                      a.block.k, a.threads(), counted(a.warps(), "warp"), a.warp.m, a.warp.n));
+    if (a.roles.size() > 1) text += row("warp roles", roles_text(a));
     text += row("instruction", a.instruction);
     text += row("pipeline", pipeline_text(a));
     if (a.split_k > 1)
         text += row("split-K", fmt::format("{} blocks share the K of a tile; {}", a.split_k,
                                            a.cluster > 1 ? "they are a cluster and add up in its shared memory"
                                                          : "a second kernel adds their sums"));
-    if (a.cut_tiles > 0)
+    if (a.remainder_tiles > 0)
         text += row("cut tiles",
                     fmt::format("{} left over from whole waves of {} blocks: two blocks share the K of each; a "
                                 "second kernel adds the smaller parts to D",
-                                a.cut_tiles, a.wave));
+                                a.remainder_tiles, a.blocks_per_wave));
     return text;
 }
 
@@ -164,9 +173,9 @@ std::string waves_text(const Explanation& e) {
                 fmt::format("{} on {} slots: {:.2f} waves, {:.1f} % of the slots' time used",
                             counted(waves.blocks, "block"), waves.slots, waves.waves, waves.efficiency * kPercent));
     text += row("last wave", last_wave_text(waves, e.gpu.sm_count));
-    if (e.anatomy.cut_tiles > 0)
+    if (e.anatomy.remainder_tiles > 0)
         text += row("", fmt::format("(were all blocks alike; the rests of {} are shorter and share the last wave out)",
-                                    counted(e.anatomy.cut_tiles, "cut tile")));
+                                    counted(e.anatomy.remainder_tiles, "cut tile")));
     if (e.measured && o.blocks() != e.cost.blocks_per_sm)
         text += row("", fmt::format("(the prediction counts on {} an SM, by estimated registers)",
                                     counted(e.cost.blocks_per_sm, "block")));
@@ -179,8 +188,8 @@ std::string registers_text(const ExplainReport& report) {
         fmt::format("{} accumulators, {} fragments", a.accumulator_registers, a.fragment_registers);
     if (const auto& measured = report.explanation.measured)
         return fmt::format("{} a thread, {} bytes spilled ({}); estimated {}: {}", measured->registers,
-                           measured->spill_bytes, measured->source, a.registers, parts);
-    return fmt::format("about {} a thread, estimated: {} ({})", a.registers, parts, report.no_registers);
+                           measured->spill_bytes, measured->source, a.registers(), parts);
+    return fmt::format("about {} a thread, estimated: {} ({})", a.registers(), parts, report.no_registers);
 }
 
 std::string resources_text(const ExplainReport& report) {

@@ -42,8 +42,9 @@ std::string spill_warning(const PtxasReport& report) {
                        report.spill_store_bytes, report.spill_load_bytes);
 }
 
-LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major) {
-    return {block_count(entry.grid, row_major), entry.threads, entry.shared_bytes, entry.cluster};
+LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major, const GpuModel& gpu) {
+    return {block_count(entry.grid, row_major, gpu.sm_count), entry.threads, entry.shared_bytes, entry.cluster,
+            entry.programmatic_launch};
 }
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
@@ -52,11 +53,11 @@ void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmS
                                                               spec.n, shape.blocks, kMaxBlocks)});
 }
 
-std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major) {
+std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major, const GpuModel& gpu) {
     std::vector<LoadedEntry> entries;
     for (std::size_t i = 0; i < kernel.functions.size(); ++i) {
         const KernelEntry& entry = kernel.source->entries[i];
-        entries.push_back({entry, kernel.functions[i], launch_shape(entry, row_major)});
+        entries.emplace_back(entry, kernel.functions[i], row_major, gpu);
         check_grid(kernel.source->name, entries.back().shape, row_major);
     }
     return entries;
@@ -93,6 +94,12 @@ void check_signature(const ParsedDump& dump) {
 }
 
 }  // namespace
+
+LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, const GpuModel& gpu)
+    : entry(of),
+      function(std::move(loaded)),
+      shape(launch_shape(of, row_major, gpu)),
+      packer(of.arguments, row_major) {}
 
 ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_device,
                            std::shared_ptr<Compiler> given_compiler)
@@ -151,9 +158,10 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
     state->operands_swapped = spec.d_order == Order::column;
     state->id = id;
     state->source = kernel.source;
-    state->entries = loaded_entries(kernel, state->row_major);
-    state->workspace_bytes =
-        static_cast<std::size_t>(family_of(id.config).workspace_bytes(state->row_major, id.config));
+    state->entries = loaded_entries(kernel, state->row_major, device->model());
+    const WorkspaceLayout workspace = workspace_layout(state->row_major, id.config);
+    state->workspace_bytes = workspace.bytes;
+    state->counter_bytes = workspace.counters;
     state->info = kernel_info(kernel, state->entries, shared.was_loaded ? CacheSource::memory : kernel.cache);
     state->info.choice = choice.source;
     state->info.choice_reason = choice.reason;

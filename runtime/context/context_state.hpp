@@ -12,6 +12,7 @@
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/compiler/compiler.hpp"
 #include "runtime/context/tuner.hpp"
+#include "runtime/device/argument_packer.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/device/workspace.hpp"
@@ -26,11 +27,14 @@
 
 namespace jitgemm {
 
-/// A loaded entry of a kernel and the shape it is launched with for this spec.
+/// A loaded entry of a kernel, and the shape and arguments it is launched with for this spec.
 struct LoadedEntry {
+    LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, const GpuModel& gpu);
+
     KernelEntry entry;
     Function function;
     LaunchShape shape;
+    ArgumentPacker packer;
 };
 
 /// What a launch of a kernel needs.
@@ -42,6 +46,7 @@ struct KernelState {
     std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
     std::vector<LoadedEntry> entries;
     std::size_t workspace_bytes = 0;
+    std::size_t counter_bytes = 0;  ///< at the end of the workspace: zeros whenever the kernel begins
     KernelInfo info;
     std::string cache_directory;  ///< absolute path of the cache entry; empty when nothing was stored
     std::shared_ptr<Device> device;

@@ -33,25 +33,38 @@ namespace {
 }
 
 // What the kernel calls A is the caller's B when D is column-major: D^T = B^T · A^T.
-GemmArguments as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
-    GemmArguments operands = arguments;
+KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arguments) {
+    KernelOperands operands{arguments};
     if (state.operands_swapped) std::swap(operands.a, operands.b);
     return operands;
 }
 
-void enqueue(const KernelState& state, const GemmArguments& operands, Stream stream) {
+void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
+    PackedArguments packed;
     for (const LoadedEntry& loaded : state.entries) {
         if (loaded.shape.blocks == 0) continue;  // packing an operand of K = 0 elements
-        const PackedArguments packed = pack_arguments(loaded.entry.arguments, state.row_major, operands);
+        loaded.packer.pack(operands, *state.device, packed);
         state.device->launch(loaded.function, loaded.shape, packed.span(), stream);
     }
 }
 
-void enqueue_with_own_workspace(const KernelState& state, GemmArguments operands, Stream stream) {
-    const WorkspacePool::Lease lease = state.workspaces->acquire(stream, state.workspace_bytes);
+std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
+
+void enqueue_with_own_workspace(const KernelState& state, KernelOperands operands, Stream stream) {
+    const WorkspacePool::Lease lease = state.workspaces->acquire(stream, partial_bytes(state), state.counter_bytes);
     operands.workspace = lease.memory;
+    operands.counters = lease.counters;
     if (state.device->kind() == DeviceKind::emulator)  // what the launch before left is nobody's to read
-        as_emulator(*state.device)->undefine_memory(lease.memory, state.workspace_bytes, false);
+        as_emulator(*state.device)->undefine_memory(lease.memory, partial_bytes(state), false);
+    enqueue(state, operands, stream);
+}
+
+// Nobody knows what is in it.
+void enqueue_with_workspace(const KernelState& state, KernelOperands operands, Stream stream) {
+    if (state.counter_bytes != 0) {
+        operands.counters = DevicePointer(operands.workspace.address + partial_bytes(state));
+        state.device->zero(operands.counters, state.counter_bytes, stream);
+    }
     enqueue(state, operands, stream);
 }
 
@@ -103,11 +116,11 @@ void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
         throw_unsound(state, std::move(problems));
     if (state.spec.m == 0 || state.spec.n == 0) return;
 
-    const GemmArguments operands = as_kernel_sees(state, arguments);
+    const KernelOperands operands = as_kernel_sees(state, arguments);
     if (state.workspace_bytes != 0 && !arguments.workspace) {
         enqueue_with_own_workspace(state, operands, stream);
     } else {
-        enqueue(state, operands, stream);
+        enqueue_with_workspace(state, operands, stream);
     }
 }
 

@@ -3,10 +3,13 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cuda/cuda_gpu_model.hpp"
 #include "runtime/cuda/cuda_module.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
 #include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -17,15 +20,30 @@ CUdeviceptr address(DevicePointer pointer) { return static_cast<CUdeviceptr>(poi
 CUfunction handle(const Function& function) { return static_cast<CUfunction>(function.handle); }
 CUstream handle(Stream stream) { return static_cast<CUstream>(stream); }
 
-bool is_single(const std::array<int, 3>& cluster) { return cluster[0] == 1 && cluster[1] == 1 && cluster[2] == 1; }
+bool is_plain(const LaunchShape& shape) { return cluster_blocks(shape.cluster) == 1 && !shape.programmatic; }
 
-CUresult enqueue_cluster(const DriverApi& api, const Function& function, const LaunchShape& shape, void** parameters,
-                         CUstream stream) {
+CUlaunchAttribute cluster_attribute(const std::array<int, 3>& cluster) {
     CUlaunchAttribute attribute{};
     attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute.value.clusterDim.x = static_cast<unsigned>(shape.cluster[0]);
-    attribute.value.clusterDim.y = static_cast<unsigned>(shape.cluster[1]);
-    attribute.value.clusterDim.z = static_cast<unsigned>(shape.cluster[2]);
+    attribute.value.clusterDim.x = static_cast<unsigned>(cluster[0]);
+    attribute.value.clusterDim.y = static_cast<unsigned>(cluster[1]);
+    attribute.value.clusterDim.z = static_cast<unsigned>(cluster[2]);
+    return attribute;
+}
+
+CUlaunchAttribute programmatic_attribute() {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    return attribute;
+}
+
+CUresult enqueue_with_attributes(const DriverApi& api, const Function& function, const LaunchShape& shape,
+                                 void** parameters, CUstream stream) {
+    std::array<CUlaunchAttribute, 2> attributes;
+    unsigned count = 0;
+    if (cluster_blocks(shape.cluster) > 1) attributes.at(count++) = cluster_attribute(shape.cluster);
+    if (shape.programmatic) attributes.at(count++) = programmatic_attribute();
     CUlaunchConfig config{};
     config.gridDimX = static_cast<unsigned>(shape.blocks);
     config.gridDimY = config.gridDimZ = 1;
@@ -33,13 +51,24 @@ CUresult enqueue_cluster(const DriverApi& api, const Function& function, const L
     config.blockDimY = config.blockDimZ = 1;
     config.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
     config.hStream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes.data();
+    config.numAttrs = count;
     return api.cuLaunchKernelEx(&config, handle(function), parameters, nullptr);
 }
 
+CUtensorMapDataType tensor_map_type(DataType type) {
+    switch (type) {
+        case DataType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+        case DataType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+        case DataType::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+        case DataType::tf32: return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+        case DataType::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+        default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;  // it has no types of 8 bits but this
+    }
+}
+
 [[noreturn]] void throw_launch_error(CUresult result, const LaunchShape& shape) {
-    throw_cuda_error(result, is_single(shape.cluster) ? "cuLaunchKernel" : "cuLaunchKernelEx",
+    throw_cuda_error(result, is_plain(shape) ? "cuLaunchKernel" : "cuLaunchKernelEx",
                      fmt::format("{} blocks of {} threads, {} bytes of shared memory", shape.blocks, shape.threads,
                                  shape.shared_bytes));
 }
@@ -119,6 +148,18 @@ DevicePointer CudaDevice::allocate(std::size_t bytes) {
     return static_cast<std::uint64_t>(pointer);
 }
 
+// On a stream of its own: one that the caller records may be the default stream, or make it wait.
+DevicePointer CudaDevice::allocate_zeroed(std::size_t bytes) {
+    const DevicePointer pointer = allocate(bytes);
+    if (!pointer) return pointer;
+    const ScopedContext current(*context_);
+    const ScopedRelaxedCapture relaxed;
+    const CudaStream stream;
+    JITGEMM_CHECK(api_.cuMemsetD8Async(address(pointer), 0, bytes, stream.handle()));
+    stream.synchronize();
+    return pointer;
+}
+
 void CudaDevice::free(DevicePointer pointer) noexcept {
     if (!pointer) return;
     try {
@@ -168,9 +209,27 @@ int CudaDevice::blocks_per_sm(const Function& function, const LaunchShape& shape
     return blocks;
 }
 
+EncodedTensorMap CudaDevice::encode_tensor_map(const TiledTensorMap& map) {
+    CUtensorMap encoded;
+    static_assert(sizeof encoded == sizeof(EncodedTensorMap));
+    constexpr std::array<cuuint32_t, kMaxTensorRank> kUnitSteps{1, 1, 1, 1, 1};
+    // The enumerators of both swizzles and promotions are in one order (cuda.h, CUtensorMapSwizzle, CUtensorMapL2promotion).
+    JITGEMM_CHECK(api_.cuTensorMapEncodeTiled(
+        &encoded, tensor_map_type(map.type), static_cast<cuuint32_t>(map.rank), reinterpret_cast<void*>(map.address),
+        map.extents.data(), map.pitches.data(), map.box.data(), kUnitSteps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+        static_cast<CUtensorMapSwizzle>(map.swizzle), static_cast<CUtensorMapL2promotion>(map.promotion),
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    return std::bit_cast<EncodedTensorMap>(encoded);
+}
+
+void CudaDevice::zero(DevicePointer destination, std::size_t bytes, Stream stream) {
+    const ScopedContext current(*context_);
+    JITGEMM_CHECK(api_.cuMemsetD8Async(address(destination), 0, bytes, handle(stream)));
+}
+
 CUresult CudaDevice::enqueue(const Function& function, const LaunchShape& shape, void** parameters,
                              CUstream stream) const {
-    if (!is_single(shape.cluster)) return enqueue_cluster(api_, function, shape, parameters, stream);
+    if (!is_plain(shape)) return enqueue_with_attributes(api_, function, shape, parameters, stream);
     return api_.cuLaunchKernel(handle(function), static_cast<unsigned>(shape.blocks), 1, 1,
                                static_cast<unsigned>(shape.threads), 1, 1, static_cast<unsigned>(shape.shared_bytes),
                                stream, parameters, nullptr);

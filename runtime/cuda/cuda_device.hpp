@@ -26,6 +26,7 @@ public:
     [[nodiscard]] std::size_t free_memory() override;
 
     [[nodiscard]] DevicePointer allocate(std::size_t bytes) override;
+    [[nodiscard]] DevicePointer allocate_zeroed(std::size_t bytes) override;
     void free(DevicePointer pointer) noexcept override;
     void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) override;
     void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) override;
@@ -33,6 +34,8 @@ public:
 
     [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;
     [[nodiscard]] int blocks_per_sm(const Function& function, const LaunchShape& shape) override;
+    [[nodiscard]] EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) override;
+    void zero(DevicePointer destination, std::size_t bytes, Stream stream) override;
     void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                 Stream stream) override;
     void synchronize(Stream stream) override;

@@ -1,6 +1,5 @@
 #include "runtime/cuda/cuda_module.hpp"
 
-#include "runtime/device/launch.hpp"
 #include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
@@ -57,7 +56,7 @@ void grant(CUfunction function, const KernelEntry& entry) {
                 fmt::format("{} asks for {} bytes of dynamic shared memory", entry.function, entry.shared_bytes));
         }
     }
-    if (entry.cluster[0] * entry.cluster[1] * entry.cluster[2] > kPortableClusterBlocks) {
+    if (cluster_blocks(entry.cluster) > kPortableClusterBlocks) {
         JITGEMM_CHECK(driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     }
 }
@@ -90,7 +89,7 @@ ParameterSizes parameter_sizes(CUfunction function) {
 // to: a kernel that asks for more than the one struct would have it read beyond. An edited dump can get there.
 void compare_arguments(CUfunction function, const KernelEntry& entry) {
     if (entry.arguments.empty() || driver().cuFuncGetParamInfo == nullptr) return;
-    const std::size_t expected = argument_struct_bytes(entry.arguments);
+    const std::size_t expected = argument_layout(entry.arguments).bytes;
     const ParameterSizes found = parameter_sizes(function);
     if (found.count == 1 && found.bytes == expected) return;
     throw_cuda_error(CUDA_ERROR_INVALID_VALUE, "cuFuncGetParamInfo",

@@ -26,7 +26,7 @@ struct DriverApi {
     X(cuMemcpyDtoDAsync)                                                                                               \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute)           \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                     \
-    X(cuLaunchKernel) X(cuLaunchKernelEx)                                                                              \
+    X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuTensorMapEncodeTiled)                                                    \
     X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamGetId)                  \
     X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode)          \
     X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)                            \

@@ -33,6 +33,7 @@ struct LaunchShape {
     int threads = 0;
     int shared_bytes = 0;
     std::array<int, 3> cluster{1, 1, 1};
+    bool programmatic = false;  ///< KernelEntry::programmatic_launch
 };
 
 /// What tells a stream and its capture from others, past and present (handles are used again, identities are not).
@@ -59,6 +60,8 @@ public:
     [[nodiscard]] virtual std::size_t free_memory() = 0;
 
     [[nodiscard]] virtual DevicePointer allocate(std::size_t bytes) = 0;
+    /// Holds zeros. Waits for no stream of the caller's, so that one of them may be recording a graph.
+    [[nodiscard]] virtual DevicePointer allocate_zeroed(std::size_t bytes) = 0;
     virtual void free(DevicePointer pointer) noexcept = 0;
     /// Copies and fills are done on return, whatever stream uses the memory next; they run after earlier work of the
     /// default stream.
@@ -73,7 +76,11 @@ public:
 
     [[nodiscard]] virtual Function load(std::string_view binary, const KernelEntry& entry) = 0;
     [[nodiscard]] virtual int blocks_per_sm(const Function& function, const LaunchShape& shape) = 0;
-    /// Enqueues; `arguments` is the packed argument struct (pack_arguments).
+    /// As kernels of this device take it. Throws where the device has no tensor maps.
+    [[nodiscard]] virtual EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) = 0;
+    /// Enqueues the writing of zeros.
+    virtual void zero(DevicePointer destination, std::size_t bytes, Stream stream) = 0;
+    /// Enqueues; `arguments` is the packed argument struct (ArgumentPacker).
     virtual void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                         Stream stream) = 0;
     virtual void synchronize(Stream stream) = 0;

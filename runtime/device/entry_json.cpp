@@ -1,8 +1,9 @@
 #include "runtime/device/entry_json.hpp"
 
+#include "generator/base/overloaded.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstddef>
 
 namespace jitgemm {
@@ -10,14 +11,48 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Each in the order of its enumeration.
-constexpr std::array<std::string_view, 14> kArgumentRoles{"a", "b",   "c",   "d",   "workspace", "m",     "n",
-                                                          "k", "lda", "ldb", "ldc", "ldd",       "alpha", "beta"};
-constexpr std::array<std::string_view, 4> kArgumentKinds{"pointer", "i32", "i64", "f32"};
-constexpr std::array<std::string_view, 3> kGridMatrices{"a", "b", "d"};
+Json kind_json(const KernelArgument& argument) {
+    return std::visit(Overloaded{[](PointerArgument) {
+                                     return Json{{"kind", "pointer"}};
+                                 },
+                                 [](ExtentArgument extent) {
+                                     return Json{{"kind", extent.bytes == 4 ? "i32" : "i64"}};
+                                 },
+                                 [](ScalarArgument) {
+                                     return Json{{"kind", "f32"}};
+                                 },
+                                 [](const TensorMapArgument& map) {
+                                     return Json{{"kind", "tensor_map"},
+                                                 {"box", map.box},
+                                                 {"swizzle", to_string(map.swizzle)},
+                                                 {"l2_promotion", to_string(map.promotion)}};
+                                 }},
+                      argument);
+}
 
-Json to_json(const KernelArgument& argument) {
-    return {{"role", to_string(argument.role)}, {"kind", to_string(argument.kind)}};
+Json to_json(const KernelArgument& argument, const ArgumentField& field) {
+    Json json{{"role", to_string(role_of(argument))}};
+    json.update(kind_json(argument));
+    json["offset"] = field.offset;
+    return json;
+}
+
+Json to_json(const BlockRule& blocks) {
+    return std::visit(
+        Overloaded{
+            [](BlockPerTile) {
+                return Json{{"rule", "one_per_tile"}};
+            },
+            [](CappedBlocks capped) {
+                return Json{{"rule", "capped"}, {"most", capped.most}};
+            },
+            [](PersistentBlocks persistent) {
+                return Json{{"rule", "persistent"}, {"per_sm", persistent.per_sm}, {"cluster", persistent.cluster}};
+            },
+            [](RemainderBlocks remainder) {
+                return Json{{"rule", "remainder"}, {"per_wave", remainder.per_wave}};
+            }},
+        blocks);
 }
 
 Json to_json(const GridRule& grid) {
@@ -25,21 +60,24 @@ Json to_json(const GridRule& grid) {
             {"tile_m", grid.tile_m},
             {"tile_n", grid.tile_n},
             {"splits", grid.splits},
-            {"most", grid.most},
-            {"wave", grid.wave}};
+            {"blocks", to_json(grid.blocks)}};
 }
 
 }  // namespace
 
-std::string_view to_string(ArgumentRole role) { return kArgumentRoles.at(static_cast<std::size_t>(role)); }
-std::string_view to_string(ArgumentKind kind) { return kArgumentKinds.at(static_cast<std::size_t>(kind)); }
-std::string_view to_string(GridMatrix matrix) { return kGridMatrices.at(static_cast<std::size_t>(matrix)); }
-
 Json to_json(const KernelEntry& entry) {
+    const ArgumentLayout layout = argument_layout(entry.arguments);
     Json arguments = Json::array();
-    for (const KernelArgument& argument : entry.arguments) arguments.push_back(to_json(argument));
-    return {{"function", entry.function}, {"threads", entry.threads},    {"shared_bytes", entry.shared_bytes},
-            {"cluster", entry.cluster},   {"grid", to_json(entry.grid)}, {"arguments", arguments}};
+    for (std::size_t i = 0; i < entry.arguments.size(); ++i)
+        arguments.push_back(to_json(entry.arguments[i], layout.fields[i]));
+    return {{"function", entry.function},
+            {"threads", entry.threads},
+            {"shared_bytes", entry.shared_bytes},
+            {"cluster", entry.cluster},
+            {"programmatic_launch", entry.programmatic_launch},
+            {"grid", to_json(entry.grid)},
+            {"argument_bytes", layout.bytes},
+            {"arguments", arguments}};
 }
 
 }  // namespace jitgemm

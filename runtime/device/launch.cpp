@@ -1,60 +1,14 @@
 #include "runtime/device/launch.hpp"
 
+#include "generator/base/matrix_storage.hpp"
 #include "jitgemm/device_pointer.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 
 namespace jitgemm {
 namespace {
-
-constexpr std::size_t field_bytes(ArgumentKind kind) {
-    return kind == ArgumentKind::pointer || kind == ArgumentKind::i64 ? 8 : 4;
-}
-
-constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
-std::int64_t extent(ArgumentRole role, const GemmSpec& spec, float alpha) {
-    switch (role) {
-        case ArgumentRole::m: return spec.m;
-        case ArgumentRole::n: return spec.n;
-        case ArgumentRole::k: return alpha == 0.0F ? 0 : spec.k;
-        case ArgumentRole::lda: return spec.lda;
-        case ArgumentRole::ldb: return spec.ldb;
-        case ArgumentRole::ldc: return spec.ldc;
-        default: return spec.ldd;
-    }
-}
-
-std::uint64_t address(ArgumentRole role, const GemmArguments& arguments) {
-    switch (role) {
-        case ArgumentRole::a: return arguments.a.address;
-        case ArgumentRole::b: return arguments.b.address;
-        case ArgumentRole::c: return arguments.c.address;
-        case ArgumentRole::d: return arguments.d.address;
-        default: return arguments.workspace.address;
-    }
-}
-
-// The field's bits in the low bytes: of a little-endian machine, the ones to copy.
-std::uint64_t field_bits(const KernelArgument& field, const GemmSpec& spec, const GemmArguments& arguments) {
-    switch (field.kind) {
-        case ArgumentKind::pointer: return address(field.role, arguments);
-        case ArgumentKind::f32: {
-            const float value = field.role == ArgumentRole::alpha ? arguments.alpha : arguments.beta;
-            std::uint32_t bits = 0;
-            std::memcpy(&bits, &value, sizeof bits);
-            return bits;
-        }
-        default: return static_cast<std::uint64_t>(extent(field.role, spec, arguments.alpha));
-    }
-}
 
 // One matrix of a launch as bytes in memory: `runs` stretches of `run` bytes, `pitch` bytes apart.
 struct Region {
@@ -66,38 +20,13 @@ struct Region {
     int alignment;
 };
 
-struct Matrix {
-    const char* name;
-    DevicePointer pointer;
-    DataType type;
-    Order order;
-    std::int64_t rows;
-    std::int64_t columns;
-    std::int64_t leading_dimension;
-    int alignment;
-};
-
-Region region(const Matrix& matrix) {
-    const bool by_row = matrix.order == Order::row;
+Region region(const char* name, ArgumentRole role, DevicePointer pointer, const GemmSpec& spec) {
+    const MatrixStorage matrix = storage_of(role, spec);
     const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
-    const auto run = static_cast<std::uint64_t>(by_row ? matrix.columns : matrix.rows) * element;
-    const auto runs = static_cast<std::uint64_t>(by_row ? matrix.rows : matrix.columns);
-    const auto pitch = static_cast<std::uint64_t>(matrix.leading_dimension) * element;
-    return {matrix.name, matrix.pointer.address, runs == 0 || run == 0 ? 0 : (runs - 1) * pitch + run, run,
-            pitch,       matrix.alignment};
-}
-
-Region region_a(const GemmSpec& spec, const GemmArguments& arguments) {
-    return region({"A", arguments.a, spec.a, order_a(spec.layout), spec.m, spec.k, spec.lda, spec.align_a});
-}
-Region region_b(const GemmSpec& spec, const GemmArguments& arguments) {
-    return region({"B", arguments.b, spec.b, order_b(spec.layout), spec.k, spec.n, spec.ldb, spec.align_b});
-}
-Region region_c(const GemmSpec& spec, const GemmArguments& arguments) {
-    return region({"C", arguments.c, *spec.c, spec.d_order, spec.m, spec.n, spec.ldc, spec.align_c});
-}
-Region region_d(const GemmSpec& spec, const GemmArguments& arguments) {
-    return region({"D", arguments.d, spec.d, spec.d_order, spec.m, spec.n, spec.ldd, spec.align_d});
+    const auto run = static_cast<std::uint64_t>(extent(matrix.run, spec)) * element;
+    const auto runs = static_cast<std::uint64_t>(extent(matrix.runs, spec));
+    const auto pitch = static_cast<std::uint64_t>(extent(matrix.pitch, spec)) * element;
+    return {name, pointer.address, runs == 0 || run == 0 ? 0 : (runs - 1) * pitch + run, run, pitch, matrix.alignment};
 }
 
 // Of equal pitch, two matrices may interleave without touching: slices of columns of one larger matrix.
@@ -140,7 +69,7 @@ void check_input(const Region& d, const Region& input, std::vector<std::string>&
 
 void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region& d,
              std::vector<std::string>& problems) {
-    const Region c = region_c(spec, arguments);
+    const Region c = region("C", ArgumentRole::c, arguments.c, spec);
     check_pointer(c, problems);
     if (same_place(spec, c, d)) return;
     check_overlap(d, c, "; D may only be exactly C, of the same type and leading dimension", problems);
@@ -160,32 +89,6 @@ void check_workspace(const GemmArguments& arguments, std::size_t needed, std::ve
 
 }  // namespace
 
-std::size_t argument_struct_bytes(std::span<const KernelArgument> layout) {
-    std::size_t size = 0;
-    std::size_t alignment = 1;
-    for (const KernelArgument& field : layout) {
-        size = round_up(size, field_bytes(field.kind)) + field_bytes(field.kind);
-        alignment = std::max(alignment, field_bytes(field.kind));
-    }
-    return round_up(size, alignment);
-}
-
-PackedArguments pack_arguments(std::span<const KernelArgument> layout, const GemmSpec& spec,
-                               const GemmArguments& arguments) {
-    PackedArguments packed;
-    std::size_t alignment = 1;
-    for (const KernelArgument& field : layout) {
-        const std::size_t size = field_bytes(field.kind);
-        const std::uint64_t bits = field_bits(field, spec, arguments);
-        packed.size = round_up(packed.size, size);
-        std::memcpy(packed.bytes.data() + packed.size, &bits, size);
-        packed.size += size;
-        alignment = std::max(alignment, size);
-    }
-    packed.size = round_up(packed.size, alignment);
-    return packed;
-}
-
 std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArguments& arguments,
                                          std::size_t workspace_bytes) {
     std::vector<std::string> problems;
@@ -193,11 +96,11 @@ std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArgumen
     if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
     if (spec.m == 0 || spec.n == 0) return problems;
 
-    const Region d = region_d(spec, arguments);
+    const Region d = region("D", ArgumentRole::d, arguments.d, spec);
     check_pointer(d, problems);
     if (spec.k != 0 && arguments.alpha != 0.0F) {
-        check_input(d, region_a(spec, arguments), problems);
-        check_input(d, region_b(spec, arguments), problems);
+        check_input(d, region("A", ArgumentRole::a, arguments.a, spec), problems);
+        check_input(d, region("B", ArgumentRole::b, arguments.b, spec), problems);
     }
     if (reads_c && spec.c) check_c(spec, arguments, d, problems);
     check_workspace(arguments, workspace_bytes, problems);

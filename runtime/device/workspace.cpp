@@ -12,15 +12,17 @@ WorkspacePool::~WorkspacePool() {
         for (const auto& [owner, slot] : *slots) free_all(*slot);
 }
 
-WorkspacePool::Lease WorkspacePool::acquire(Stream stream, std::size_t bytes) {
+WorkspacePool::Lease WorkspacePool::acquire(Stream stream, std::size_t bytes, std::size_t counter_bytes) {
     const StreamIdentity owner = device_->identify(stream);
     while (true) {
         std::shared_ptr<Slot> slot = slot_of(owner, stream);
         std::unique_lock turn(slot->turn);
         if (slot->dropped) continue;  // between finding it and its turn
         if (slot->bytes < bytes) grow(*slot, bytes);
+        if (slot->counter_bytes < counter_bytes) grow_counters(*slot, counter_bytes);
         const DevicePointer memory = slot->memory;
-        return {memory, std::move(slot), std::move(turn)};
+        const DevicePointer counters = slot->counters;
+        return {memory, counters, std::move(slot), std::move(turn)};
     }
 }
 
@@ -93,6 +95,13 @@ void WorkspacePool::grow(Slot& slot, std::size_t bytes) {
     slot.bytes = wanted;
 }
 
+void WorkspacePool::grow_counters(Slot& slot, std::size_t bytes) {
+    const DevicePointer zeros = device_->allocate_zeroed(std::max(bytes, 2 * slot.counter_bytes));
+    if (slot.counters) slot.outgrown.push_back(slot.counters);
+    slot.counters = zeros;
+    slot.counter_bytes = std::max(bytes, 2 * slot.counter_bytes);
+}
+
 DevicePointer WorkspacePool::allocate_at_last(Slot& slot, std::size_t bytes) {
     try {
         return device_->allocate(bytes);
@@ -107,8 +116,9 @@ DevicePointer WorkspacePool::allocate_at_last(Slot& slot, std::size_t bytes) {
 void WorkspacePool::free_all(Slot& slot) noexcept {
     free_outgrown(slot);
     device_->free(slot.memory);
-    slot.memory = nullptr;
-    slot.bytes = 0;
+    device_->free(slot.counters);
+    slot.memory = slot.counters = nullptr;
+    slot.bytes = slot.counter_bytes = 0;
 }
 
 void WorkspacePool::free_outgrown(Slot& slot) noexcept {

@@ -14,7 +14,8 @@ namespace jitgemm {
 
 /// Scratch memory for kernels that need some and were given none: one buffer per stream, and one for each capture of a
 /// stream, which belongs to the graph being captured until that graph and all its instances are gone, and is then used
-/// again. Contents are undefined. Freed with the pool.
+/// again. Contents are undefined, but for the counters: they are zeros when the first kernel begins, and every kernel leaves
+/// zeros behind. Freed with the pool.
 ///
 /// Of streams outside captures the kMostStreams last used keep theirs: a program may make a stream per request and destroy it
 /// unseen. Freeing a buffer waits for the work that uses it, so that half of them go at once and the wait is rare.
@@ -33,6 +34,8 @@ private:
         // Under `turn`:
         DevicePointer memory;
         std::size_t bytes = 0;
+        DevicePointer counters;
+        std::size_t counter_bytes = 0;
         std::vector<DevicePointer> outgrown;  ///< work already enqueued, or a graph, may still use them
         bool dropped = false;                 ///< no longer of the pool
         bool of_graph = false;                ///< else of a stream: freeing waits for what uses it
@@ -46,12 +49,13 @@ public:
     /// wait, so that a kernel of several entries is enqueued without another one between them.
     struct Lease {
         DevicePointer memory;
+        DevicePointer counters;
         std::shared_ptr<Slot> slot;  ///< outlives the turn
         std::unique_lock<std::mutex> turn;
     };
     /// Asks for more than `bytes` where a buffer grows, and is content with `bytes` where that is refused; where they are, too,
     /// the streams' buffers go first. Throws as Device::allocate does when nothing helps.
-    [[nodiscard]] Lease acquire(Stream stream, std::size_t bytes);
+    [[nodiscard]] Lease acquire(Stream stream, std::size_t bytes, std::size_t counter_bytes = 0);
 
 private:
     struct IdentityHash {
@@ -66,6 +70,7 @@ private:
     [[nodiscard]] std::shared_ptr<Slot> slot_of_gone_graph();
     void drop_oldest(std::size_t keep, const Slot* but = nullptr);
     void grow(Slot& slot, std::size_t bytes);
+    void grow_counters(Slot& slot, std::size_t bytes);
     [[nodiscard]] DevicePointer allocate_at_last(Slot& slot, std::size_t bytes);
     void free_all(Slot& slot) noexcept;
     void free_outgrown(Slot& slot) noexcept;

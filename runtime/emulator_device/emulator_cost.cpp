@@ -27,7 +27,7 @@ EmulatedTime estimate_time(const emulator::Counters& counters, const GpuModel& g
     const double sector_bytes = static_cast<double>(all.l2_sectors) * kSectorBytes;
     EmulatedTime time;
     time.issue_us = microseconds(static_cast<double>(all.warps) / kSchedulers);
-    time.tensor_us = microseconds(static_cast<double>(all.operations) / gpu.arch->mma_flops_per_clock);
+    time.tensor_us = microseconds(static_cast<double>(all.operations) / mma_flops_per_clock(*gpu.arch));
     time.shared_us = microseconds(static_cast<double>(all.wavefronts));
     time.l2_us = microseconds(sector_bytes / kL2BytesPerCycle);
     time.dram_us = std::min(footprint_bytes, sector_bytes) / gpu.dram_bytes_per_second * 1e6;

@@ -78,7 +78,7 @@ void check_shared(const KernelEntry& entry, const Arch& arch) {
 
 /// A GPU's driver is given one pointer, to the struct of all arguments.
 void check_parameters(const emulator::Function& function, const KernelEntry& entry) {
-    const auto expected = static_cast<std::int64_t>(argument_struct_bytes(entry.arguments));
+    const auto expected = static_cast<std::int64_t>(argument_layout(entry.arguments).bytes);
     if (entry.arguments.empty()) return;
     if (function.parameters.size() == 1 && function.formal_bytes == expected) return;
     throw Error(fmt::format("{} takes {} parameters of {} bytes, the launch passes one struct of {}", entry.function,
@@ -93,6 +93,12 @@ EmulatorDevice::EmulatorDevice(const Arch& arch, double gflop_limit)
       memory_(kEmulatedMemory, next_memory_region()) {}
 
 DevicePointer EmulatorDevice::allocate(std::size_t bytes) { return DevicePointer{memory_.allocate(bytes, "a buffer")}; }
+
+DevicePointer EmulatorDevice::allocate_zeroed(std::size_t bytes) {
+    const DevicePointer pointer = allocate(bytes);
+    fill_bytes(pointer, 0, bytes);
+    return pointer;
+}
 
 void EmulatorDevice::free(DevicePointer pointer) noexcept {
     if (!pointer) return;
@@ -157,6 +163,10 @@ Function EmulatorDevice::load(std::string_view binary, const KernelEntry& entry)
 int EmulatorDevice::blocks_per_sm(const Function& /*function*/, const LaunchShape& shape) {
     return occupancy({.threads = shape.threads, .registers = 0, .shared_bytes = shape.shared_bytes}, *model_.arch)
         .blocks();
+}
+
+EncodedTensorMap EmulatorDevice::encode_tensor_map(const TiledTensorMap& /*map*/) {
+    throw Error("the emulator has no tensor maps");
 }
 
 emulator::LaunchConfig EmulatorDevice::config_of(const LaunchShape& shape) const {

@@ -42,6 +42,7 @@ public:
     [[nodiscard]] std::size_t free_memory() override { return memory_.capacity() - memory_.used(); }
 
     [[nodiscard]] DevicePointer allocate(std::size_t bytes) override;
+    [[nodiscard]] DevicePointer allocate_zeroed(std::size_t bytes) override;
     void free(DevicePointer pointer) noexcept override;
     void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) override;
     void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) override;
@@ -54,6 +55,10 @@ public:
     [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;
     /// By threads, shared memory and block slots: PTX does not say how many registers a kernel will take.
     [[nodiscard]] int blocks_per_sm(const Function& function, const LaunchShape& shape) override;
+    [[nodiscard]] EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) override;
+    void zero(DevicePointer destination, std::size_t bytes, Stream /*stream*/) override {
+        fill_bytes(destination, 0, bytes);
+    }
     void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                 Stream stream) override;
     void synchronize(Stream /*stream*/) override {}

@@ -49,7 +49,7 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
                                  {"nvrtc_version", compiled.nvrtc_version},
                                  {"registers", compiled.report.registers},
                                  {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
-                                 {"workspace_bytes", input.workspace_bytes},
+                                 {"workspace_bytes", input.workspace.bytes},
                                  {"operands_swapped", input.spec.d_order == Order::column},
                                  {"entries", entries}};
     return meta.dump(2) + "\n";
@@ -129,8 +129,8 @@ void export_kernel(const KernelSource& source, const GemmSpec& spec, const Compi
                    const std::string& directory, const ExportOptions& options) {
     const GemmSpec asked = resolved(spec);
     const KernelConfig config = parse_kernel_name(source.name).config;
-    const std::int64_t workspace_bytes = family_of(config).workspace_bytes(with_row_major_d(asked), config);
-    write_export({checked_name(options, asked), source, asked, workspace_bytes}, compiled, directory, options.force);
+    write_export({checked_name(options, asked), source, asked, workspace_layout(with_row_major_d(asked), config)},
+                 compiled, directory, options.force);
 }
 
 void export_kernel(const KernelState& kernel, const CompiledKernel& compiled, const std::string& directory,

@@ -1,9 +1,9 @@
 #include "runtime/export/export_launcher.hpp"
 
+#include "generator/base/launch_text.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
-#include "runtime/device/entry_json.hpp"
 #include "runtime/export/export_text.hpp"
 
 #include <fmt/format.h>
@@ -80,8 +80,8 @@ std::string problem_fields(const LauncherInput& input) {
         pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
         pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
     }
-    if (input.workspace_bytes != 0) {
-        pointers += fmt::format("    CUdeviceptr workspace;    /* {} bytes, aligned to 16 */\n", input.workspace_bytes);
+    if (input.workspace.bytes != 0) {
+        pointers += fmt::format("    CUdeviceptr workspace;    /* {} bytes, aligned to 16 */\n", input.workspace.bytes);
     }
     return pointers + "    int64_t m, n, k;\n    int64_t " + pitches + ";    /* in elements */\n    float alpha;\n" +
            (input.spec.c ? "    float beta;    /* 0: C is not read */\n" : "");
@@ -113,7 +113,7 @@ std::string operand_check(const OperandText& operand) {
 /// matrices of a problem that is not whole tiles; blocks reckon in 32 bits with the tiles of a raster group, which wide ones hold only
 /// where the extents are not of the largest.
 std::string_view own_shape_reason(const LauncherInput& input) {
-    if (input.workspace_bytes != 0) return "its workspace is made for";
+    if (input.workspace.bytes != 0) return "its workspace is made for";
     const KernelConfig config = parse_kernel_name(input.source.name).config;
     const KernelAnatomy anatomy = family_of(config).anatomy(with_row_major_d(input.spec), config);
     return anatomy.needs_whole_tiles || anatomy.raster_group > kGroupOfAnyExtents ? "it was exported for" : "";
@@ -125,11 +125,11 @@ std::string shape_checks(const LauncherInput& input) {
         checks += fmt::format("    if (problem->m != {} || problem->n != {} || problem->k != {}) return 0;\n",
                               input.spec.m, input.spec.n, input.spec.k);
     }
-    if (input.workspace_bytes != 0) {
+    if (input.workspace.bytes != 0) {
         checks += "    if (problem->workspace == 0 || problem->workspace % 16 != 0) return 0;\n";
     }
     const auto is_narrow = [](const KernelArgument& argument) {
-        return argument.role == ArgumentRole::m && argument.kind == ArgumentKind::i32;
+        return argument == KernelArgument(ExtentArgument{ArgumentRole::m, 4});
     };
     const std::vector<KernelArgument>& arguments = input.source.entries.front().arguments;
     if (std::any_of(arguments.begin(), arguments.end(), is_narrow)) {
@@ -161,77 +161,100 @@ ArgumentRole as_caller_sees(ArgumentRole role, bool traded) {
     }
 }
 
-std::string_view c_type(ArgumentKind kind) {
-    switch (kind) {
-        case ArgumentKind::pointer: return "CUdeviceptr";
-        case ArgumentKind::i32: return "int32_t";
-        case ArgumentKind::i64: return "int64_t";
-        default: return "float";
-    }
+/// What the caller's problem calls an argument of the kernel; 0 where it has no such field.
+std::string name_of(ArgumentRole role, const LauncherInput& input) {
+    using Role = ArgumentRole;
+    const bool of_c = role == Role::c || role == Role::ldc || role == Role::beta;
+    if ((of_c && !input.spec.c) || (role == Role::workspace && input.workspace.bytes == 0)) return "0";
+    if (role == Role::counters)
+        return fmt::format("problem->workspace + {}", input.workspace.bytes - input.workspace.counters);
+    return fmt::format("problem->{}", to_string(as_caller_sees(role, input.spec.d_order == Order::column)));
 }
 
+// alpha = 0 passes k = 0, so that neither A nor B is read.
 std::string value_of(const KernelArgument& argument, const LauncherInput& input) {
-    const std::string_view field = to_string(as_caller_sees(argument.role, input.spec.d_order == Order::column));
-    const bool has_field = (argument.role != ArgumentRole::c && argument.role != ArgumentRole::ldc &&
-                            argument.role != ArgumentRole::beta) ||
-                           input.spec.c.has_value();
-    if (!has_field || (argument.role == ArgumentRole::workspace && input.workspace_bytes == 0)) return "0";
-    const std::string value = fmt::format("problem->{}", field);
-    if (argument.role == ArgumentRole::k)
-        return fmt::format("problem->alpha == 0 ? 0 : ({}){}", c_type(argument.kind), value);
-    return argument.kind == ArgumentKind::i32 ? fmt::format("(int32_t){}", value) : value;
+    const auto* const extent = std::get_if<ExtentArgument>(&argument);
+    const std::string name = name_of(role_of(argument), input);
+    const std::string_view cast = extent != nullptr && extent->bytes == 4 && name != "0" ? "(int32_t)" : "";
+    return fmt::format("{}{}{}", role_of(argument) == ArgumentRole::k ? "problem->alpha == 0 ? 0 : " : "", cast, name);
 }
 
 std::string argument_fields(const KernelEntry& entry) {
     std::string text;
-    for (const KernelArgument& argument : entry.arguments) {
-        text += fmt::format("        {} {};\n", c_type(argument.kind), to_string(argument.role));
-    }
+    for (const ArgumentField& field : argument_layout(entry.arguments).fields)
+        text += fmt::format("        {} {};\n", field.c_type, field.name);
     return text;
 }
 
 std::string assignments(const KernelEntry& entry, const LauncherInput& input) {
-    std::string text;
-    for (const KernelArgument& argument : entry.arguments) {
-        text += fmt::format("    arguments.{} = {};\n", to_string(argument.role), value_of(argument, input));
-    }
-    return text;
+    const auto value = [&](const KernelArgument& argument) { return value_of(argument, input); };
+    const auto name = [&](ArgumentRole role) { return name_of(role, input); };
+    const auto statement = [](const std::string& call) {
+        return fmt::format("    result = {};\n    if (result != CUDA_SUCCESS) return result;\n", call);
+    };
+    return argument_assignments(entry, "arguments", value) +
+           tensor_map_statements(entry, with_row_major_d(input.spec), "arguments", name, statement);
 }
 
-bool is_portable(const std::array<int, 3>& cluster) {
-    return cluster[0] * cluster[1] * cluster[2] <= kPortableClusterBlocks;
+/// Of cuLaunchKernelEx, beside the grid: empty for a plain launch.
+std::string launch_attributes(const KernelEntry& entry) {
+    std::string text;
+    int count = 0;
+    if (cluster_blocks(entry.cluster) > 1) {
+        text += fmt::format("    attributes[{}].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;\n", count);
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            text += fmt::format("    attributes[{}].value.clusterDim.{} = {};\n", count, "xyz"[axis],
+                                entry.cluster.at(axis));
+        ++count;
+    }
+    if (entry.programmatic_launch) {
+        text += fmt::format(
+            "    attributes[{0}].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;\n"
+            "    attributes[{0}].value.programmaticStreamSerializationAllowed = 1;\n",
+            count);
+        ++count;
+    }
+    return count == 0 ? text : text + fmt::format("    config.numAttrs = {};\n", count);
 }
 
 std::string call(const KernelEntry& entry) {
-    const bool single = entry.cluster == std::array<int, 3>{1, 1, 1};
-    return filled(single ? export_text::kPlainCall : export_text::kClusterCall,
+    const std::string attributes = launch_attributes(entry);
+    return filled(attributes.empty() ? export_text::kPlainCall : export_text::kCallWithAttributes,
                   {{"THREADS", std::to_string(entry.threads)},
                    {"SHARED_BYTES", std::to_string(entry.shared_bytes)},
-                   {"CLUSTER_X", std::to_string(entry.cluster[0])},
-                   {"CLUSTER_Y", std::to_string(entry.cluster[1])},
-                   {"CLUSTER_Z", std::to_string(entry.cluster[2])}});
-}
-
-/// The grid rule in C, as block_count() has it.
-std::string block_count_text(const GridRule& rule, bool traded) {
-    const std::string_view m = traded ? "problem->n" : "problem->m";
-    const std::string_view n = traded ? "problem->m" : "problem->n";
-    const std::string_view rows = rule.matrix == GridMatrix::b ? n : m;
-    const std::string_view columns = rule.matrix == GridMatrix::d ? n : "problem->k";
-    const std::string text =
-        fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
-    if (rule.wave > 0) return fmt::format("{0} + {0} % {1}", text, rule.wave);
-    return rule.most > 0 ? fmt::format("{0} < {1} ? {0} : {1}", text, rule.most) : text;
+                   {"ATTRIBUTES", attributes}});
 }
 
 std::string entry_function(const KernelEntry& entry, const LauncherInput& input) {
-    const bool traded = input.spec.d_order == Order::column;
-    return filled(export_text::kEntry, {{"FUNCTION", entry.function},
-                                        {"NAME", input.name},
-                                        {"BLOCKS", block_count_text(entry.grid, traded)},
-                                        {"ARGUMENT_FIELDS", argument_fields(entry)},
-                                        {"ASSIGNMENTS", assignments(entry, input)},
-                                        {"CALL", call(entry)}});
+    const auto name = [&](ArgumentRole role) { return name_of(role, input); };
+    return filled(export_text::kEntry,
+                  {{"FUNCTION", entry.function},
+                   {"NAME", input.name},
+                   {"RESULT", has_tensor_maps(entry) ? "    CUresult result;\n" : ""},
+                   {"BLOCKS", block_count_expression(entry.grid, name(ArgumentRole::m), name(ArgumentRole::n),
+                                                     name(ArgumentRole::k))},
+                   {"ARGUMENT_FIELDS", argument_fields(entry)},
+                   {"ASSIGNMENTS", assignments(entry, input)},
+                   {"CALL", call(entry)}});
+}
+
+/// Functions that not every launcher needs, which must not be there unused.
+std::string helpers(const std::vector<KernelEntry>& entries) {
+    const auto any = [&](auto&& has) { return std::any_of(entries.begin(), entries.end(), has); };
+    const bool persistent = any([](const KernelEntry& entry) { return needs_sm_count(entry.grid); });
+    const bool capped =
+        any([](const KernelEntry& entry) { return std::holds_alternative<CappedBlocks>(entry.grid.blocks); });
+    std::string text;
+    if (persistent || capped) text += export_text::kLeast;
+    if (persistent) text += export_text::kPersistent;
+    if (any(has_tensor_maps)) text += fmt::format("\n{}", kEncodeTensorMapText);
+    return text;
+}
+
+std::string zero_counters(const LauncherInput& input) {
+    if (input.workspace.counters == 0) return {};
+    return fmt::format("    result = cuMemsetD8Async({}, 0, {}, stream);\n", name_of(ArgumentRole::counters, input),
+                       input.workspace.counters);
 }
 
 struct EntriesText {
@@ -245,9 +268,9 @@ EntriesText entries_text(const LauncherInput& input) {
     for (std::size_t i = 0; i < input.source.entries.size(); ++i) {
         const KernelEntry& entry = input.source.entries[i];
         text.functions += entry_function(entry, input);
-        text.lookups +=
-            fmt::format("    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {}, {});\n", i,
-                        entry.function, entry.shared_bytes, is_portable(entry.cluster) ? 0 : 1);
+        text.lookups += fmt::format(
+            "    if (result == CUDA_SUCCESS) result = get_function(kernel, {}, \"{}\", {}, {});\n", i, entry.function,
+            entry.shared_bytes, cluster_blocks(entry.cluster) > kPortableClusterBlocks ? 1 : 0);
         text.launches +=
             fmt::format("    if (result == CUDA_SUCCESS) result = launch_{}(kernel->functions[{}], problem, stream);\n",
                         entry.function, i);
@@ -278,7 +301,8 @@ std::string launcher_source(const LauncherInput& input) {
                                          {"CHECKS", checks(input)},
                                          {"ENTRIES", entries.functions},
                                          {"GET_FUNCTIONS", entries.lookups},
-                                         {"LAUNCHES", entries.launches},
+                                         {"HELPERS", helpers(input.source.entries)},
+                                         {"LAUNCHES", zero_counters(input) + entries.launches},
                                          {"NAME", input.name}});
 }
 

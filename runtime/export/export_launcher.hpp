@@ -1,9 +1,9 @@
 #pragma once
 
 #include "generator/base/kernel_source.hpp"
+#include "generator/families/family.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
-#include <cstdint>
 #include <string>
 
 namespace jitgemm {
@@ -13,7 +13,7 @@ struct LauncherInput {
     std::string name;  ///< C identifier
     const KernelSource& source;
     const GemmSpec& spec;  ///< resolved, as asked
-    std::int64_t workspace_bytes = 0;
+    WorkspaceLayout workspace;
 };
 
 /// NAME.h and NAME.c: C99 on cuda.h and libcuda alone.

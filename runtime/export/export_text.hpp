@@ -116,7 +116,7 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel) {
 static int64_t tiles(int64_t extent, int64_t tile) {
     return (extent + tile - 1) / tile;
 }
-
+@HELPERS@
 /* Whether `lines` rows (or columns) of `run` elements, `pitch` apart, all begin at multiples of `alignment` bytes. */
 static int is_operand(CUdeviceptr pointer, int64_t lines, int64_t run, int64_t pitch, int element_bytes,
                       int alignment) {
@@ -139,7 +139,7 @@ CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *proble
 
 inline constexpr std::string_view kEntry = R"(
 static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *problem, CUstream stream) {
-    const int64_t blocks = @BLOCKS@;
+@RESULT@    const int64_t blocks = @BLOCKS@;
     struct {
 @ARGUMENT_FIELDS@    } arguments;
     void *parameters[1];
@@ -150,27 +150,43 @@ static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *pro
 @CALL@}
 )";
 
+inline constexpr std::string_view kLeast = R"(
+static int64_t least(int64_t x, int64_t y) {
+    return x < y ? x : y;
+}
+)";
+
+inline constexpr std::string_view kPersistent = R"(
+static int64_t greatest(int64_t x, int64_t y) {
+    return x > y ? x : y;
+}
+
+/* SMs of the current context's GPU; 0 without one, and the launch says why. */
+static int64_t sm_count(void) {
+    CUdevice device = 0;
+    int count = 0;
+    if (cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+    return count;
+}
+)";
+
 inline constexpr std::string_view kPlainCall =
     R"(    return cuLaunchKernel(function, (unsigned)blocks, 1, 1, @THREADS@, 1, 1, @SHARED_BYTES@, stream,
                           parameters, NULL);
 )";
 
-inline constexpr std::string_view kClusterCall = R"(    CUlaunchAttribute attribute;
+inline constexpr std::string_view kCallWithAttributes = R"(    CUlaunchAttribute attributes[2];
     CUlaunchConfig config;
-    memset(&attribute, 0, sizeof attribute);
+    memset(attributes, 0, sizeof attributes);
     memset(&config, 0, sizeof config);
-    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute.value.clusterDim.x = @CLUSTER_X@;
-    attribute.value.clusterDim.y = @CLUSTER_Y@;
-    attribute.value.clusterDim.z = @CLUSTER_Z@;
-    config.gridDimX = (unsigned)blocks;
+    config.attrs = attributes;
+@ATTRIBUTES@    config.gridDimX = (unsigned)blocks;
     config.gridDimY = config.gridDimZ = 1;
     config.blockDimX = @THREADS@;
     config.blockDimY = config.blockDimZ = 1;
     config.sharedMemBytes = @SHARED_BYTES@;
     config.hStream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
     return cuLaunchKernelEx(&config, function, parameters, NULL);
 )";
 

@@ -78,7 +78,7 @@ TEST_CASE("launches pack the struct that the compiler laid out") {
             request.arch = "compute_90a";
             const std::string ptx = bench.context.compiler->compile(request).binary;
             for (const KernelEntry& entry : source.entries) {
-                CHECK(parameter_bytes(ptx, entry.function) == argument_struct_bytes(entry.arguments));
+                CHECK(parameter_bytes(ptx, entry.function) == argument_layout(entry.arguments).bytes);
             }
         }
     }

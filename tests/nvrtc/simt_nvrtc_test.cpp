@@ -21,7 +21,7 @@ GemmSpec problem(DataType type, GemmLayout layout) {
 }
 
 int blocks_per_sm(const KernelAnatomy& anatomy, int registers, const Arch& arch) {
-    return occupancy({.threads = anatomy.threads, .registers = registers, .shared_bytes = anatomy.shared_bytes}, arch)
+    return occupancy({.threads = anatomy.threads(), .registers = registers, .shared_bytes = anatomy.shared_bytes}, arch)
         .blocks();
 }
 
@@ -38,7 +38,7 @@ void check_candidates(const GemmSpec& spec, const char* arch) {
             // The estimate of registers is for the cost model: what counts is how many blocks they let onto an SM.
             const KernelAnatomy anatomy = family.anatomy(spec, config);
             CHECK(blocks_per_sm(anatomy, report.registers, *source.arch) + 1 >=
-                  blocks_per_sm(anatomy, anatomy.registers, *source.arch));
+                  blocks_per_sm(anatomy, anatomy.registers(), *source.arch));
         }
     }
 }

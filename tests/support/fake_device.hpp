@@ -44,6 +44,11 @@ public:
         live_[reinterpret_cast<std::uintptr_t>(pointer)] = bytes;
         return pointer;
     }
+    [[nodiscard]] DevicePointer allocate_zeroed(std::size_t bytes) override {
+        const DevicePointer pointer = allocate(bytes);
+        fill_bytes(pointer, 0, bytes);
+        return pointer;
+    }
     void free(DevicePointer pointer) noexcept override {
         const std::lock_guard lock(mutex_);
         if (live_.erase(pointer.address) != 0) ::operator delete(reinterpret_cast<void*>(pointer.address));
@@ -67,6 +72,17 @@ public:
         return {handle, std::move(module)};
     }
     [[nodiscard]] int blocks_per_sm(const Function& /*function*/, const LaunchShape& /*shape*/) override { return 1; }
+    /// The map itself, as far as it fits: enough to tell maps apart.
+    [[nodiscard]] EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) override {
+        ++encoded_maps;
+        EncodedTensorMap encoded;
+        std::memcpy(encoded.bytes.data(), &map, std::min(sizeof map, sizeof encoded));
+        return encoded;
+    }
+    void zero(DevicePointer destination, std::size_t bytes, Stream stream) override {
+        const std::lock_guard lock(mutex_);
+        zeroed.push_back({destination, bytes, stream});
+    }
     void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                 Stream stream) override {
         ++launch_count;
@@ -89,6 +105,13 @@ public:
     std::size_t memory = std::size_t{1} << 30;  ///< that all allocations share
     std::atomic<int> launch_count = 0;
     std::atomic<int> loads = 0;
+    std::atomic<int> encoded_maps = 0;
+    struct Zeroed {
+        DevicePointer destination;
+        std::size_t bytes;
+        Stream stream;
+    };
+    std::vector<Zeroed> zeroed;
     bool record = true;
     std::vector<Launch> launches;
     std::uint64_t capture = 0;                                                 ///< of every stream

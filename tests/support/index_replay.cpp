@@ -3,7 +3,8 @@
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
-#include "runtime/device/launch.hpp"
+#include "runtime/device/argument_packer.hpp"
+#include "tests/support/fake_device.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -178,7 +179,7 @@ View sums_view(const Problem& p) {
     View view{.name = "sums", .region = kRegionWorkspace, .offset = kFirstOffset + static_cast<std::uint64_t>(before)};
     view.element_bytes = 4;
     view.run = view.ld = p.cuts_tiles() ? p.anatomy.block.n : p.partial_pitch();
-    view.lines = p.cuts_tiles() ? cut_tiles(p.spec, p.anatomy.block, p.anatomy.wave) * p.anatomy.block.m
+    view.lines = p.cuts_tiles() ? cut_tiles(p.spec, p.anatomy.block, p.anatomy.blocks_per_wave) * p.anatomy.block.m
                                 : p.anatomy.split_k * p.spec.m;
     return view;
 }
@@ -211,7 +212,8 @@ std::string arguments_text(const Problem& p, const KernelEntry& entry) {
                                   .beta = p.spec.c ? 1.0F : 0.0F,
                                   .workspace = address_of(kRegionWorkspace, 16)};
     std::string text;
-    const PackedArguments packed = pack_arguments(entry.arguments, p.spec, arguments);
+    FakeDevice device;
+    const PackedArguments packed = pack_arguments(entry.arguments, p.spec, {arguments}, device);
     for (const std::byte byte : packed.span()) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
     return text;
 }
@@ -281,7 +283,7 @@ std::string tile_text(const Problem& p, const KernelEntry& gemm, TileIndex tile,
         if (p.spec.c) text += expect("C", "read", rows, columns, output);
     }
     for (int rank = 1; in_cluster && rank < p.anatomy.cluster; ++rank) blocks.push_back(block + rank);
-    const std::int64_t cut = p.cuts_tiles() ? cut_tiles(p.spec, p.anatomy.block, p.anatomy.wave) : 0;
+    const std::int64_t cut = p.cuts_tiles() ? cut_tiles(p.spec, p.anatomy.block, p.anatomy.blocks_per_wave) : 0;
     const std::int64_t whole = p.tiles().m * p.tiles().n - cut;
     if (cut > 0 && block >= whole) {
         blocks.push_back(block + cut);

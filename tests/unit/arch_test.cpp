@@ -28,7 +28,7 @@ TEST_CASE("a block's shared memory and the driver's share fill the SM's") {
         CHECK(arch.max_registers_per_thread == 255);
         CHECK(arch.max_threads_per_sm % 32 == 0);
         CHECK(arch.max_threads_per_sm >= 1024);
-        CHECK(arch.mma_flops_per_clock >= 512);
+        CHECK(mma_flops_per_clock(arch) >= 512);
     }
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("the tool: explain tells of cut tiles") {
     const ToolResult result = Tool().run(cut);
     CHECK_THAT(result.out, ContainsSubstring("116 left over from whole waves of 132 blocks") &&
                                ContainsSubstring("the rests of 116 cut tiles are shorter"));
-    CHECK(Tool().json(cut, 0).at("tiles").at("cut_tiles") == 116);
+    CHECK(Tool().json(cut, 0).at("tiles").at("remainder_tiles") == 116);
     CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("cut tiles"));
 }
 
@@ -83,8 +83,8 @@ TEST_CASE("the tool: explain answers with the documented fields") {
           Names{"accumulators", "estimated", "fragments", "measured", "source", "spill_bytes"});
     CHECK(keys(document.at("shared_memory")) ==
           Names{"bytes", "epilogue_bytes", "pipeline_bytes", "stage_bytes", "stages"});
-    CHECK(keys(document.at("tiles")) ==
-          Names{"block", "cluster", "cut_tiles", "instruction", "mma", "split_k", "threads", "warp", "wave"});
+    CHECK(keys(document.at("tiles")) == Names{"block", "blocks_per_wave", "cluster", "instruction", "mma",
+                                              "remainder_tiles", "split_k", "threads", "warp", "warp_roles"});
     CHECK(keys(document.at("operands").at(0)) == Names{"copy", "k_major", "ldmatrix", "operand", "place"});
     CHECK(keys(document.at("operands").at(1).at("ldmatrix")) ==
           Names{"instructions", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});

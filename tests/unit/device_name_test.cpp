@@ -107,8 +107,8 @@ TEST_CASE("an entry that takes anything but the one struct of its arguments is r
     const auto load = [&](const std::string& parameters) {
         const std::string ptx =
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry gemm(" + parameters + ")\n{\nret;\n}\n";
-        const KernelArgument a{ArgumentRole::a, ArgumentKind::pointer};
-        const KernelArgument b{ArgumentRole::b, ArgumentKind::pointer};
+        const KernelArgument a = PointerArgument{ArgumentRole::a};
+        const KernelArgument b = PointerArgument{ArgumentRole::b};
         return device.load(ptx,
                            {.function = "gemm", .threads = 32, .shared_bytes = 0, .grid = {}, .arguments = {a, b}});
     };

@@ -106,8 +106,8 @@ TEST_CASE("waves and the last one, by hand") {
 TEST_CASE("the default kernel on an H200: registers, shared memory, blocks and waves by hand") {
     const Explanation e = explain_default(sized(4096, 4096, 4096), "h200");
     CHECK(e.forced);
-    CHECK(e.anatomy.threads == 128);
-    CHECK(e.anatomy.registers == 128 + 2 * (64 + 64) / 4 + 46);  // sums, two k-blocks of fragments, the rest
+    CHECK(e.anatomy.threads() == 128);
+    CHECK(e.anatomy.registers() == 128 + 2 * (64 + 64) / 4 + 46);  // sums, two k-blocks of fragments, the rest
     CHECK(e.anatomy.stage_bytes == 2 * 128 * 64);
     CHECK(e.anatomy.shared_bytes == 4 * 16384);
     CHECK(e.anatomy.epilogue_bytes == 4 * 16 * (64 + 8) * 2);

@@ -2,11 +2,12 @@
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/device/launch.hpp"
+#include "runtime/device/argument_packer.hpp"
 #include "runtime/export/export_launcher.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/output_file.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/fake_device.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -199,9 +200,10 @@ std::string expected_launch(const Exported& kernel, float alpha) {
         arguments.beta = 0.5F;
     }
     if (has_workspace(kernel)) arguments.workspace = kWorkspace;
+    jitgemm::testing::FakeDevice device;
     std::string text;
     for (const KernelEntry& entry : kernel.source.entries) {
-        const PackedArguments packed = pack_arguments(entry.arguments, row_major, arguments);
+        const PackedArguments packed = pack_arguments(entry.arguments, row_major, {arguments}, device);
         if (block_count(entry.grid, row_major) == 0) continue;  // packing an operand without elements
         if (entry.cluster[0] > 1)
             text += fmt::format("cluster 4 {} {} {}\n", entry.cluster[0], entry.cluster[1], entry.cluster[2]);
@@ -231,7 +233,7 @@ std::string launcher_output(const Exported& kernel) {
         run(in_folder +
             fmt::format("cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -DARGUMENT_BYTES={} -DHAS_C={} "
                         "-DHAS_WORKSPACE={} taken.c main.c -o main",
-                        argument_struct_bytes(kernel.source.entries.front().arguments), kernel.spec.c ? 1 : 0,
+                        argument_layout(kernel.source.entries.front().arguments).bytes, kernel.spec.c ? 1 : 0,
                         has_workspace(kernel) ? 1 : 0));
     INFO(messages);
     REQUIRE(status == 0);
@@ -402,15 +404,46 @@ TEST_CASE("an export's entries say all of their grids") {
     REQUIRE(entries.size() == kernel.source.entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto& grid = entries.at(i).at("grid");
-        GridRule rule{.tile_m = grid.at("tile_m"),
-                      .tile_n = grid.at("tile_n"),
-                      .splits = grid.at("splits"),
-                      .most = grid.at("most"),
-                      .wave = grid.at("wave")};
+        GridRule rule{.tile_m = grid.at("tile_m"), .tile_n = grid.at("tile_n"), .splits = grid.at("splits")};
         const std::string matrix = grid.at("matrix");
         rule.matrix = matrix == "a" ? GridMatrix::a : matrix == "b" ? GridMatrix::b : GridMatrix::d;
+        if (grid.at("blocks").at("rule") == "capped") rule.blocks = CappedBlocks{grid.at("blocks").at("most")};
         CHECK(rule == kernel.source.entries[i].grid);
     }
+}
+
+// Tensor maps, a grid that depends on the GPU, counters, attributes: what no family asks for yet, of a kernel that has them.
+std::string launcher_with_everything() {
+    const Exported kernel = exported({.m = 1000, .n = 504, .k = 304, .d_order = Order::column});
+    KernelSource source = kernel.source;
+    KernelEntry& entry = source.entries.front();
+    const auto map = [](ArgumentRole role) {
+        return TensorMapArgument{role, {64, 128}, TensorMapSwizzle::span128, L2Promotion::bytes128};
+    };
+    entry.arguments = {map(ArgumentRole::a), map(ArgumentRole::b), map(ArgumentRole::d),
+                       PointerArgument{ArgumentRole::counters}, ExtentArgument{ArgumentRole::k}};
+    entry.grid.blocks = PersistentBlocks{1, 2};
+    entry.cluster = {2, 1, 1};
+    entry.programmatic_launch = true;
+    return launcher_source({"taken", source, kernel.spec, {512, 256}});
+}
+
+TEST_CASE("a launcher encodes tensor maps of the caller's matrices, zeroes counters and asks for the GPU's SMs") {
+    const std::string text = launcher_with_everything();
+    // D is column-major: the kernel's A is the caller's B, k contiguous, one run for each of n.
+    CHECK_THAT(text,
+               ContainsSubstring(
+                   "problem->alpha == 0 || problem->k == 0 ? CUDA_SUCCESS : encode_tensor_map(&arguments.map_a, "
+                   "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->b, problem->k, problem->n, problem->ldb, 64, 128, "
+                   "CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B)"));
+    CHECK_THAT(text,
+               ContainsSubstring(
+                   "encode_tensor_map(&arguments.map_d, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->d, problem->m, "
+                   "problem->n, problem->ldd"));
+    CHECK_THAT(text, ContainsSubstring("cuMemsetD8Async(problem->workspace + 256, 0, 256, stream)"));
+    CHECK_THAT(text, ContainsSubstring("arguments.counters = problem->workspace + 256;"));
+    CHECK_THAT(text, ContainsSubstring("greatest(sm_count() * 1 / 2, 1)) * 2"));
+    CHECK_THAT(text, ContainsSubstring("config.numAttrs = 2;"));
 }
 
 TEST_CASE("the launcher compiles with the real cuda.h") {
@@ -418,10 +451,14 @@ TEST_CASE("the launcher compiles with the real cuda.h") {
     if (!fs::exists(fs::path(include) / "cuda.h")) SKIP_TEST("no CUDA toolkit in /usr/local/cuda");
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     const TemporaryFolder folder;
+    const GemmSpec spec = resolved({.m = 1000, .n = 504, .k = 304, .d_order = Order::column});
+    const KernelSource source = generate(spec, choose_config(spec, find_gpu("h200")), find_arch("sm_90a"));
     write(exported({.m = 512, .n = 512, .k = 512}), folder.path / "out");
+    write_new_file(folder.path / "out" / "taken.h", launcher_header({"taken", source, spec, {512, 256}}));
+    write_new_file(folder.path / "out" / "taken.c", launcher_with_everything());
     const auto [messages, status] =
-        run(fmt::format("cd {}/out && cc -std=c99 -Wall -Wextra -Werror -isystem {} -c gemm_bf16_tn.c && "
-                        "c++ -Wall -Wextra -Werror -isystem {} -x c++ -c gemm_bf16_tn.c",
+        run(fmt::format("cd {}/out && cc -std=c99 -Wall -Wextra -Werror -isystem {} -c gemm_bf16_tn.c taken.c && "
+                        "c++ -Wall -Wextra -Werror -isystem {} -x c++ -c gemm_bf16_tn.c taken.c",
                         folder.path.string(), include, include));
     INFO(messages);
     CHECK(status == 0);

@@ -2,6 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/support/fake_device.hpp"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -24,17 +25,12 @@ struct Arguments {
 
 KernelEntry entry_named(const char* name) {
     using Role = ArgumentRole;
-    using Kind = ArgumentKind;
     return {.function = name,
             .threads = 128,
             .shared_bytes = 4096,
             .grid = {.tile_m = 64, .tile_n = 32, .splits = 1},
-            .arguments = {{Role::a, Kind::pointer},
-                          {Role::b, Kind::pointer},
-                          {Role::workspace, Kind::pointer},
-                          {Role::m, Kind::i32},
-                          {Role::n, Kind::i32},
-                          {Role::k, Kind::i32}}};
+            .arguments = {PointerArgument{Role::a}, PointerArgument{Role::b}, PointerArgument{Role::workspace},
+                          ExtentArgument{Role::m}, ExtentArgument{Role::n}, ExtentArgument{Role::k}}};
 }
 
 // A kernel put together by hand, as Context does it.
@@ -49,7 +45,8 @@ std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_p
     state->workspaces = std::make_shared<WorkspacePool>(device);
     for (const char* name : functions) {
         const KernelEntry entry = entry_named(name);
-        state->entries.push_back({entry, device->load("", entry), {.blocks = 7, .threads = 128, .shared_bytes = 4096}});
+        state->entries.emplace_back(entry, device->load("", entry), state->row_major, device->model());
+        state->entries.back().shape.blocks = 7;
     }
     return state;
 }
@@ -147,6 +144,57 @@ TEST_CASE("a workspace is the caller's, else the context's own", "[threads]") {
     CHECK(arguments_of(device->launches.at(1)).workspace != 0);
     CHECK(arguments_of(device->launches.at(1)).workspace == arguments_of(device->launches.at(2)).workspace);
     CHECK(device->live_allocations() == 1);
+}
+
+TEST_CASE("counters are zeroed in a caller's workspace, whose end they are, and lent with the context's own",
+          "[threads]") {
+    const auto device = std::make_shared<FakeDevice>();
+    const auto state = new_state({.m = 64, .n = 96, .k = 128}, device, {});
+    const KernelEntry entry{
+        .function = "gemm",
+        .threads = 128,
+        .arguments = {PointerArgument{ArgumentRole::workspace}, PointerArgument{ArgumentRole::counters}}};
+    state->entries.emplace_back(entry, device->load("", entry), state->row_major, device->model());
+    state->workspace_bytes = 1024 + 64;
+    state->counter_bytes = 64;
+    const GemmKernel kernel = KernelAccess::make(state);
+    const auto pointers = [&](std::size_t launch) {
+        std::array<std::uint64_t, 2> both{};
+        REQUIRE(device->launches.at(launch).arguments.size() == sizeof both);
+        std::memcpy(both.data(), device->launches.at(launch).arguments.data(), sizeof both);
+        return both;
+    };
+
+    constexpr std::uint64_t kWorkspace = 0x50000000;
+    Stream const stream = reinterpret_cast<Stream>(64);
+    kernel.launch({.a = kA, .b = kB, .d = kD, .workspace = kWorkspace, .workspace_bytes = 1088}, stream);
+    CHECK(pointers(0) == std::array<std::uint64_t, 2>{kWorkspace, kWorkspace + 1024});
+    REQUIRE(device->zeroed.size() == 1);
+    CHECK(device->zeroed[0].destination == DevicePointer(kWorkspace + 1024));
+    CHECK(device->zeroed[0].bytes == 64);
+    CHECK(device->zeroed[0].stream == stream);
+
+    kernel.launch({.a = kA, .b = kB, .d = kD}, stream);
+    CHECK(device->zeroed.size() == 1);  // the kernel before left zeros
+    CHECK(pointers(1)[0] != 0);
+    CHECK(pointers(1)[1] != 0);
+    CHECK(device->live_allocations() == 2);
+}
+
+TEST_CASE("persistent blocks and launch attributes are the device's to resolve", "[threads]") {
+    const auto device = std::make_shared<FakeDevice>();
+    const GemmSpec spec = resolved({.m = 8192, .n = 8192, .k = 128});
+    const KernelEntry entry{.function = "gemm",
+                            .threads = 384,
+                            .shared_bytes = 200000,
+                            .cluster = {2, 1, 1},
+                            .programmatic_launch = true,
+                            .grid = {.tile_m = 128, .tile_n = 256, .blocks = PersistentBlocks{1, 2}},
+                            .arguments = {}};
+    const LoadedEntry loaded(entry, device->load("", entry), spec, device->model());
+    CHECK(loaded.shape.blocks == 132);
+    CHECK(loaded.shape.programmatic);
+    CHECK(loaded.shape.cluster == std::array<int, 3>{2, 1, 1});
 }
 
 TEST_CASE("many threads launch one kernel, entries of one launch in order", "[threads]") {

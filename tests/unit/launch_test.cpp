@@ -1,5 +1,7 @@
 #include "runtime/device/launch.hpp"
+#include "runtime/device/argument_packer.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/fake_device.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +32,12 @@ std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, s
     return problems.front();
 }
 
+PackedArguments packed_for(const std::vector<KernelArgument>& layout, const GemmSpec& spec,
+                           const GemmArguments& arguments) {
+    jitgemm::testing::FakeDevice device;
+    return pack_arguments(layout, spec, {arguments}, device);
+}
+
 template <class Struct>
 Struct unpacked(const PackedArguments& packed) {
     REQUIRE(packed.size == sizeof(Struct));
@@ -50,13 +58,14 @@ TEST_CASE("arguments are packed as the compiler lays out the kernel's struct") {
         std::int64_t lda, ldb, ldc, ldd;
         float beta;  // four bytes of padding after it
     };
-    using Role = ArgumentRole;
-    using Kind = ArgumentKind;
     const std::vector<KernelArgument> layout = {
-        {Role::a, Kind::pointer}, {Role::b, Kind::pointer}, {Role::c, Kind::pointer}, {Role::d, Kind::pointer},
-        {Role::m, Kind::i32},     {Role::n, Kind::i64},     {Role::alpha, Kind::f32}, {Role::k, Kind::i32},
-        {Role::lda, Kind::i64},   {Role::ldb, Kind::i64},   {Role::ldc, Kind::i64},   {Role::ldd, Kind::i64},
-        {Role::beta, Kind::f32}};
+        PointerArgument{ArgumentRole::a},     PointerArgument{ArgumentRole::b},
+        PointerArgument{ArgumentRole::c},     PointerArgument{ArgumentRole::d},
+        ExtentArgument{ArgumentRole::m},      ExtentArgument{ArgumentRole::n, 8},
+        ScalarArgument{ArgumentRole::alpha},  ExtentArgument{ArgumentRole::k},
+        ExtentArgument{ArgumentRole::lda, 8}, ExtentArgument{ArgumentRole::ldb, 8},
+        ExtentArgument{ArgumentRole::ldc, 8}, ExtentArgument{ArgumentRole::ldd, 8},
+        ScalarArgument{ArgumentRole::beta}};
     GemmSpec spec = spec_with_c();
     spec.n = 5'000'000'000;
     spec.lda = 200;
@@ -64,8 +73,8 @@ TEST_CASE("arguments are packed as the compiler lays out the kernel's struct") {
     spec.ldc = 6'000'000'000;
     spec.ldd = 7'000'000'000;
 
-    REQUIRE(argument_struct_bytes(layout) == sizeof(Arguments));
-    const auto packed = unpacked<Arguments>(pack_arguments(layout, spec, sound_arguments()));
+    REQUIRE(argument_layout(layout).bytes == sizeof(Arguments));
+    const auto packed = unpacked<Arguments>(packed_for(layout, spec, sound_arguments()));
     CHECK(packed.a == kA);
     CHECK(packed.b == kB);
     CHECK(packed.c == kC);
@@ -87,14 +96,13 @@ TEST_CASE("alpha of zero passes k of zero, and a workspace its address") {
         std::int32_t k;
         float alpha;
     };
-    const std::vector<KernelArgument> layout = {{ArgumentRole::workspace, ArgumentKind::pointer},
-                                                {ArgumentRole::k, ArgumentKind::i32},
-                                                {ArgumentRole::alpha, ArgumentKind::f32}};
+    const std::vector<KernelArgument> layout = {PointerArgument{ArgumentRole::workspace},
+                                                ExtentArgument{ArgumentRole::k}, ScalarArgument{ArgumentRole::alpha}};
     GemmArguments arguments = sound_arguments();
     arguments.workspace = DevicePointer(kC);
-    CHECK(unpacked<Arguments>(pack_arguments(layout, spec_with_c(), arguments)).k == 128);
+    CHECK(unpacked<Arguments>(packed_for(layout, spec_with_c(), arguments)).k == 128);
     arguments.alpha = -0.0F;
-    const auto packed = unpacked<Arguments>(pack_arguments(layout, spec_with_c(), arguments));
+    const auto packed = unpacked<Arguments>(packed_for(layout, spec_with_c(), arguments));
     CHECK(packed.k == 0);
     CHECK(packed.workspace == kC);
 }

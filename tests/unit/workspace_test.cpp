@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/support/fake_device.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -162,4 +164,31 @@ TEST_CASE("launches that share a workspace take turns", "[threads]") {
     launch_often();
     other.join();
     CHECK_FALSE(met);
+}
+
+TEST_CASE("counters are zeros when they are first lent, apart from the workspace, and stay a stream's", "[threads]") {
+    const auto device = std::make_shared<FakeDevice>();
+    {
+        WorkspacePool pool(device);
+        const auto counters_of = [&](Stream where, std::size_t bytes) {
+            return pool.acquire(where, 100, bytes).counters;
+        };
+        const DevicePointer first = counters_of(stream(1), 64);
+        REQUIRE(first);
+        CHECK_FALSE(first == memory_of(pool, stream(1), 100));
+        std::array<unsigned char, 64> bytes{};
+        bytes.fill(1);
+        device->copy_to_host(bytes.data(), first, bytes.size());
+        CHECK(std::all_of(bytes.begin(), bytes.end(), [](unsigned char byte) { return byte == 0; }));
+        CHECK(counters_of(stream(1), 8) == first);
+        CHECK_FALSE(counters_of(stream(2), 64) == first);
+        const DevicePointer grown = counters_of(stream(1), 65);
+        CHECK_FALSE(grown == first);
+        CHECK(counters_of(stream(1), 128) == grown);
+        device->capture = 7;
+        CHECK_FALSE(counters_of(stream(1), 8) == grown);  // two graphs may be replayed at once
+        device->capture = 0;
+        CHECK_FALSE(static_cast<bool>(pool.acquire(stream(3), 100).counters));
+    }
+    CHECK(device->live_allocations() == 0);
 }

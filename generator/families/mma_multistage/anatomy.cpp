@@ -1,3 +1,4 @@
+#include "generator/base/round_up.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
@@ -83,8 +84,7 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     anatomy.warp = c.warp;
     anatomy.mma = c.mma;
     anatomy.instruction = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator)->ptx_name;
-    anatomy.threads = g.threads;
-    anatomy.registers = g.registers();
+    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;

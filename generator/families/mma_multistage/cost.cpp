@@ -137,7 +137,7 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostC
     const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
-    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / arch.mma_flops_per_clock * sums,
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
             .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
             .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
             .l2 = fill / constants.l2_bytes_per_cycle};

@@ -42,23 +42,29 @@ struct DirectReads {
     TileShape thread;
 };
 
-/// What a kernel is made of, as `explain` tells it. Bytes are of a block, registers of a thread.
+/// Warps of a block that run the same code: all of them, but where a kernel is warp-specialized.
+struct WarpRole {
+    std::string name;   ///< "all"; "producer", "consumer"
+    int warps = 0;      ///< per block
+    int registers = 0;  ///< per thread, estimated
+};
+
+/// What a kernel is made of, as `explain` tells it. Bytes are per block, registers per thread.
 struct KernelAnatomy {
     TileShape block;
     TileShape warp;
     TileShape mma;
     std::string instruction;  ///< PTX name of the multiply-add: mma.sync... or fma.rn.f32
-    int threads = 0;
-    int registers = 0;  ///< estimated
+    std::vector<WarpRole> roles;
     int accumulator_registers = 0;
     int fragment_registers = 0;
     int stages = 0;
     int split_k = 1;
-    int cluster = 1;  ///< blocks of a thread-block cluster: then its splits add up in shared memory
-    int wave = 0;     ///< where tiles left over from whole waves of so many blocks are cut in two along K
-    std::int64_t cut_tiles = 0;
-    int raster_group = 1;            ///< of the raster order: tiles of a group
-    bool needs_whole_tiles = false;  ///< nothing asks for the bounds of the matrices
+    int cluster = 1;          ///< blocks of a thread-block cluster: then its splits add up in shared memory
+    int blocks_per_wave = 0;  ///< where tiles left over from whole waves of so many blocks are cut in two along K
+    std::int64_t remainder_tiles = 0;  ///< those
+    int raster_group = 1;              ///< of the raster order: tiles of a group
+    bool needs_whole_tiles = false;    ///< nothing asks for the bounds of the matrices
     std::optional<DirectReads> direct_reads;
     int k_run =
         0;  ///< neighbours along K that a warp reads at once of an operand that holds K contiguous; 0: a tile's row
@@ -72,6 +78,11 @@ struct KernelAnatomy {
     std::vector<SharedAccess> accesses;
     /// Beside these, where an instruction leaves its addresses to the hardware: as ptxas is seen to make it.
     std::vector<SharedAccess> assumed_accesses;
+
+    [[nodiscard]] int warps() const;
+    [[nodiscard]] int threads() const;
+    /// Of a block's registers, each thread's equal share: what decides how many blocks an SM holds.
+    [[nodiscard]] int registers() const;
 };
 
 }  // namespace jitgemm

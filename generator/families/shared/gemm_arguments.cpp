@@ -4,18 +4,16 @@ namespace jitgemm {
 
 std::vector<KernelArgument> gemm_arguments(bool has_c, bool has_workspace) {
     using Role = ArgumentRole;
-    using Kind = ArgumentKind;
-    std::vector<KernelArgument> list{{Role::a, Kind::pointer}, {Role::b, Kind::pointer}};
-    if (has_c) list.push_back({Role::c, Kind::pointer});
-    list.push_back({Role::d, Kind::pointer});
-    if (has_workspace) list.push_back({Role::workspace, Kind::pointer});
-    for (const Role extent : {Role::m, Role::n, Role::k}) list.push_back({extent, Kind::i32});
-    list.push_back({Role::lda, Kind::i64});
-    list.push_back({Role::ldb, Kind::i64});
-    if (has_c) list.push_back({Role::ldc, Kind::i64});
-    list.push_back({Role::ldd, Kind::i64});
-    list.push_back({Role::alpha, Kind::f32});
-    if (has_c) list.push_back({Role::beta, Kind::f32});
+    std::vector<KernelArgument> list{PointerArgument{Role::a}, PointerArgument{Role::b}};
+    if (has_c) list.emplace_back(PointerArgument{Role::c});
+    list.emplace_back(PointerArgument{Role::d});
+    if (has_workspace) list.emplace_back(PointerArgument{Role::workspace});
+    for (const Role extent : {Role::m, Role::n, Role::k}) list.emplace_back(ExtentArgument{extent});
+    for (const Role pitch : {Role::lda, Role::ldb}) list.emplace_back(ExtentArgument{pitch, 8});
+    if (has_c) list.emplace_back(ExtentArgument{Role::ldc, 8});
+    list.emplace_back(ExtentArgument{Role::ldd, 8});
+    list.emplace_back(ScalarArgument{Role::alpha});
+    if (has_c) list.emplace_back(ScalarArgument{Role::beta});
     return list;
 }
 

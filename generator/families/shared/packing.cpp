@@ -32,7 +32,8 @@ KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vecto
     KernelEntry entry;
     entry.function = std::move(function);
     entry.threads = kPackThreads;
-    entry.grid = {.tile_m = kRowsPerBlock, .tile_n = kColumnsPerBlock, .matrix = matrix, .most = kMostBlocks};
+    entry.grid = {
+        .tile_m = kRowsPerBlock, .tile_n = kColumnsPerBlock, .matrix = matrix, .blocks = CappedBlocks{kMostBlocks}};
     entry.arguments = arguments;
     return entry;
 }

@@ -1,4 +1,5 @@
 #include "generator/families/shared/simt_anatomy.hpp"
+#include "generator/base/round_up.hpp"
 
 #include <fmt/format.h>
 
@@ -124,8 +125,7 @@ KernelAnatomy simt_anatomy(const GemmSpec& spec, const SimtTiling& tiling) {
     anatomy.warp = {g.warp_m * g.tile.m, g.warp_n * g.tile.n, anatomy.block.k};
     anatomy.mma = {1, 1, 1};
     anatomy.instruction = "fma.rn.f32";
-    anatomy.threads = g.threads;
-    anatomy.registers = g.registers;
+    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = g.uses_shared() ? 1 : 0;

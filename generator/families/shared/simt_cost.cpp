@@ -27,7 +27,7 @@ StepCycles step_cycles(const GemmSignature& s, const SimtGeometry& g, const Arch
     const double lines_a = simt_lines_per_load(Operand::a, s, g);
     const double lines_b = simt_lines_per_load(Operand::b, s, g);
     StepCycles step{};
-    step.fma = 2.0 * g.block.m * g.block.n / arch.fma_flops_per_clock;
+    step.fma = 2.0 * g.block.m * g.block.n / fma_flops_per_clock(arch);
     step.l2 = (g.block.m * bytes(s.a) + g.block.n * bytes(s.b)) / kL2BytesPerCycle;
     if (g.uses_shared()) {
         const double loads = static_cast<double>(g.warps()) * (g.tile.m + g.tile.n);

@@ -17,6 +17,7 @@ namespace jitgemm {
 ///         static std::span<const ConfigParameter<Config>> parameter_table();
 ///         static SimtTiling tiling(const Config&);
 ///         static std::vector<Config> candidates(const GemmSpec&);
+///         static RenderInput render_input(const GemmSignature&, const Config&);  // where its template has constants of its own
 ///     };
 template <typename Description>
 struct SimtFamily {
@@ -47,6 +48,7 @@ struct SimtFamily {
     static std::span<const ConfigParameter<Config>> parameter_table() { return Description::parameter_table(); }
 
     static RenderInput render_input(const GemmSignature& signature, const Config& config) {
+        if constexpr (requires { &Description::render_input; }) return Description::render_input(signature, config);
         return simt_render_input(signature, Description::tiling(config));
     }
     static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config) {

@@ -49,7 +49,9 @@ SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& til
 }
 
 GridRule simt_grid(const SimtTiling& tiling) {
-    return {.tile_m = tiling.block.m, .tile_n = tiling.block.n, .most = tiling.grid.value_or(0)};
+    GridRule rule{.tile_m = tiling.block.m, .tile_n = tiling.block.n};
+    if (tiling.grid.value_or(0) > 0) rule.blocks = CappedBlocks{*tiling.grid};
+    return rule;
 }
 
 Occupancy simt_occupancy(const SimtGeometry& g, const Arch& arch) {

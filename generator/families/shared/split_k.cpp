@@ -14,7 +14,7 @@ KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments) {
     KernelEntry entry;
     entry.function = "gemm_reduce";
     entry.threads = kReduceThreads;
-    entry.grid = {.tile_m = 1, .tile_n = kReduceColumns, .most = kMostReduceBlocks};
+    entry.grid = {.tile_m = 1, .tile_n = kReduceColumns, .blocks = CappedBlocks{kMostReduceBlocks}};
     entry.arguments = arguments;
     return entry;
 }
@@ -31,7 +31,7 @@ KernelEntry add_rests_entry(const std::vector<KernelArgument>& arguments, const 
     KernelEntry entry;
     entry.function = "gemm_add_rests";
     entry.threads = kReduceThreads;
-    entry.grid = {.tile_m = kAddRows, .tile_n = block.n, .most = kMostAddBlocks * wave};
+    entry.grid = {.tile_m = kAddRows, .tile_n = block.n, .blocks = CappedBlocks{std::int64_t{kMostAddBlocks} * wave}};
     entry.arguments = arguments;
     return entry;
 }

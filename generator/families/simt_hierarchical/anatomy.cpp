@@ -1,3 +1,4 @@
+#include "generator/base/round_up.hpp"
 #include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
@@ -86,14 +87,13 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     anatomy.warp = c.warp;
     anatomy.mma = {c.thread.m, c.thread.n, 1};
     anatomy.instruction = "fma.rn.f32";
-    anatomy.threads = g.threads;
-    anatomy.registers = g.registers();
+    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
-    anatomy.wave = c.blocks_per_wave;
-    anatomy.cut_tiles = cut_tiles(spec, c.block, c.blocks_per_wave);
+    anatomy.blocks_per_wave = c.blocks_per_wave;
+    anatomy.remainder_tiles = cut_tiles(spec, c.block, c.blocks_per_wave);
     anatomy.raster_group = c.group;
     anatomy.needs_whole_tiles = !c.predicated;
     anatomy.k_run = c.k_lanes;

@@ -135,8 +135,7 @@ Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchica
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, c, g, arch);
     check_wave(reasons, spec, c);
-    check_grid(reasons, spec,
-               {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = std::max(c.blocks_per_wave, 0)});
+    check_grid(reasons, spec, hierarchical_grid(c));
     return reasons;
 }
 

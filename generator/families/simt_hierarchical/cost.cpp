@@ -230,7 +230,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     const double fmas = static_cast<double>(c.block.m) * c.block.n * c.block.k;
     const double fragment_wavefronts = g.threads / 32.0 * c.block.k * (c.thread.m + c.thread.n) / 4 * 2;
     const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
-    cost.tensor_us = k_tiles_per_sm * 2 * fmas / gpu.arch->fma_flops_per_clock * us_per_cycle;
+    cost.tensor_us = k_tiles_per_sm * 2 * fmas / fma_flops_per_clock(*gpu.arch) * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
     cost.l2_us = k_tiles_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
     const double slab_bytes =

@@ -84,4 +84,10 @@ LaneQuad lane_quad(const SimtHierarchicalGeometry& g, int lane) {
     return {lane / (2 * g.lanes_n) * 2 + lane % 2, lane / 2 % g.lanes_n};
 }
 
+GridRule hierarchical_grid(const SimtHierarchicalConfig& config) {
+    GridRule rule{.tile_m = config.block.m, .tile_n = config.block.n, .splits = config.split_k};
+    if (config.blocks_per_wave > 0) rule.blocks = RemainderBlocks{config.blocks_per_wave};
+    return rule;
+}
+
 }  // namespace jitgemm

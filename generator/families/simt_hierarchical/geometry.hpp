@@ -53,4 +53,7 @@ struct LaneQuad {
 };
 [[nodiscard]] LaneQuad lane_quad(const SimtHierarchicalGeometry& geometry, int lane);
 
+/// A block per tile and split, and a second one for each tile that is cut in two.
+[[nodiscard]] GridRule hierarchical_grid(const SimtHierarchicalConfig& config);
+
 }  // namespace jitgemm

@@ -101,7 +101,7 @@ std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const
     gemm.function = "gemm";
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .splits = c.split_k, .wave = c.blocks_per_wave};
+    gemm.grid = hierarchical_grid(c);
     gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1 || c.blocks_per_wave > 0);
     if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
     if (c.blocks_per_wave > 0)

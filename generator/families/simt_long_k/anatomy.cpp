@@ -1,3 +1,4 @@
+#include "generator/base/round_up.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
 #include "generator/families/simt_long_k/geometry.hpp"
@@ -35,8 +36,7 @@ KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& c)
     anatomy.warp = {c.block().m, c.block().n, c.warps > 0 ? c.block_k / c.warps : 0};
     anatomy.mma = {c.thread.m, c.thread.n, 1};
     anatomy.instruction = "fma.rn.f32";
-    anatomy.threads = g.threads;
-    anatomy.registers = g.registers();
+    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;

@@ -1,3 +1,4 @@
+#include "generator/base/round_up.hpp"
 #include "generator/families/wmma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/shared_accesses.hpp"
@@ -72,8 +73,7 @@ KernelAnatomy WmmaMultistage::anatomy(const GemmSpec& spec, const WmmaMultistage
     anatomy.warp = c.warp;
     anatomy.mma = c.mma;
     anatomy.instruction = fmt::format("wmma.mma.sync.aligned.m{}n{}k{}", c.mma.m, c.mma.n, c.mma.k);
-    anatomy.threads = g.threads;
-    anatomy.registers = g.registers();
+    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;

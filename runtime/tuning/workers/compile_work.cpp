@@ -4,11 +4,11 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/compiler/cubin_text.hpp"
+#include "runtime/device/entry_json.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/tuning/workers/named_kernel.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <map>
 #include <new>
@@ -20,11 +20,7 @@ bool is_ptx(const CompiledKernel& compiled) { return compiled.arch.starts_with("
 
 /// What of an entry's launch its code does not show: two kernels of one code may differ in their dynamic shared memory
 /// and in how many blocks they take.
-std::string launch_text(const KernelEntry& entry) {
-    const GridRule& grid = entry.grid;
-    return fmt::format("{} {} {} {} {} {} {} {} {}\n", entry.threads, entry.shared_bytes, fmt::join(entry.cluster, "x"),
-                       grid.tile_m, grid.tile_n, grid.splits, static_cast<int>(grid.matrix), grid.most, grid.wave);
-}
+std::string launch_text(const KernelEntry& entry) { return to_json(entry).dump() + '\n'; }
 
 CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& compiled) {
     const PtxasReport& report = compiled.report;

@@ -1,0 +1,69 @@
+#include "generator/base/grid_rule.hpp"
+
+#include "generator/base/overloaded.hpp"
+#include "generator/base/round_up.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+constexpr std::int64_t kMostBlocks = std::int64_t{1} << 62;
+
+std::int64_t product(std::int64_t count, std::int64_t times) {
+    return count != 0 && times > kMostBlocks / count ? kMostBlocks : count * times;
+}
+
+std::int64_t persistent_count(const PersistentBlocks& rule, std::int64_t tiles, int sm_count) {
+    const std::int64_t clusters = ceil_div<std::int64_t>(tiles, rule.cluster);
+    const std::int64_t at_once = std::max<std::int64_t>(std::int64_t{sm_count} * rule.per_sm / rule.cluster, 1);
+    return (sm_count == 0 ? clusters : std::min(clusters, at_once)) * rule.cluster;
+}
+
+}  // namespace
+
+std::string_view to_string(GridMatrix matrix) {
+    constexpr std::array<std::string_view, 3> kNames{"a", "b", "d"};
+    return kNames.at(static_cast<std::size_t>(matrix));
+}
+
+std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count) {
+    const std::int64_t tiles = product(
+        product(ceil_div<std::int64_t>(rows, rule.tile_m), ceil_div<std::int64_t>(columns, rule.tile_n)), rule.splits);
+    return std::visit(
+        Overloaded{[&](BlockPerTile) { return tiles; },
+                   [&](CappedBlocks capped) { return std::min(tiles, capped.most); },
+                   [&](PersistentBlocks persistent) { return persistent_count(persistent, tiles, sm_count); },
+                   [&](RemainderBlocks remainder) { return tiles + tiles % remainder.per_wave; }},
+        rule.blocks);
+}
+
+std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm_count) {
+    const std::int64_t rows = rule.matrix == GridMatrix::b ? row_major.n : row_major.m;
+    const std::int64_t columns = rule.matrix == GridMatrix::d ? row_major.n : row_major.k;
+    return block_count(rule, rows, columns, sm_count);
+}
+
+bool needs_sm_count(const GridRule& rule) { return std::holds_alternative<PersistentBlocks>(rule.blocks); }
+
+std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n, std::string_view k) {
+    const std::string_view rows = rule.matrix == GridMatrix::b ? n : m;
+    const std::string_view columns = rule.matrix == GridMatrix::d ? n : k;
+    const std::string tiles =
+        fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
+    return std::visit(
+        Overloaded{
+            [&](BlockPerTile) { return tiles; },
+            [&](CappedBlocks capped) { return fmt::format("least({}, {})", tiles, capped.most); },
+            [&](PersistentBlocks persistent) {
+                return fmt::format("least(tiles({0}, {2}), greatest(sm_count() * {1} / {2}, 1)) * {2}", tiles,
+                                   persistent.per_sm, persistent.cluster);
+            },
+            [&](RemainderBlocks remainder) { return fmt::format("{0} + {0} % {1}", tiles, remainder.per_wave); }},
+        rule.blocks);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,66 @@
+#include "generator/base/kernel_argument.hpp"
+
+#include "generator/base/overloaded.hpp"
+#include "generator/base/round_up.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+struct FieldType {
+    std::string_view c_type;
+    std::size_t bytes;
+    std::size_t alignment;
+};
+
+FieldType field_type(const KernelArgument& argument) {
+    return std::visit(
+        Overloaded{[](PointerArgument) {
+                       return FieldType{"CUdeviceptr", 8, 8};
+                   },
+                   [](ExtentArgument extent) {
+                       return extent.bytes == 4 ? FieldType{"int32_t", 4, 4} : FieldType{"int64_t", 8, 8};
+                   },
+                   [](ScalarArgument) {
+                       return FieldType{"float", 4, 4};
+                   },
+                   [](const TensorMapArgument&) {
+                       return FieldType{"CUtensorMap", sizeof(EncodedTensorMap), alignof(EncodedTensorMap)};
+                   }},
+        argument);
+}
+
+std::string field_name(const KernelArgument& argument) {
+    const std::string role(to_string(role_of(argument)));
+    return std::holds_alternative<TensorMapArgument>(argument) ? "map_" + role : role;
+}
+
+std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div(offset, alignment) * alignment; }
+
+}  // namespace
+
+std::string_view to_string(ArgumentRole role) {
+    constexpr std::array<std::string_view, 15> kNames{"a", "b",   "c",   "d",   "workspace", "counters", "m",   "n",
+                                                      "k", "lda", "ldb", "ldc", "ldd",       "alpha",    "beta"};
+    return kNames.at(static_cast<std::size_t>(role));
+}
+
+ArgumentRole role_of(const KernelArgument& argument) {
+    return std::visit([](const auto& alternative) { return alternative.role; }, argument);
+}
+
+ArgumentLayout argument_layout(std::span<const KernelArgument> arguments) {
+    ArgumentLayout layout;
+    for (const KernelArgument& argument : arguments) {
+        const FieldType type = field_type(argument);
+        const std::size_t offset = aligned(layout.bytes, type.alignment);
+        layout.fields.push_back({field_name(argument), type.c_type, type.bytes, type.alignment, offset});
+        layout.bytes = offset + type.bytes;
+        layout.alignment = std::max(layout.alignment, type.alignment);
+    }
+    layout.bytes = aligned(layout.bytes, layout.alignment);
+    return layout;
+}
+
+}  // namespace jitgemm

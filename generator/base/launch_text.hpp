@@ -1,0 +1,29 @@
+#pragma once
+
+#include "generator/base/kernel_source.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace jitgemm {
+
+/// C statements, a line each, that fill the argument struct `target` of an entry, but for its tensor maps; `value` says what with.
+[[nodiscard]] std::string argument_assignments(const KernelEntry& entry, std::string_view target,
+                                               const std::function<std::string(const KernelArgument&)>& value);
+
+/// What the value of an argument is called where the C text stands: "problem->lda".
+using RoleName = std::function<std::string(ArgumentRole)>;
+
+/// C expressions, of type CUresult, that encode the tensor maps of `target` by encode_tensor_map(), each only where the launch reads
+/// the matrix; `statement(expression)` makes a line of one.
+[[nodiscard]] std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major,
+                                                std::string_view target, const RoleName& name,
+                                                const std::function<std::string(std::string)>& statement);
+
+[[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);
+
+/// encode_tensor_map() in C, for who has cuda.h: two dimensions, from the contiguous one on, extents and box in elements.
+extern const std::string_view kEncodeTensorMapText;
+
+}  // namespace jitgemm

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "generator/base/kernel_source.hpp"
+#include "jitgemm/gemm_arguments.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/device/tensor_map_cache.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace jitgemm {
+
+/// The argument struct of an entry as the kernel sees it (argument_layout), in host byte order.
+struct PackedArguments {
+    alignas(EncodedTensorMap) std::array<std::byte, kMaxArgumentBytes> bytes;  // NOLINT: what is used is written
+    std::size_t size = 0;
+    [[nodiscard]] std::span<const std::byte> span() const { return {bytes.data(), size}; }
+};
+
+/// What a launch passes on to the kernel: the caller's operands as the kernel sees them, and zeroed memory.
+struct KernelOperands : GemmArguments {
+    DevicePointer counters{};
+};
+
+/// Fills the argument struct of an entry for one problem: what the problem decides once, what a launch brings each time. Tensor maps
+/// are encoded when a pointer is one that was not seen lately. May be used from many threads at once, and takes no lock.
+class ArgumentPacker {
+public:
+    /// `row_major` is resolved and row-major in D. Throws ConfigError for more than kMaxArgumentBytes.
+    ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major);
+
+    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS). Throws SpecError for a matrix that no tensor map can address, and
+    /// what Device::encode_tensor_map throws.
+    void pack(const KernelOperands& operands, Device& device, PackedArguments& packed) const;
+    [[nodiscard]] std::size_t bytes() const { return constants_.size(); }
+
+private:
+    struct Patch {
+        std::size_t offset;
+        ArgumentRole role;
+    };
+    struct MapPatch {
+        std::size_t offset;
+        ArgumentRole role;
+        TiledTensorMap map;  ///< but for the address
+        std::unique_ptr<TensorMapCache> cache;
+    };
+    void add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major);
+    void pack_map(const MapPatch& patch, const KernelOperands& operands, Device& device, std::byte* bytes) const;
+
+    std::vector<std::byte> constants_;  ///< the struct with extents in it, and zeros elsewhere
+    std::vector<Patch> pointers_;
+    std::vector<Patch> scalars_;
+    std::vector<ArgumentField> k_;  ///< 0 when alpha is
+    std::vector<MapPatch> maps_;
+    bool has_k_ = true;
+};
+
+/// The same at once, for who launches once.
+[[nodiscard]] PackedArguments pack_arguments(std::span<const KernelArgument> arguments, const GemmSpec& row_major,
+                                             const KernelOperands& operands, Device& device);
+
+}  // namespace jitgemm
