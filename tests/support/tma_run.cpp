@@ -16,7 +16,7 @@ constexpr const char* kDeclarations = R"(
     .reg .f32 %f<32>;
     .reg .b64 %rd<32>;
     .reg .b32 %thread, %rank;
-    .reg .b64 %in, %out, %args, %map<8>;
+    .reg .b64 %in, %out, %args, %map<32>;
     .shared .align 1024 .b8 tile[16384];
     .shared .align 8 .b8 bars[64];
     mov.u32 %thread, %tid.x;

@@ -217,6 +217,18 @@ TEST_CASE("emulator TMA: a box is stored from every swizzle, and nothing outside
     }
 }
 
+TEST_CASE("emulator TMA: a kernel takes 4 KB of maps in one parameter") {
+    const Tensor tensor = packed(DataType::bf16, {64, 8}, {64, 8});
+    TmaRun run{.body = load_box(tensor.map, {0, 0}) + copy_tile_out(1024),
+               .maps = std::vector<TiledTensorMap>(31, tensor.map),
+               .input = counting_input(31 * tensor.bytes),
+               .output_bytes = 1024};
+    for (std::size_t i = 0; i < run.maps.size(); ++i) run.maps[i].address = i * tensor.bytes;
+    run.body.replace(run.body.find("%map0"), 5, "%map30");
+    const Bytes input = counting_input(31 * tensor.bytes);
+    CHECK(run_tma(run).output == Bytes(input.end() - 1024, input.end()));
+}
+
 TEST_CASE("emulator TMA: rows of bytes are copied without a map, with a cache policy") {
     const AsyncMode mode = GENERATE(AsyncMode::eager, AsyncMode::late);
     const std::string body = make_mbarrier(0, 1) + R"(
