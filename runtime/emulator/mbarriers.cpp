@@ -80,6 +80,7 @@ void Mbarriers::fence_init(const Warp& warp) {
 std::uint64_t Mbarriers::arrive(const Accessor& who, std::uint32_t offset, std::int64_t count, bool releases) {
     Mbarrier& own = find(who, offset);
     const std::uint64_t phase = own.count.phase();
+    block_.shared().note_arrival(who);
     if (releases) block_.cluster().order().give(who.warp, own.gathering);
     if (own.count.arrive(count)) complete(offset, own);
     return phase;

@@ -64,11 +64,27 @@ public:
     // From now on these bytes are an mbarrier's, which ordinary accesses must leave alone, or no longer.
     void place_mbarrier(const Accessor& who, std::uint32_t offset);
     void remove_mbarrier(const Accessor& who, std::uint32_t offset);
+    /// An arrival at one: the block must not end before it knows that it has come.
+    void note_arrival(const Accessor& who);
 
     /// The block ends. Throws AccessFault where an access of another block may come later or still be on its way.
     void check_end() const;
 
 private:
+    static constexpr std::uint32_t kGranule = 4;
+    static constexpr std::uint32_t kWholeGranule = 0xF;
+    static constexpr std::uint32_t kMbarrierBytes = 8;
+    // Marks of granules in flight.
+    static constexpr std::uint32_t kBeingRead = std::uint32_t{1} << 31;  ///< by a bulk copy: with its site + 1
+    static constexpr std::uint32_t kMbarrierMark = ~std::uint32_t{0};
+
+    /// Calls `function(granule)` for each granule of the range.
+    static void for_granules(std::uint32_t offset, std::uint32_t bytes, const auto& function) {
+        for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
+            function(granule);
+        }
+    }
+
     /// The last write and the reads since, of a byte or of four bytes that were always accessed together.
     struct History {
         std::uint32_t write_time = 0;  ///< 0: never

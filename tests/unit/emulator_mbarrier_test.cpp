@@ -258,6 +258,11 @@ TEST_CASE("emulator mbarrier: blocks of a cluster arrive at each other's") {
     CHECK(words_of(with(make + sync + meet + sync)) == Words{0});
     CHECK_THAT(text_of(with(make + relaxed + meet + sync), FaultKind::shared_race),
                ContainsSubstring("made by warp 0 of block (0,0,0) with no barrier between"));
+    // Block 0 ends when it knows of the other's arrival, not before.
+    CHECK(words_of(with(make + sync + meet)) == Words{0});
+    std::string no_wait = meet;
+    no_wait.replace(no_wait.find(wait_mbarrier(0, 0)), wait_mbarrier(0, 0).size(), "");
+    CHECK_THAT(text_of(with(make + sync + no_wait), FaultKind::block_ended), ContainsSubstring("block (0,0,0)"));
     const std::string foreign = R"(
     mov.u64 %rd1, bars;
     cvta.shared.u64 %rd1, %rd1;
