@@ -24,7 +24,7 @@ std::vector<InstructionKind> kinds() {
 
 bool reaches_global(InstructionKind kind) {
     return kind == InstructionKind::global_load || kind == InstructionKind::global_store ||
-           kind == InstructionKind::async_copy || kind == InstructionKind::atomic;
+           kind == InstructionKind::async_copy || kind == InstructionKind::bulk_copy || kind == InstructionKind::atomic;
 }
 
 /// Requests of warps to global memory.

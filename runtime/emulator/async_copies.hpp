@@ -23,9 +23,6 @@ struct AsyncCopy {
 
 /// Copies a warp has issued and not waited for, in groups counted for each lane. In `late` mode data lands when a wait of
 /// the lane that issued the copy forces it; in `eager` mode at issue. Either way the bytes are in flight until the wait.
-///
-/// Other asynchronous agents (bulk and tensor copies, wgmma) are meant to be queues beside this one: they differ in what
-/// completes a copy (an mbarrier's transaction count, a warpgroup's groups), not in begin_copy and end_copy.
 class AsyncCopies {
 public:
     AsyncCopies(SharedMemory& shared, AsyncMode mode) : shared_(shared), mode_(mode) {}

@@ -37,6 +37,7 @@ Block::Block(Cluster& cluster, int rank, std::vector<Tally>& tallies)
       shared_(launch_.program.decoded().shared.dynamic_offset() + launch_.config.shared_bytes, launch_.config.checks,
               cluster.order(), owner()),
       barriers_(*this),
+      mbarriers_(*this),
       tallies_(tallies),
       random_(random_seed(launch_.config, id_)) {
     for (int first = 0; first < threads(); first += kLanes) {
@@ -87,7 +88,9 @@ void Block::warp_ended() {
     --alive_;
     barriers_.warp_ended();
     cluster_.barrier().warp_ended();
-    if (has_ended()) shared_.check_end();
+    if (!has_ended()) return;
+    mbarriers_.check_end();
+    shared_.check_end();
 }
 
 std::string Block::describe_waits() const {
@@ -96,6 +99,7 @@ std::string Block::describe_waits() const {
         if (warp->state() == Warp::State::finished) ended += fmt::format(" {}", warp->index());
     }
     std::string text = barriers_.describe();
+    if (const std::string waits = mbarriers_.describe(); !waits.empty()) text += (text.empty() ? "" : "\n") + waits;
     if (!ended.empty()) text += (text.empty() ? "" : "\n") + ("  ended: warps" + ended);
     return text;
 }

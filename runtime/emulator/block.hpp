@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/emulator/barriers.hpp"
+#include "runtime/emulator/mbarriers.hpp"
 #include "runtime/emulator/shared_memory.hpp"
 #include "runtime/emulator/warp.hpp"
 
@@ -35,9 +36,10 @@ public:
     [[nodiscard]] int threads() const { return launch_.threads_per_block(); }
     [[nodiscard]] SharedMemory& shared() { return shared_; }
     [[nodiscard]] Barriers& barriers() { return barriers_; }
+    [[nodiscard]] Mbarriers& mbarriers() { return mbarriers_; }
     [[nodiscard]] const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
     [[nodiscard]] bool has_ended() const { return alive_ == 0; }
-    [[nodiscard]] int first_warp() const { return rank_ * launch_.warps_per_block(); }  ///< its number in the cluster
+    [[nodiscard]] int first_warp() const { return rank_ * launch_.agents_per_block(); }  ///< its number in the cluster
     [[nodiscard]] std::vector<Tally>& tallies() { return tallies_; }
     [[nodiscard]] std::uint64_t lane_instructions() const;
     /// (x,y,z) of the thread with that index in the block.
@@ -57,6 +59,7 @@ private:
     std::array<std::int64_t, 3> id_;
     SharedMemory shared_;
     Barriers barriers_;
+    Mbarriers mbarriers_;
     std::vector<Tally>& tallies_;
     std::vector<std::unique_ptr<Warp>> warps_;
     std::size_t alive_ = 0;

@@ -12,7 +12,7 @@ namespace jitgemm::emulator {
 Cluster::Cluster(LaunchContext& launch, std::int64_t number, std::vector<Tally>& tallies)
     : launch_(launch),
       id_(unflatten(number, launch.clusters())),
-      order_(launch.warps_per_block() * launch.cluster.blocks()),
+      order_(launch.agents_per_block() * launch.cluster.blocks()),
       barrier_(*this),
       turns_(static_cast<std::size_t>(launch.cluster.blocks())),
       random_(launch.config.order_seed ^ static_cast<std::uint64_t>(number)) {
@@ -32,11 +32,18 @@ std::string Cluster::name() const {
     return is_one_block() ? blocks_.front()->name() : fmt::format("cluster ({},{},{})", id_[0], id_[1], id_[2]);
 }
 
+const Warp& Cluster::warp(int number) const {
+    const auto agents = static_cast<std::size_t>(launch_.agents_per_block());
+    const auto index = static_cast<std::size_t>(number);
+    return *blocks_[index / agents]->warps()[index % agents];
+}
+
 std::string Cluster::name_of_warp(int number) const {
-    const int warps = launch_.warps_per_block();
-    std::string warp = fmt::format("warp {}", number % warps);
+    const int index = number % launch_.agents_per_block();
+    std::string warp = index == launch_.warps_per_block() ? "an asynchronous copy" : fmt::format("warp {}", index);
     if (is_one_block()) return warp;
-    return fmt::format("{} of {}", warp, blocks_[static_cast<std::size_t>(number / warps)]->name());
+    const auto rank = static_cast<std::size_t>(number / launch_.agents_per_block());
+    return fmt::format("{} of {}", warp, blocks_[rank]->name());
 }
 
 void Cluster::run() {
@@ -49,8 +56,13 @@ bool Cluster::run_round() {
     bool progress = false;
     for (const std::size_t rank : turns_) progress |= blocks_[rank]->run_round();
     const bool alive = !std::ranges::all_of(blocks_, [](const auto& block) { return block->has_ended(); });
-    if (alive && !progress) report_deadlock();
+    if (alive && !progress && !finish_copies()) report_deadlock();
     return alive;
+}
+
+/// Of copies that are done as late as waits allow, those that somebody waits for; false where there are none.
+bool Cluster::finish_copies() {
+    return std::ranges::any_of(blocks_, [](const auto& block) { return block->mbarriers().finish_copies(); });
 }
 
 void Cluster::check_limits() {

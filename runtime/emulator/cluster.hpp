@@ -31,6 +31,8 @@ public:
     /// By rank: x fastest.
     [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
     [[nodiscard]] bool is_one_block() const { return launch_.cluster.blocks() == 1; }
+    /// By its number in the cluster.
+    [[nodiscard]] const Warp& warp(int number) const;
     [[nodiscard]] std::uint64_t lane_instructions() const;
     /// "warp 3", where there are several blocks "warp 3 of block (1,0,0)".
     [[nodiscard]] std::string name_of_warp(int number) const;
@@ -38,6 +40,7 @@ public:
 private:
     [[nodiscard]] std::string name() const;
     bool run_round();
+    bool finish_copies();
     void check_limits();
     [[noreturn]] void report_deadlock() const;
 

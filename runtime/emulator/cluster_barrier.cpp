@@ -13,13 +13,14 @@ bool has_ended(const Warp& warp) { return warp.state() == Warp::State::finished;
 
 }  // namespace
 
-ClusterBarrier::Member& ClusterBarrier::member_of(Warp& warp) {
+ClusterBarrier::Member& ClusterBarrier::member_of(const Warp& warp) {
     if (members_.empty()) {
         for (const auto& block : cluster_.blocks()) {
             for (const auto& own : block->warps()) members_.push_back({.warp = own.get()});
         }
     }
-    return members_[static_cast<std::size_t>(warp.number())];
+    const int before = warp.block().rank() * cluster_.launch().warps_per_block();
+    return members_[static_cast<std::size_t>(before + warp.index())];
 }
 
 void ClusterBarrier::require_whole_warp(const Warp& warp, Mask mask) const {
@@ -63,6 +64,7 @@ void ClusterBarrier::pass(Member& member) {
     cluster_.order().take(member.warp->number(), handed_over_);
     member.stage = Stage::away;
     member.waits = false;
+    member.seen = completions_;
 }
 
 void ClusterBarrier::complete_if_all_arrived() {
@@ -70,6 +72,7 @@ void ClusterBarrier::complete_if_all_arrived() {
         members_, [](const Member& member) { return has_ended(*member.warp) || member.stage == Stage::arrived; });
     if (!all) return;
     handed_over_ = std::exchange(gathering_, {});
+    ++completions_;
     for (Member& member : members_) {
         if (has_ended(*member.warp)) continue;
         member.stage = Stage::passed;
@@ -81,6 +84,14 @@ void ClusterBarrier::complete_if_all_arrived() {
 
 void ClusterBarrier::warp_ended() {
     if (!members_.empty()) complete_if_all_arrived();
+}
+
+std::uint64_t ClusterBarrier::next_completion(const Warp& warp) {
+    return completions_ + (member_of(warp).stage == Stage::arrived ? 2 : 1);
+}
+
+bool ClusterBarrier::has_waited_for(const Warp& warp, std::uint64_t completion) {
+    return member_of(warp).seen >= completion;
 }
 
 std::string ClusterBarrier::describe() const {

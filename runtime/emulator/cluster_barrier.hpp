@@ -26,6 +26,10 @@ public:
     void wait(Warp& warp, const Instruction& instruction, Mask mask);
     /// A warp has ended: all others may have arrived.
     void warp_ended();
+    // fence.mbarrier_init makes an mbarrier known to whoever waits for a completion that a later arrival of the warp, be it
+    // relaxed, is part of: the first such completion counts from 1.
+    [[nodiscard]] std::uint64_t next_completion(const Warp& warp);
+    [[nodiscard]] bool has_waited_for(const Warp& warp, std::uint64_t completion);
     /// Who waits and who has arrived; empty where nobody has.
     [[nodiscard]] std::string describe() const;
 
@@ -39,15 +43,17 @@ private:
         Warp* warp = nullptr;
         Stage stage = Stage::away;
         bool waits = false;
+        std::uint64_t seen = 0;                    ///< completions at its last wait
         const Instruction* instruction = nullptr;  ///< its last
     };
-    Member& member_of(Warp& warp);
+    Member& member_of(const Warp& warp);
     void require_whole_warp(const Warp& warp, Mask mask) const;
     void pass(Member& member);
     void complete_if_all_arrived();
 
     Cluster& cluster_;
-    std::vector<Member> members_;       ///< by the warp's number; none before the barrier is first used
+    std::vector<Member> members_;  ///< every warp of every block; none before the barrier is first used
+    std::uint64_t completions_ = 0;
     HappensBefore::Clock gathering_;    ///< what arrivals hand over
     HappensBefore::Clock handed_over_;  ///< of the last completion
 };

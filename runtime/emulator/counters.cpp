@@ -20,9 +20,10 @@ std::string file_of(const Program& program, const ptx::SourceLocation& location)
 
 std::string_view to_string(InstructionKind kind) {
     constexpr std::array<std::string_view, kInstructionKinds> kNames{
-        "move",       "integer",     "logic",        "compare",      "convert",      "float32", "float64",   "half",
-        "special",    "global load", "global store", "shared load",  "shared store", "local",   "parameter", "atomic",
-        "async copy", "async wait",  "matrix load",  "matrix store", "tensor",       "warp",    "barrier",   "control"};
+        "move",      "integer", "logic",       "compare",      "convert",     "float32",      "float64",
+        "half",      "special", "global load", "global store", "shared load", "shared store", "local",
+        "parameter", "atomic",  "async copy",  "async wait",   "bulk copy",   "matrix load",  "matrix store",
+        "tensor",    "warp",    "barrier",     "control"};
     return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -27,6 +27,7 @@ enum class InstructionKind : std::uint8_t {
     atomic,
     async_copy,
     async_wait,
+    bulk_copy,
     matrix_load,
     matrix_store,
     tensor,
@@ -34,7 +35,7 @@ enum class InstructionKind : std::uint8_t {
     barrier,
     control,
 };
-inline constexpr std::size_t kInstructionKinds = 24;
+inline constexpr std::size_t kInstructionKinds = 25;
 [[nodiscard]] std::string_view to_string(InstructionKind kind);
 
 /// What one instruction, one kind or a whole launch did. Guarded-off executions (no lane left) are not counted.

@@ -15,10 +15,11 @@ using Decoders = std::unordered_map<std::string_view, DecodeInstruction>;
 const Decoders& decoders() {
     static const Decoders kAll = [] {
         Decoders all;
-        for (const auto& rows : {integer_decoders(), bit_decoders(), compare_decoders(), move_decoders(),
-                                 convert_decoders(), float_decoders(), memory_decoders(), atomic_decoders(),
-                                 async_copy_decoders(), matrix_decoders(), tensor_decoders(), wmma_decoders(),
-                                 warp_decoders(), barrier_decoders(), cluster_decoders(), control_decoders()}) {
+        for (const auto& rows :
+             {integer_decoders(), bit_decoders(), compare_decoders(), move_decoders(), convert_decoders(),
+              float_decoders(), memory_decoders(), atomic_decoders(), async_copy_decoders(), matrix_decoders(),
+              tensor_decoders(), wmma_decoders(), warp_decoders(), barrier_decoders(), mbarrier_decoders(),
+              cluster_decoders(), control_decoders()}) {
             for (const DecoderRow& row : rows) all.emplace(row.name, row.decode);
         }
         return all;

@@ -1,4 +1,4 @@
-// cp.async, its groups and waits.
+// cp.async, its groups and waits; cp.async.bulk is in executor_bulk_copy.cpp.
 
 #include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
@@ -10,6 +10,9 @@
 #include <algorithm>
 
 namespace jitgemm::emulator {
+
+void decode_bulk_copy(InstructionDecoder& decoder);  // in executor_bulk_copy.cpp
+
 namespace {
 
 enum class Partial : std::uint8_t { none, source_bytes, ignore_source };
@@ -46,7 +49,7 @@ void check_lane(Warp& warp, AsyncCopy& copy, std::size_t lane, std::uint64_t sou
     // A source that is not read may lie anywhere: GPUs take kernels whose threads beyond the last row point nowhere.
     copy.source[lane] = copy.source_bytes[lane] == 0
                             ? nullptr
-                            : resolve_global(warp, source, copy.source_bytes[lane], copy.bytes, Access::read);
+                            : resolve_global(warp, source, copy.source_bytes[lane], copy.bytes, Access::read).host;
     const bool skip = copy.source[lane] == nullptr && copy.source_bytes[lane] > 0;
     if (!warp.block().shared().in_range(offset, copy.bytes, copy.bytes) || skip) copy.mask &= ~(Mask{1} << lane);
     copy.destination[lane] = static_cast<std::uint32_t>(offset);
@@ -146,6 +149,7 @@ void decode_copy(InstructionDecoder& decoder) {
 
 void decode_cp(InstructionDecoder& decoder) {
     if (!decoder.take("async")) decoder.unsupported();
+    if (decoder.take("bulk")) return decode_bulk_copy(decoder);
     if (decoder.take("commit_group")) return decode_plain(decoder, InstructionKind::async_wait, execute_commit);
     if (decoder.take("wait_all")) return decode_plain(decoder, InstructionKind::async_wait, execute_wait_all);
     if (decoder.take("wait_group")) return decode_wait_group(decoder);

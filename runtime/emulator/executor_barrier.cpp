@@ -1,6 +1,6 @@
 // bar, barrier, membar and fence.
 
-#include "runtime/emulator/block.hpp"
+#include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
 #include "runtime/emulator/lanes.hpp"
 
@@ -75,8 +75,30 @@ void decode_barrier(InstructionDecoder& decoder) {
 
 void execute_nothing(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*mask*/) {}
 
-/// Memory is in order here: a fence only has to be one the emulator knows.
+void execute_proxy_fence(Warp& warp, const Instruction& /*instruction*/, Mask /*mask*/) {
+    warp.block().cluster().order().fence_proxy(warp.number());
+}
+
+void execute_mbarrier_fence(Warp& warp, const Instruction& /*instruction*/, Mask /*mask*/) {
+    warp.block().mbarriers().fence_init(warp);
+}
+
+/// fence.proxy.async{.space}, fence.mbarrier_init.release.cluster. What is in global memory is always visible.
+void decode_special_fence(InstructionDecoder& decoder, bool proxy) {
+    const std::string space = decoder.take_any({"global", "shared::cta", "shared::cluster"});
+    const bool known = proxy ? decoder.take("async") : decoder.take("release") && decoder.take("cluster");
+    if (!known || (!proxy && !space.empty())) decoder.unsupported();
+    decoder.finish_modifiers();
+    decoder.require_operands(0, 0);
+    decoder.require_cluster_target();
+    const Handler fence = space == "global" ? execute_nothing : execute_proxy_fence;
+    decoder.execute(InstructionKind::barrier, proxy ? fence : execute_mbarrier_fence);
+}
+
+/// Memory is in order here: any other fence only has to be one the emulator knows.
 void decode_fence(InstructionDecoder& decoder) {
+    const std::string special = decoder.take_any({"proxy", "mbarrier_init"});
+    if (!special.empty()) return decode_special_fence(decoder, special == "proxy");
     decoder.take_any({"sc", "acq_rel", "acquire", "release"});
     if (decoder.take_any({"cta", "cluster", "gpu", "gl", "sys"}).empty()) decoder.unsupported();
     decoder.finish_modifiers();

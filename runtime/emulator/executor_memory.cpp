@@ -8,6 +8,9 @@
 #include <cstring>
 
 namespace jitgemm::emulator {
+
+void decode_prefetch_tensor_map(InstructionDecoder& decoder);  // in executor_bulk_copy.cpp
+
 namespace {
 
 struct MemoryDetail {
@@ -253,6 +256,7 @@ void execute_nothing(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*
 
 /// prefetch, prefetchu, discard, applypriority: hints to caches the emulator does not have.
 void decode_hint(InstructionDecoder& decoder) {
+    if (decoder.take("tensormap")) return decode_prefetch_tensor_map(decoder);
     decoder.add_address(0);
     decoder.execute(InstructionKind::control, execute_nothing);
 }

@@ -5,7 +5,7 @@
 namespace jitgemm::emulator {
 
 std::string_view to_string(FaultKind kind) {
-    constexpr std::array<std::string_view, 18> kNames{"out of range",
+    constexpr std::array<std::string_view, 22> kNames{"out of range",
                                                       "misaligned",
                                                       "read-only",
                                                       "guard band",
@@ -19,6 +19,10 @@ std::string_view to_string(FaultKind kind) {
                                                       "barrier count",
                                                       "barrier order",
                                                       "ended block",
+                                                      "mbarrier",
+                                                      "tensor map",
+                                                      "missing proxy fence",
+                                                      "illegal instruction",
                                                       "deadlock",
                                                       "trap",
                                                       "unsupported",

@@ -17,17 +17,21 @@ enum class FaultKind : std::uint8_t {
     never_written_shared,  ///< a read of shared memory nobody has written
     never_written_global,  ///< a read of global memory nobody has written since its contents were undefined
     never_written_register,
-    second_store,        ///< a store of something else to a byte that is to be stored once
-    shared_race,         ///< two warps, one of them writing, with no barrier between
-    copy_in_flight,      ///< an access to a byte an asynchronous copy has yet to write
-    barrier_divergence,  ///< a barrier or warp-wide instruction that part of a warp executes
-    barrier_count,       ///< threads that disagree on how many a barrier is for
-    barrier_order,       ///< a cluster barrier's arrivals and waits that do not alternate
-    block_ended,         ///< shared memory of a block of the cluster that has ended, or may have
-    deadlock,            ///< every warp waits
-    trap,                ///< the program's own trap or brkpt
-    unsupported,         ///< what only shows at run time
-    work_limit,          ///< more work than the launch allows
+    second_store,    ///< a store of something else to a byte that is to be stored once
+    shared_race,     ///< two warps, one of them writing, with no barrier between
+    copy_in_flight,  ///< an access to a byte an asynchronous copy has yet to write, or a write to one it has yet to read
+    barrier_divergence,   ///< a barrier or warp-wide instruction that part of a warp executes
+    barrier_count,        ///< threads that disagree on how many a barrier is for
+    barrier_order,        ///< a cluster barrier's arrivals and waits that do not alternate
+    block_ended,          ///< shared memory of a block of the cluster that has ended, or may have
+    mbarrier,             ///< an mbarrier that is none, or whose counts leave their range
+    tensor_map,           ///< a tensor map that is none, or not of the instruction's rank
+    proxy_fence,          ///< a copy of what was written without a proxy fence between
+    illegal_instruction,  ///< what makes a GPU end the kernel with that error
+    deadlock,             ///< every warp waits
+    trap,                 ///< the program's own trap or brkpt
+    unsupported,          ///< what only shows at run time
+    work_limit,           ///< more work than the launch allows
 };
 [[nodiscard]] std::string_view to_string(FaultKind kind);
 

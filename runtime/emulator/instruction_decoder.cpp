@@ -125,13 +125,18 @@ void InstructionDecoder::add_predicate(int register_index) {
 }
 
 void InstructionDecoder::add_address(std::size_t index) {
+    if (operand(index).elements.size() != 1) unsupported("an address was expected");
+    result_.immediate = add_base(index);
+}
+
+std::int64_t InstructionDecoder::add_base(std::size_t index) {
     const ptx::Operand& address = operand(index);
-    if (address.kind != OperandKind::address || address.elements.size() != 1) unsupported("an address was expected");
+    if (address.kind != OperandKind::address) unsupported("an address was expected");
     const ptx::Operand& base = address.elements.front();
     const bool word =
         base.kind == OperandKind::reg && scope_.source.registers[static_cast<std::size_t>(base.index)].bits == 32;
     add_element(base, word ? OperandType::bits32 : OperandType::bits64);
-    result_.immediate = address.value;
+    return address.value;
 }
 
 std::int64_t InstructionDecoder::constant(std::size_t index) {

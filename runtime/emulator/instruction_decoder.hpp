@@ -81,6 +81,8 @@ public:
     void add_each(std::size_t index, OperandType type, std::size_t count, bool wider = false);
     void add_element(const ptx::Operand& element, OperandType type, bool wider = false);
     void add_address(std::size_t index);  ///< the base as a value, the displacement as the immediate
+    /// The base of an address as a value; its displacement. Behind the base there may be more, which is left to the caller.
+    std::int64_t add_base(std::size_t index);
     void add_sink() { result_.values.push_back({}); }
     void add_predicate(int register_index);  ///< the second of "p|q"
     [[nodiscard]] Value value(const ptx::Operand& operand, OperandType type, bool wider = false);
@@ -133,6 +135,7 @@ struct DecoderRow {
 [[nodiscard]] std::vector<DecoderRow> wmma_decoders();
 [[nodiscard]] std::vector<DecoderRow> warp_decoders();
 [[nodiscard]] std::vector<DecoderRow> barrier_decoders();
+[[nodiscard]] std::vector<DecoderRow> mbarrier_decoders();
 [[nodiscard]] std::vector<DecoderRow> cluster_decoders();
 [[nodiscard]] std::vector<DecoderRow> control_decoders();
 

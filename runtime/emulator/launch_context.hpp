@@ -28,6 +28,8 @@ struct LaunchContext {
         return static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
     }
     [[nodiscard]] int warps_per_block() const { return (threads_per_block() + kLanes - 1) / kLanes; }
+    /// What a block has in the order of accesses: its warps, then its asynchronous agent.
+    [[nodiscard]] int agents_per_block() const { return warps_per_block() + 1; }
     /// Clusters of the grid along x, y and z.
     [[nodiscard]] std::array<std::int64_t, 3> clusters() const {
         return {config.grid[0] / cluster.extents[0], config.grid[1] / cluster.extents[1],

@@ -55,12 +55,6 @@ void require_global_written(Warp& warp, const Buffer& buffer, std::uint64_t addr
 
 bool is_plain_store(Access access) { return access == Access::write || access == Access::strong_write; }
 
-/// Where the bytes are; whether put() is to look at them first.
-struct GlobalPlace {
-    std::byte* host = nullptr;
-    bool once = false;
-};
-
 GlobalPlace global_place(Warp& warp, std::uint64_t address, std::uint32_t bytes, Access access) {
     const Buffer* buffer = global_buffer(warp, address, bytes, access);
     if (buffer == nullptr) return {};
@@ -115,13 +109,6 @@ void resolve_shared_lanes(Warp& warp, WarpAccess& access, Mask mask, LanePointer
         access.addresses[lane] = shared_offset(warp, access.addresses[lane]);
     });
     resolve_offsets(warp, warp.block().shared(), access, mask, pointers);
-}
-
-/// What a block's memory holds after its end is nobody's to read, and it may be another block's by then.
-void require_alive(const Warp& warp, const Block& owner, Access access) {
-    if (!owner.has_ended() || !warp.launch().config.checks.bounds) return;
-    throw AccessFault{FaultKind::block_ended, fmt::format("{} shared memory of {}, which has ended",
-                                                          writes(access) ? "writes" : "reads", owner.name())};
 }
 
 /// Lanes may reach into several blocks: one access for each.
@@ -232,10 +219,31 @@ std::uint64_t shared_offset(Warp& warp, std::uint64_t address) {
     return address & kSharedOffsetMask;
 }
 
-const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes, std::uint32_t alignment,
-                                Access access) {
+// It may be another block's by then.
+void require_alive(const Warp& warp, const Block& owner, Access access) {
+    if (!owner.has_ended() || !warp.launch().config.checks.bounds) return;
+    throw AccessFault{FaultKind::block_ended, fmt::format("{} shared memory of {}, which has ended",
+                                                          writes(access) ? "writes" : "reads", owner.name())};
+}
+
+SharedPlace shared_place(Warp& warp, StateSpace space, std::uint64_t address, Access access) {
+    if (space == StateSpace::generic) {
+        if (space_of(address) != StateSpace::shared) {
+            throw AccessFault{FaultKind::out_of_range,
+                              fmt::format("generic address {:#x} is not one of shared memory", address)};
+        }
+        address -= kSharedWindow;
+    }
+    if (space == StateSpace::shared) static_cast<void>(shared_offset(warp, address));
+    Block& block = *warp.block().cluster().blocks()[static_cast<std::size_t>(rank_of(warp, address))];
+    require_alive(warp, block, access);
+    return {&block, static_cast<std::uint32_t>(address & kSharedOffsetMask)};
+}
+
+GlobalPlace resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes, std::uint32_t alignment,
+                           Access access) {
     require_aligned(StateSpace::global, address, alignment);
-    return bytes == 0 ? nullptr : global_place(warp, address, bytes, access).host;
+    return bytes == 0 ? GlobalPlace{} : global_place(warp, address, bytes, access);
 }
 
 // Marked when it is in place, so that a block on another host thread compares with what is really there.
@@ -244,20 +252,24 @@ void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* plac
         std::memcpy(place, value, access.bytes);
         return;
     }
-    const std::uint64_t address = access.addresses[lane];  // a generic one of global memory is the same
-    const MemoryMap& memory = warp.launch().memory;
-    const Buffer& buffer = *memory.find(address, access.bytes);
+    warp.at_lane(static_cast<int>(lane));
+    put_once(warp.launch(), access.addresses[lane], place,
+             {value, access.bytes});  // generic is the same for global memory
+    warp.at_lane(-1);
+}
+
+void put_once(const LaunchContext& launch, DeviceAddress address, std::byte* place, std::span<const std::byte> value) {
+    const Buffer& buffer = *launch.memory.find(address, value.size());
     const std::size_t first = address - buffer.address;
-    for (std::size_t i = 0; i < access.bytes && warp.launch().config.checks.global_written; ++i) {
+    for (std::size_t i = 0; i < value.size() && launch.config.checks.global_written; ++i) {
         if (place[i] == value[i] || !buffer.stored->all(first + i, 1)) continue;
         throw AccessFault{FaultKind::second_store,
                           fmt::format("stores {} bytes of global memory for the second time, and not the same, at {}",
-                                      access.bytes, memory.describe(address + i)),
-                          static_cast<int>(lane)};
+                                      value.size(), launch.memory.describe(address + i))};
     }
-    std::memcpy(place, value, access.bytes);
-    buffer.written->mark(first, access.bytes);
-    buffer.stored->mark(first, access.bytes);
+    std::memcpy(place, value.data(), value.size());
+    buffer.written->mark(first, value.size());
+    buffer.stored->mark(first, value.size());
 }
 
 LanePointers resolve(Warp& warp, WarpAccess& access, Mask mask) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace jitgemm::emulator {
 
@@ -43,8 +44,27 @@ void put(Warp& warp, const WarpAccess& access, std::size_t lane, std::byte* plac
 /// Offset in the block's shared memory of an address of .shared. Throws AccessFault for another block's.
 [[nodiscard]] std::uint64_t shared_offset(Warp& warp, std::uint64_t address);
 
-/// The source of a copy in global memory: checked and counted as a read.
-[[nodiscard]] const std::byte* resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes,
-                                              std::uint32_t alignment, Access access);
+/// A place in the shared memory of a block of the cluster.
+struct SharedPlace {
+    Block* block = nullptr;
+    std::uint32_t offset = 0;
+};
+/// Where an address of .shared, of .shared::cluster or a generic one leads. Throws AccessFault where that is no shared memory,
+/// or that of a block that has ended.
+[[nodiscard]] SharedPlace shared_place(Warp& warp, ptx::StateSpace space, std::uint64_t address, Access access);
+
+/// Throws AccessFault where the block has ended: what its memory holds then is nobody's to read.
+void require_alive(const Warp& warp, const Block& owner, Access access);
+
+/// Where bytes of global memory are on the host.
+struct GlobalPlace {
+    std::byte* host = nullptr;  ///< null: out of range, while that is not checked
+    bool once = false;          ///< a store goes through put_once()
+};
+/// One end of a copy in global memory: checked, not counted. Throws AccessFault.
+[[nodiscard]] GlobalPlace resolve_global(Warp& warp, std::uint64_t address, std::uint32_t bytes,
+                                         std::uint32_t alignment, Access access);
+/// Stores where a second store must bring what is there; throws AccessFault where it does not.
+void put_once(const LaunchContext& launch, DeviceAddress address, std::byte* place, std::span<const std::byte> value);
 
 }  // namespace jitgemm::emulator

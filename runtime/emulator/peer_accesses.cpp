@@ -31,7 +31,11 @@ bool PeerAccesses::forget(const Accessor& who, std::uint32_t granule, std::uint3
 void PeerAccesses::note(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
     const Record record{who, order_.now(), byte_mask, access};
     if (access != Access::strong_read) records_[granule].push_back(record);
-    const auto warp = static_cast<std::size_t>(who.warp);
+    note_last(record);
+}
+
+void PeerAccesses::note_last(const Record& record) {
+    const auto warp = static_cast<std::size_t>(record.who.warp);
     if (last_.size() <= warp) last_.resize(warp + 1);
     last_[warp] = record;
 }

@@ -29,6 +29,8 @@ public:
     /// the granule is left.
     bool forget(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void note(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
+    /// An access that races with none, as to an mbarrier; the block must not end before it all the same.
+    void note_last(const Record& record);
 
     /// The last access of some warp that no warp of the block, numbered from `first`, knows to be over; or null.
     [[nodiscard]] const Record* find_unfinished(int first, int warps) const;

@@ -10,9 +10,6 @@
 namespace jitgemm::emulator {
 namespace {
 
-constexpr std::uint32_t kGranule = 4;
-constexpr std::uint32_t kWholeGranule = 0xF;
-
 const char* name_of(Access access) {
     switch (access) {
         case Access::read:
@@ -86,8 +83,8 @@ bool SharedMemory::after_reads(const Accessor& who, const History& history, std:
 }
 
 void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
-    if (checks_.copies_in_flight && in_flight_[granule] != 0) [[unlikely]]
-        report_in_flight(granule, access);
+    if (in_flight_[granule] != 0) [[unlikely]]
+        require_free(granule, access);
     if (!reads(access)) {
         written_[granule] = static_cast<std::uint8_t>(written_[granule] | byte_mask);
     } else if (checks_.shared_written && (written_[granule] & byte_mask) != byte_mask) [[unlikely]] {
@@ -106,8 +103,9 @@ void SharedMemory::meet_peers(const Accessor& who, std::uint32_t granule, std::u
     granules_[granule].peers = peers_.forget(who, granule, byte_mask, access);
 }
 
-void SharedMemory::track_peer(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
-    History& whole = granules_[granule];
+void SharedMemory::check_order(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask,
+                               Access access) const {
+    const History& whole = granules_[granule];
     for (std::uint32_t byte = 0; byte < kGranule; ++byte) {
         if ((byte_mask >> byte & 1U) == 0) continue;
         const std::uint32_t index = granule * kGranule + byte;
@@ -115,9 +113,13 @@ void SharedMemory::track_peer(const Accessor& who, std::uint32_t granule, std::u
         check_write_order(who, history, index, access);
         if (writes(access)) check_read_order(who, history, whole.split ? index : granule * kGranule, access);
     }
+}
+
+void SharedMemory::track_peer(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
+    check_order(who, granule, byte_mask, access);
     meet_peers(who, granule, byte_mask, access);
     peers_.note(who, granule, byte_mask, access);
-    whole.peers = true;
+    granules_[granule].peers = true;
 }
 
 void SharedMemory::track_own(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
@@ -207,31 +209,25 @@ void SharedMemory::note_write(const Accessor& who, History& history, std::uint32
 
 void SharedMemory::begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
     touch(who, offset, bytes, Access::write);
-    for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
-        in_flight_[granule] = who.site + 1;
-    }
+    for_granules(offset, bytes, [&](std::uint32_t granule) { in_flight_[granule] = who.site + 1; });
 }
 
 void SharedMemory::end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
-    for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
-        in_flight_[granule] = 0;
-    }
     // To others the copy's thread has written the bytes when it knows that they are there.
-    if (checks_.races) {
-        for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
-            track_own(who, granule, kWholeGranule, Access::write);
-        }
-    }
+    for_granules(offset, bytes, [&](std::uint32_t granule) {
+        in_flight_[granule] = 0;
+        if (checks_.races) track_own(who, granule, kWholeGranule, Access::write);
+    });
 }
 
 void SharedMemory::check_end() const {
     const PeerAccesses::Record* unfinished = peers_.find_unfinished(owner_.first_warp, owner_.warps);
     if (unfinished == nullptr) return;
-    throw AccessFault{FaultKind::block_ended,
-                      fmt::format("{} ends with no cluster barrier behind an access of {} to its shared memory, which "
-                                  "may be on its way; that access is {}",
-                                  owner_.block, owner_.describe_warp(unfinished->who.warp),
-                                  owner_.describe_site(unfinished->who.site))};
+    throw AccessFault{FaultKind::block_ended, fmt::format("{} ends with no cluster barrier behind an access of {} "
+                                                          "to its shared memory, which "
+                                                          "may be on its way; that access is {}",
+                                                          owner_.block, owner_.describe_warp(unfinished->who.warp),
+                                                          owner_.describe_site(unfinished->who.site))};
 }
 
 std::string SharedMemory::place_of(std::uint32_t byte) const {
@@ -240,7 +236,8 @@ std::string SharedMemory::place_of(std::uint32_t byte) const {
 
 void SharedMemory::report_race(const Accessor& who, Access access, std::uint32_t byte, const Accessor& other,
                                const char* other_access) const {
-    const bool one_block = who.warp / owner_.warps == other.warp / owner_.warps;
+    const int agents = owner_.warps + 1;
+    const bool one_block = who.warp / agents == other.warp / agents;
     throw AccessFault{
         FaultKind::shared_race,
         fmt::format("{} {} {}, {} by {} with no {}barrier between; the other access is {}",
@@ -248,12 +245,16 @@ void SharedMemory::report_race(const Accessor& who, Access access, std::uint32_t
                     owner_.describe_warp(other.warp), one_block ? "" : "cluster ", owner_.describe_site(other.site))};
 }
 
-void SharedMemory::report_in_flight(std::uint32_t granule, Access access) const {
-    throw AccessFault{
-        FaultKind::copy_in_flight,
-        fmt::format("{} {}, into which an asynchronous copy is in flight that nobody has waited for; it is "
-                    "{}",
-                    name_of(access), place_of(granule * kGranule), owner_.describe_site(in_flight_[granule] - 1))};
+/// Throws where the granule's mark forbids the access.
+void SharedMemory::require_free(std::uint32_t granule, Access access) const {
+    const std::uint32_t mark = in_flight_[granule];
+    const std::string what = fmt::format("{} {}", name_of(access), place_of(granule * kGranule));
+    if (mark == kMbarrierMark) throw AccessFault{FaultKind::mbarrier, what + ", which is an mbarrier's"};
+    const bool being_read = (mark & kBeingRead) != 0;
+    if (!checks_.copies_in_flight || (being_read && !writes(access))) return;
+    throw AccessFault{FaultKind::copy_in_flight,
+                      fmt::format("{}, {} which an asynchronous copy is in flight that nobody has waited for; it is {}",
+                                  what, being_read ? "from" : "into", owner_.describe_site((mark & ~kBeingRead) - 1))};
 }
 
 void SharedMemory::report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const {

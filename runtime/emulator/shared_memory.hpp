@@ -51,10 +51,40 @@ public:
     void begin_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_copy(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
 
+    // Chunks of bulk copies, whose offsets and bytes are multiples of 4. One into the memory is the asynchronous agent's write
+    // from its issue on, which no one may see before a wait at its mbarrier has told of it: land().
+    void begin_bulk_write(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    void land(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    // One out of it reads from its issue to its issuer's wait; what it reads must be visible to the asynchronous proxy.
+    void begin_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    void end_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    /// The number of the block's asynchronous agent in the order of accesses.
+    [[nodiscard]] int agent() const { return owner_.first_warp + owner_.warps; }
+
+    // From now on these bytes are an mbarrier's, which ordinary accesses must leave alone, or no longer.
+    void place_mbarrier(const Accessor& who, std::uint32_t offset);
+    void remove_mbarrier(const Accessor& who, std::uint32_t offset);
+    /// An arrival at one: the block must not end before it knows that it has come.
+    void note_arrival(const Accessor& who);
+
     /// The block ends. Throws AccessFault where an access of another block may come later or still be on its way.
     void check_end() const;
 
 private:
+    static constexpr std::uint32_t kGranule = 4;
+    static constexpr std::uint32_t kWholeGranule = 0xF;
+    static constexpr std::uint32_t kMbarrierBytes = 8;
+    // Marks of granules in flight.
+    static constexpr std::uint32_t kBeingRead = std::uint32_t{1} << 31;  ///< by a bulk copy: with its site + 1
+    static constexpr std::uint32_t kMbarrierMark = ~std::uint32_t{0};
+
+    /// Calls `function(granule)` for each granule of the range.
+    static void for_granules(std::uint32_t offset, std::uint32_t bytes, const auto& function) {
+        for (std::uint32_t granule = offset / kGranule; granule < (offset + bytes) / kGranule; ++granule) {
+            function(granule);
+        }
+    }
+
     /// The last write and the reads since, of a byte or of four bytes that were always accessed together.
     struct History {
         std::uint32_t write_time = 0;  ///< 0: never
@@ -62,7 +92,7 @@ private:
         std::uint32_t read_time = 0;  ///< of all `readers`, unless exact_reads
         std::uint32_t read_site = 0;
         std::uint32_t readers = 0;     ///< a bit per warp
-        std::uint8_t writer = 0;       ///< of the block's warps
+        std::uint8_t writer = 0;       ///< of the block's warps; behind them its asynchronous agent
         bool strong : 1 = false;       ///< the last write was
         bool exact_reads : 1 = false;  ///< the readers' times differ and lie in exact_reads_
         bool split : 1 = false;        ///< the bytes have histories of their own
@@ -87,6 +117,9 @@ private:
     void touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void meet_peers(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track_peer(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
+    void check_order(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) const;
+    void give_to_agent(std::uint32_t granule, std::uint32_t site);
+    void require_visible(const Accessor& who, std::uint32_t granule) const;
     void track_own(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access);
     void track(const Accessor& who, History& history, std::uint32_t byte, Access access);
     void split(std::uint32_t granule);
@@ -98,7 +131,7 @@ private:
     [[noreturn]] void report_race(const Accessor& who, Access access, std::uint32_t byte, const Accessor& other,
                                   const char* other_access) const;
     [[nodiscard]] std::string place_of(std::uint32_t byte) const;
-    [[noreturn]] void report_in_flight(std::uint32_t granule, Access access) const;
+    void require_free(std::uint32_t granule, Access access) const;
     [[noreturn]] void report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const;
 
     std::vector<std::byte> data_;
@@ -107,7 +140,7 @@ private:
     SharedOwner owner_;
     PeerAccesses peers_;
     std::vector<std::uint8_t> written_;     ///< a granule of 4 bytes: a bit a byte
-    std::vector<std::uint32_t> in_flight_;  ///< a granule: 1 + the site of the copy; 0: none
+    std::vector<std::uint32_t> in_flight_;  ///< a granule: 1 + the site of the copy, and how it is used; 0: by none
     std::vector<History> granules_;
     std::vector<History> bytes_;                            ///< four a granule, once one is split
     std::unordered_map<std::uint32_t, Times> exact_reads_;  ///< by first byte, where readers' times differ

@@ -19,7 +19,8 @@ Warp::Warp(Block& block, int index, Mask lanes)
       constant_words_(launch_.program.decoded().constant_words.data()),
       constant_doublewords_(launch_.constant_doublewords.data()),
       tallies_(block.tallies().data()),
-      copies_(block.shared(), launch_.config.async_mode) {
+      copies_(block.shared(), launch_.config.async_mode),
+      bulk_stores_(block.shared(), launch_) {
     push_frame(launch_.entry, nullptr);
     pc_ = launch_.entry.first;
 }
@@ -97,8 +98,18 @@ bool Warp::pop_suspended() {
     return false;
 }
 
+void Warp::wait_and_retry(Mask mask) {
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(mask));
+    --tally().warps;
+    tally().lanes -= lanes;
+    lane_instructions_ -= lanes;
+    pc_ = current_->index;
+    wait();
+}
+
 void Warp::exit(Mask mask) {
     copies_.wait_all(mask);
+    bulk_stores_.end(mask);
     live_ &= ~mask;
     active_ &= ~mask;
     for (const auto& frame : frames_) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/emulator/async_copies.hpp"
+#include "runtime/emulator/bulk_stores.hpp"
 #include "runtime/emulator/launch_context.hpp"
 #include "runtime/emulator/program.hpp"
 
@@ -60,6 +61,7 @@ public:
     [[nodiscard]] Block& block() const { return block_; }
     [[nodiscard]] const LaunchContext& launch() const { return launch_; }
     [[nodiscard]] AsyncCopies& copies() { return copies_; }
+    [[nodiscard]] BulkStores& bulk_stores() { return bulk_stores_; }
     [[nodiscard]] const Instruction& current() const { return *current_; }
     [[nodiscard]] std::uint64_t lane_instructions() const { return lane_instructions_; }
 
@@ -91,6 +93,9 @@ public:
     void return_from_function(Mask mask);
     void wait() { state_ = State::waiting; }
     void resume() { state_ = State::ready; }
+    /// Waits, and executes the instruction at hand for the lanes of `mask` once more when resumed; this time does not count.
+    void wait_and_retry(Mask mask);
+    [[nodiscard]] int& failed_tests() { return failed_tests_; }  ///< of mbarriers, in a row
 
     // ---- memory of the warp's own ----
     [[nodiscard]] std::vector<std::byte>& local(int lane) { return local_[static_cast<std::size_t>(lane)]; }
@@ -148,6 +153,8 @@ private:
     std::vector<std::unique_ptr<Frame>> frames_;
     std::array<std::vector<std::byte>, kLanes> local_;
     AsyncCopies copies_;
+    BulkStores bulk_stores_;
+    int failed_tests_ = 0;
     const Buffer* last_buffer_ = nullptr;
 };
 

@@ -120,7 +120,7 @@ const std::vector<Room>& rooms() {
          {"include/jitgemm", "generator/base", "generator/layout", "generator/families/shared",
           "generator/families/<family>", "generator/families"}},
         {"runtime/device", {"include/jitgemm", "generator/base"}},
-        {"runtime/emulator", {"include/jitgemm", "generator/layout"}},
+        {"runtime/emulator", {"include/jitgemm", "generator/base", "generator/layout"}},
         {"runtime/support", {"include/jitgemm"}},
         {"runtime/compiler", {"include/jitgemm", "generator/base", "runtime/support"}},
         {"runtime/cache", {"include/jitgemm", "runtime/support", "runtime/compiler"}},
