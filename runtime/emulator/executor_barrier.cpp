@@ -1,4 +1,4 @@
-// bar, barrier, membar and fence.
+// bar, barrier, membar, fence and griddepcontrol.
 
 #include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
@@ -106,6 +106,14 @@ void decode_fence(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::barrier, execute_nothing);
 }
 
+/// griddepcontrol.wait, .launch_dependents: launches come one after the other here, and nothing is left to wait for.
+void decode_grid_dependency(InstructionDecoder& decoder) {
+    if (decoder.take_any({"wait", "launch_dependents"}).empty()) decoder.unsupported();
+    decoder.finish_modifiers();
+    decoder.require_operands(0, 0);
+    decoder.execute(InstructionKind::barrier, execute_nothing);
+}
+
 }  // namespace
 
 void deliver_reduction(Warp& warp, const Instruction& instruction, Mask mask, std::uint32_t count_true,
@@ -122,7 +130,11 @@ void deliver_reduction(Warp& warp, const Instruction& instruction, Mask mask, st
 }
 
 std::vector<DecoderRow> barrier_decoders() {
-    return {{"bar", decode_barrier}, {"barrier", decode_barrier}, {"membar", decode_fence}, {"fence", decode_fence}};
+    return {{"bar", decode_barrier},
+            {"barrier", decode_barrier},
+            {"membar", decode_fence},
+            {"fence", decode_fence},
+            {"griddepcontrol", decode_grid_dependency}};
 }
 
 }  // namespace jitgemm::emulator

@@ -5,6 +5,7 @@
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/device/launch.hpp"
+#include "runtime/emulator/encoded_tensor_map.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"
 
@@ -165,8 +166,8 @@ int EmulatorDevice::blocks_per_sm(const Function& /*function*/, const LaunchShap
         .blocks();
 }
 
-EncodedTensorMap EmulatorDevice::encode_tensor_map(const TiledTensorMap& /*map*/) {
-    throw Error("the emulator has no tensor maps");
+EncodedTensorMap EmulatorDevice::encode_tensor_map(const TiledTensorMap& map) {
+    return emulator::encode_tensor_map(map);
 }
 
 emulator::LaunchConfig EmulatorDevice::config_of(const LaunchShape& shape) const {
