@@ -54,7 +54,8 @@ void enqueue_with_own_workspace(const KernelState& state, KernelOperands operand
     const WorkspacePool::Lease lease = state.workspaces->acquire(stream, partial_bytes(state), state.counter_bytes);
     operands.workspace = lease.memory;
     operands.counters = lease.counters;
-    if (state.device->kind() == DeviceKind::emulator)  // what the launch before left is nobody's to read
+    if (lease.memory &&
+        state.device->kind() == DeviceKind::emulator)  // what the launch before left is nobody's to read
         as_emulator(*state.device)->undefine_memory(lease.memory, partial_bytes(state), false);
     enqueue(state, operands, stream);
 }
