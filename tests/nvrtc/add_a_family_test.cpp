@@ -90,20 +90,37 @@ std::set<std::string> follow_page(const fs::path& copy) {
     return touched;
 }
 
-/// Files of one folder as one unit, as the build has them.
+/// Files of one folder, a dozen to a unit, as the build has them.
 std::vector<std::string> write_units(const fs::path& copy) {
-    std::map<fs::path, std::string> units;
+    constexpr std::size_t kFilesPerUnit = 12;
+    std::map<fs::path, std::set<std::string>> folders;
     for (const auto& entry : fs::recursive_directory_iterator(copy / "generator")) {
         const fs::path folder = entry.path().parent_path();
-        if (entry.path().extension() == ".cpp" && folder.filename() != "draw")
-            units[folder] += fmt::format("#include \"{}\"\n", entry.path().string());
+        if (entry.path().extension() == ".cpp" && folder.filename() != "draw") folders[folder].insert(entry.path());
     }
-    std::vector<std::string> files;
-    for (const auto& [folder, text] : units) {
-        files.push_back((copy / fmt::format("unit_{}.cpp", files.size())).string());
-        std::ofstream(files.back()) << text;
+    std::vector<std::string> units;
+    for (const auto& [folder, files] : folders) {
+        std::size_t count = 0;
+        for (const std::string& file : files) {
+            if (count++ % kFilesPerUnit == 0)
+                units.push_back((copy / fmt::format("unit_{}.cpp", units.size())).string());
+            std::ofstream(units.back(), std::ios::app) << fmt::format("#include \"{}\"\n", file);
+        }
     }
-    return files;
+    return units;
+}
+
+/// Compiles the units, as many at a time as there are cores, and links them to the driver.
+bool build_driver(const fs::path& copy) {
+    std::ofstream list(copy / "units");
+    for (const std::string& unit : write_units(copy)) list << unit << '\n';
+    list << JITGEMM_SOURCE_DIR "/tests/data/add_a_family_driver.cpp" << std::endl;
+    const std::string command = fmt::format(
+        "cd {} && xargs -P $(nproc) -n 1 c++ -std=c++20 -O0 -w -DFMT_HEADER_ONLY -DXXH_INLINE_ALL= -I. -Iinclude -c < "
+        "units && "
+        "c++ *.o {} -o driver",
+        copy.string(), JITGEMM_GENERATOR_LIBRARY);
+    return std::system(command.c_str()) == 0;
 }
 
 /// What the driver printed.
@@ -176,19 +193,7 @@ TEST_CASE(
     const fs::path copy = folder.path();
     CHECK(follow_page(copy) == std::set<std::string>{"generator/families/simt_compensated",
                                                      "generator/families/table.hpp", "templates/simt_compensated.cu"});
-    std::string objects;
-    const std::string compile = fmt::format(
-        "cd {0} && c++ -std=c++20 -O0 -w -DFMT_HEADER_ONLY -DXXH_INLINE_ALL= -I{0} -I{0}/include -c", copy.string());
-    std::string command = "true";
-    std::vector<std::string> units = write_units(copy);
-    units.emplace_back(JITGEMM_SOURCE_DIR "/tests/data/add_a_family_driver.cpp");
-    for (const std::string& unit : units) {
-        const std::string object = (copy / fs::path(unit).stem()).string() + ".o";
-        command += fmt::format(" && ({} {} -o {})", compile, unit, object);
-        objects += object + ' ';
-    }
-    command += fmt::format(" && c++ {} {} -o {}/driver", objects, JITGEMM_GENERATOR_LIBRARY, copy.string());
-    REQUIRE(std::system(command.c_str()) == 0);
+    REQUIRE(build_driver(copy));
 
     const Generated usual = generated(copy, "unroll=4");
     CHECK(usual.name == "simt_compensated_f32_tn_8x32");
