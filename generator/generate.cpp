@@ -23,12 +23,14 @@ std::string config_line(const KernelConfig& config) {
 }
 
 std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
-    return fmt::format("{}: {} blocks of {} threads along x, {} bytes of dynamic shared memory", entry.function,
-                       block_count(entry.grid, row_major), entry.threads, entry.shared_bytes);
+    const int cluster = entry.cluster[0] * entry.cluster[1] * entry.cluster[2];
+    return fmt::format("{}: {} blocks of {} threads along x{}, {} bytes of dynamic shared memory", entry.function,
+                       block_count(entry.grid, row_major), entry.threads,
+                       cluster > 1 ? fmt::format(", in clusters of {}", cluster) : "", entry.shared_bytes);
 }
 
 std::string operands_line(const GemmSpec& spec) {
-    if (spec.d_order == Order::row) return "D = alpha A B + beta C, D row-major";
+    if (spec.d_order == Order::row) return fmt::format("D = alpha A B{}, D row-major", spec.c ? " + beta C" : "");
     return "D column-major, computed as its row-major transpose: the kernel's a is B, its b is A, its m is N, its n is "
            "M";
 }

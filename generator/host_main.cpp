@@ -51,6 +51,11 @@ std::string launches(const KernelSource& source, const GemmSpec& spec) {
     return prepare + "}\n" + launch + "}\n";
 }
 
+bool takes_workspace(const KernelEntry& entry) {
+    return std::ranges::any_of(entry.arguments,
+                               [](const KernelArgument& argument) { return argument.role == ArgumentRole::workspace; });
+}
+
 }  // namespace
 
 std::string host_main(const KernelSource& source, const GemmSpec& spec) {
@@ -59,7 +64,7 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     const Family& family = family_of(id.config);
     RenderInput input = family.render_input(id.signature, id.config);
     std::string problem = extents(row_major);
-    if (input.macros.at("GEMM_WORKSPACE") != 0)
+    if (takes_workspace(source.entries.front()))
         problem += constant("kWorkspaceBytes", std::max<std::int64_t>(family.workspace_bytes(row_major, id.config), 1));
     input.generated["problem.cuh"] = problem + launches(source, row_major);
     return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);

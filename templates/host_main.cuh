@@ -71,7 +71,8 @@ __global__ void count_wrong(const GemmArgs args, unsigned long long* wrong) {
         const long long row = i / args.n, column = i % args.n;
         float sum = 0;
         for (long long k = 0; k < args.k; ++k)
-            sum += input_value(args.a[row * kAStrideM + k * kAStrideK]) * input_value(args.b[k * kBStrideK + column * kBStrideN]);
+            sum += input_value(args.a[row * kAStrideM + k * kAStrideK]) *
+                   input_value(args.b[k * kBStrideK + column * kBStrideN]);
         sum *= args.alpha;
 #if GEMM_HAS_C
 #if GEMM_TYPE_C == 0
@@ -83,7 +84,7 @@ __global__ void count_wrong(const GemmArgs args, unsigned long long* wrong) {
 #endif
 #endif
         const ElementD expected = rounded(sum);
-        const ElementD got      = args.d[row * args.ldd + column];
+        const ElementD got = args.d[row * args.ldd + column];
         // Bit for bit, but for the sign of zero.
 #if GEMM_TYPE_D == 2
         if (!(got == expected)) atomicAdd(wrong, 1ull);
@@ -106,22 +107,22 @@ int main() {
     check(cudaMemset(d, 0xff, kElementsD * sizeof(ElementD)), "NaN into D");
 
     GemmArgs args = {};
-    args.a     = a;
-    args.b     = b;
-    args.d     = d;
-    args.m     = kM;
-    args.n     = kN;
-    args.k     = kK;
-    args.lda   = kLda;
-    args.ldb   = kLdb;
-    args.ldd   = kLdd;
+    args.a = a;
+    args.b = b;
+    args.d = d;
+    args.m = kM;
+    args.n = kN;
+    args.k = kK;
+    args.lda = kLda;
+    args.ldb = kLdb;
+    args.ldd = kLdd;
     args.alpha = 2.0f;
 #if GEMM_HAS_C
     ElementC* c;
     check(cudaMalloc(&c, std::max(kElementsC, 1ll) * sizeof(ElementC)), "allocate C");
     fill_c<<<1024, 256>>>(c, kElementsC);
-    args.c    = c;
-    args.ldc  = kLdc;
+    args.c = c;
+    args.ldc = kLdc;
     args.beta = -1.0f;
 #endif
 #if GEMM_WORKSPACE
@@ -153,6 +154,7 @@ int main() {
     }
     std::sort(microseconds.begin(), microseconds.end());
     const double median = microseconds[microseconds.size() / 2];
-    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median, 2.0 * kM * kN * kK / median * 1e-6);
+    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median,
+                2.0 * kM * kN * kK / median * 1e-6);
     return *wrong == 0 ? 0 : 1;
 }
