@@ -4,7 +4,7 @@
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
-//       scale and store                                            epilogue
+//       scale and store                                             epilogue
 #include "params.cuh"
 #include "tiling.cuh"
 #include "mma_tiling.cuh"

@@ -4,7 +4,7 @@
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k of it                                        fragments of the warp tile (kWarpM, kWarpN), shared -> registers
 //               for each element of (kThreadM, kThreadN)            one fma per thread: a rank-1 update of its sums
-//       scale and store                                            epilogue
+//       scale and store                                             epilogue
 #include "simt_params.cuh"
 #include "simt_tiling.cuh"
 #include "numeric.cuh"

@@ -5,7 +5,7 @@
 //           for each kStepK k of it                                 every thread four: a warp has sums of the whole block tile
 //               for each element of (kThreadM, kThreadN)            four fmas per thread
 //       sums of all threads that share an element                   epilogue: registers -> shared -> workspace
-//   sums of all blocks, scale and store                            second entry
+//   sums of all blocks, scale and store                             second entry
 #include "simt_params.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"

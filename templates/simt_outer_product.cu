@@ -3,7 +3,7 @@
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each chunk of kBlockK                                   global -> shared: an outer product of two panels is added to D
 //           for each k of it                                        one multiply-add per thread, both factors from shared memory
-//       scale and store                                            one element per thread
+//       scale and store                                             one element per thread
 #include "params.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"

@@ -3,7 +3,7 @@
 //   for each block tile (kBlockM, kBlockN) of D                     thread blocks take one after the other: any matrix from any grid
 //       for each panel of kBlockK                                   one, where it holds all of K: global -> shared
 //           for each k of it                                        inner product: one multiply-add per thread, factors from shared memory
-//       scale and store                                            one element per thread
+//       scale and store                                             one element per thread
 #include "params.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"

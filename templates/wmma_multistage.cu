@@ -4,7 +4,7 @@
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
-//       scale and store                                            epilogue
+//       scale and store                                             epilogue
 #include "wmma_params.cuh"
 #include "tiling.cuh"
 #include "wmma_atom.cuh"
