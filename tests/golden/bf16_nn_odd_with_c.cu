@@ -14,7 +14,7 @@
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
-//       scale and store                                            epilogue
+//       scale and store                                             epilogue
 
 // ---- params ---------------------------------------------------------------------------------------------------------
 constexpr int kBlockM = 128;  // block tile: the part of D a thread block computes, and of K it loads at a time

@@ -79,8 +79,8 @@ TEST_CASE("after a nested include the ruler of what goes on comes again") {
                                            {"outer.cuh", "int first;\n#include \"inner.cuh\"\n#include \"more.inl\"\n"},
                                            {"inner.cuh", "int inner;\n"},
                                            {"more.inl", "int second;\n"}});
-    REQUIRE(text == ruler_of("outer") + "int first;\n\n" + ruler_of("inner") + "int inner;\n\n" + ruler_of("outer") +
-                        "int second;\n\n" + ruler_of("kernel") + "int k;\n");
+    REQUIRE(text == ruler_of("kernel") + "\n" + ruler_of("outer") + "int first;\n\n" + ruler_of("inner") +
+                        "int inner;\n\n" + ruler_of("outer") + "int second;\n\n" + ruler_of("kernel") + "int k;\n");
 }
 
 TEST_CASE("an include name stands for the piece that is given") {
