@@ -215,6 +215,12 @@ ParsedDump parsed_dump(const Dump& dump, const Arch& arch) {
 std::string equivalence(const Dump& dump, const Mutation& mutation) {
     if (!dump.async && is_of_copy_groups(mutation.name))
         return "the kernel has no cp.async: groups are empty and waits have nothing to wait for";
+    if (mutation.name == "no cut vectors of D" && dump.name == "tn, split-K")
+        return "rows of partial sums are padded to whole vectors: none is cut";
+    if (mutation.name == "a split's K rounded down" && dump.name == "tn, more splits than k-tiles")
+        return "K is whole k-tiles";
+    if (mutation.name == "alpha twice" && dump.name.starts_with("nn, f16 sums, C"))
+        return "the first text is of beta = 0, and beta isn't";
     if (mutation.name == "no K predicate on realigned loads")
         return "only chunks within the matrix are read whole, and mend() stops at its last row: what lies beyond K is "
                "zero all the same";
