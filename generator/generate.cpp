@@ -25,12 +25,14 @@ std::string config_line(const KernelConfig& config) {
 std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
     const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
     const std::string at_most = persistent == nullptr ? "" : fmt::format("{} per SM, at most ", persistent->per_sm);
-    return fmt::format("{}: {}{} blocks of {} threads along x, {} bytes of dynamic shared memory", entry.function,
-                       at_most, block_count(entry.grid, row_major), entry.threads, entry.shared_bytes);
+    const int cluster = cluster_blocks(entry.cluster);
+    return fmt::format("{}: {}{} blocks of {} threads along x{}, {} bytes of dynamic shared memory", entry.function,
+                       at_most, block_count(entry.grid, row_major), entry.threads,
+                       cluster > 1 ? fmt::format(", in clusters of {}", cluster) : "", entry.shared_bytes);
 }
 
 std::string operands_line(const GemmSpec& spec) {
-    if (spec.d_order == Order::row) return "D = alpha A B + beta C, D row-major";
+    if (spec.d_order == Order::row) return fmt::format("D = alpha A B{}, D row-major", spec.c ? " + beta C" : "");
     return "D column-major, computed as its row-major transpose: the kernel's a is B, its b is A, its m is N, its n is "
            "M";
 }

@@ -107,6 +107,11 @@ std::string arguments_text(const KernelEntry& entry, const GemmSpec& spec, const
     return argument_assignments(entry, "args", value) + tensor_map_statements(entry, spec, "args", name, statement);
 }
 
+bool takes_workspace(const KernelEntry& entry) {
+    return std::ranges::any_of(
+        entry.arguments, [](const KernelArgument& argument) { return role_of(argument) == ArgumentRole::workspace; });
+}
+
 }  // namespace
 
 std::string host_main(const KernelSource& source, const GemmSpec& spec) {
@@ -116,7 +121,7 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     RenderInput input = family.render_input(id.signature, id.config);
     const WorkspaceLayout workspace = workspace_layout(row_major, id.config);
     std::string problem = extents(row_major);
-    if (input.macros.at("GEMM_WORKSPACE") != 0)
+    if (takes_workspace(source.entries.front()))
         problem += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
     input.generated["problem.cuh"] = problem + launches(source, row_major);
     input.generated["arguments.inl"] = arguments_text(source.entries.front(), row_major, workspace);

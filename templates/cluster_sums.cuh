@@ -19,7 +19,7 @@ __device__ __forceinline__ unsigned address_in_block(unsigned address, int rank)
 // kVectorD sums of one block.
 __device__ __forceinline__ void load_sums(float (&part)[kVectorD], unsigned address) {
 #if GEMM_VECTOR_D >= 4
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < kVectorD; i += 4)
         asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
                      : "=f"(part[i]), "=f"(part[i + 1]), "=f"(part[i + 2]), "=f"(part[i + 3])
@@ -33,43 +33,44 @@ __device__ __forceinline__ void load_sums(float (&part)[kVectorD], unsigned addr
 }
 
 // A thread's vectors lie kSplitK * kThreads apart. It reads several before it adds, for a peer's shared memory is far away.
-__device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsigned sP, int tile_row, int tile_column, int split) {
+__device__ __forceinline__ void add_up_and_store(const OutputTile& output, unsigned sP, int tile_row, int tile_column,
+                                                 int split) {
     constexpr int kVectorsPerRow = kBlockN / kVectorD;
-    constexpr int kVectors       = kBlockM * kVectorsPerRow;
-    constexpr int kStride        = kSplitK * kThreads;
-    constexpr int kOfAThread     = (kVectors + kStride - 1) / kStride;
-    constexpr int kFitRegisters  = kSplitK * kVectorD < 64 ? 64 / (kSplitK * kVectorD) : 1;    // 64 of them
-    constexpr int kAtOnce        = kOfAThread < kFitRegisters ? kOfAThread : kFitRegisters;
+    constexpr int kVectors = kBlockM * kVectorsPerRow;
+    constexpr int kStride = kSplitK * kThreads;
+    constexpr int kOfAThread = (kVectors + kStride - 1) / kStride;
+    constexpr int kFitRegisters = kSplitK * kVectorD < 64 ? 64 / (kSplitK * kVectorD) : 1;  // 64 of them
+    constexpr int kAtOnce = kOfAThread < kFitRegisters ? kOfAThread : kFitRegisters;
 
-    unsigned peer[kSplitK];                                     // every block's sP
-    #pragma unroll
+    unsigned peer[kSplitK];  // every block's sP
+#pragma unroll
     for (int s = 0; s < kSplitK; ++s) peer[s] = address_in_block(sP, s);
 
-    cluster_sync();                                             // all sums are in place
-    #pragma unroll 1
+    cluster_sync();  // all sums are in place
+#pragma unroll 1
     for (int first = split * kThreads + threadIdx.x; first < kVectors; first += kAtOnce * kStride) {
         float part[kAtOnce][kSplitK][kVectorD];
-        #pragma unroll
+#pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
-            const int v      = first + i * kStride;
-            const int row    = v / kVectorsPerRow;
+            const int v = first + i * kStride;
+            const int row = v / kVectorsPerRow;
             const int column = v % kVectorsPerRow * kVectorD;
             if (v >= kVectors || tile_row + row >= output.m || tile_column + column >= output.n) continue;
-            #pragma unroll
+#pragma unroll
             for (int s = 0; s < kSplitK; ++s) load_sums(part[i][s], peer[s] + (row * kPitchP + column) * 4);
         }
-        #pragma unroll
+#pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
-            const int v      = first + i * kStride;
-            const int row    = tile_row + v / kVectorsPerRow;
+            const int v = first + i * kStride;
+            const int row = tile_row + v / kVectorsPerRow;
             const int column = tile_column + v % kVectorsPerRow * kVectorD;
             if (v >= kVectors || row >= output.m || column >= output.n) continue;
-            #pragma unroll
+#pragma unroll
             for (int s = 1; s < kSplitK; ++s)
-                #pragma unroll
+#pragma unroll
                 for (int e = 0; e < kVectorD; ++e) part[i][0][e] += part[i][s][e];
             store_vector(output, row, column, part[i][0]);
         }
     }
-    cluster_sync();                                             // no block ends while another reads its sums
+    cluster_sync();  // no block ends while another reads its sums
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include "accumulator_pair.cuh"
+#include "store_element.cuh"
 // rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
 // as a pair where D's alignment allows. Needs no shared memory and no barrier; the stores of a warp come in short runs.
 #if GEMM_READ_C
@@ -19,29 +21,30 @@ __device__ __forceinline__ void store_pair(const OutputTile& output, int row, in
     sum.y *= output.alpha;
 #endif
     auto* d = output.d + row * output.ldd + column;
-#if GEMM_PAIR_STORES
-    if (column + 1 < output.n) {
+#if GEMM_VECTOR_D > 1
+    if (column + 1 < output.n)
 #if GEMM_STORE_F32
         *reinterpret_cast<float2*>(d) = sum;
 #else
         *reinterpret_cast<unsigned*>(d) = pack_d(sum.x, sum.y);
 #endif
-        return;
-    }
-#endif
+    else if (column < output.n)
+        store(d, sum.x);
+#else
     if (column < output.n) store(d, sum.x);
     if (column + 1 < output.n) store(d + 1, sum.y);
+#endif
 }
 
-__device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output, int warp_row,
-                                         int warp_column, char*, int, int lane) {
-    const int row    = warp_row + lane / 4;
+__device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
+                                         int warp_row, int warp_column, int lane) {
+    const int row = warp_row + lane / 4;
     const int column = warp_column + lane % 4 * 2;
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
-        for (int half = 0; half < 2; ++half)
-            #pragma unroll
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+#pragma unroll
             for (int j = 0; j < kTilesN; ++j)
-                store_pair(output, row + i * kMmaM + half * 8, column + j * kMmaN, accumulator_pair(rC[i][j], half));
+                store_pair(output, row + i * kMmaM + pair * 8, column + j * kMmaN, accumulator_pair(rC[i][j], pair));
 }

@@ -1,26 +1,28 @@
 #pragma once
-#if GEMM_ALIGN_A
-// Leading dimensions count elements. Pointers are aligned to kAlignA, kAlignB, kAlignD bytes.
+#if GEMM_HAS_C
+// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C. Leading dimensions count elements; pointers are
+// aligned as the kernel's name says.
 #else
-// Leading dimensions count elements. Pointers are aligned to an element.
+// D (m, n) = alpha * A (m, k) * B (k, n), row-major D. Leading dimensions count elements; pointers are aligned as the kernel's
+// name says.
 #endif
 struct GemmArgs {
 #if GEMM_TYPE_AB == 2
-    const float* a;                 // (m, k)
-    const float* b;                 // (k, n)
+    const float* a;  // (m, k)
+    const float* b;  // (k, n)
 #else
-    const Bits* a;                  // (m, k)
-    const Bits* b;                  // (k, n)
+    const Bits* a;  // (m, k)
+    const Bits* b;  // (k, n)
 #endif
 #if GEMM_HAS_C
-    const ElementC* c;              // (m, n), row pitch ldc
+    const ElementC* c;  // (m, n), row pitch ldc
 #endif
-    ElementD* d;                    // (m, n), row pitch ldd
+    ElementD* d;  // (m, n), row pitch ldd
 #if GEMM_WORKSPACE
     char* workspace;
 #endif
     int m, n, k;
-    long long lda, ldb;             // A row-major: pitch of its rows; column-major: of its columns. B likewise.
+    long long lda, ldb;  // A row-major: pitch of its rows; column-major: of its columns. B likewise.
 #if GEMM_HAS_C
     long long ldc;
 #endif

@@ -87,7 +87,7 @@ __global__ void count_wrong(const Input* a, const Input* b,
 #endif
 #endif
         const ElementD expected = rounded(sum);
-        const ElementD got      = d[row * kLdd + column];
+        const ElementD got = d[row * kLdd + column];
         // Bit for bit, but for the sign of zero.
 #if GEMM_TYPE_D == 2
         if (!(got == expected)) atomicAdd(wrong, 1ull);
@@ -152,6 +152,7 @@ int main() {
     }
     std::sort(microseconds.begin(), microseconds.end());
     const double median = microseconds[microseconds.size() / 2];
-    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median, 2.0 * kM * kN * kK / median * 1e-6);
+    std::printf("%.2f us, %.1f TFLOP/s (small integers in L2: real data is slower)\n", median,
+                2.0 * kM * kN * kK / median * 1e-6);
     return *wrong == 0 ? 0 : 1;
 }

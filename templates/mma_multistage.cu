@@ -1,12 +1,13 @@
-// Half-precision GEMM on mma.sync: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
+// Half-precision GEMM on mma.sync.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
-//       alpha, beta, C, and store                                   epilogue
+//       scale and store                                             epilogue
 #include "params.cuh"
 #include "tiling.cuh"
+#include "mma_tiling.cuh"
 #include "mma_atom.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
@@ -26,6 +27,7 @@
 #include "epilogue_cluster.cuh"
 #include "cluster_sums.cuh"
 #elif GEMM_EPILOGUE_SHARED
+#include "mma_stage_rows.cuh"
 #include "epilogue_shared.cuh"
 #else
 #include "epilogue_registers.cuh"
@@ -35,97 +37,106 @@
 #endif
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreads)
 #if GEMM_SPLIT_CLUSTER
-__cluster_dims__(kSplitK)
+extern "C" __global__ void __launch_bounds__(kThreads) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
+#else
+extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
 #endif
-gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
 #include "tile_of_this_block.inl"
 
-    const int lane        = threadIdx.x % 32;
-    const int warp        = threadIdx.x / 32;
-    const int warp_row    = warp / kWarpsN * kWarpM;            // of the warp tile in the block tile
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / kWarpsN * kWarpM;  // of the warp tile in the block tile
     const int warp_column = warp % kWarpsN * kWarpN;
 
-    const unsigned sA = shared_address(shared_memory);          // (kStages, A tile), see shared_layout
-    const unsigned sB = sA + kStages * kStageBytesA;            // (kStages, B tile)
+    const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
+    const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-#if GEMM_PACK_A
+#if GEMM_PACK_A && GEMM_SPLIT_K > 1
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
-#else
+#elif GEMM_PACK_A
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, 0, args.k);
+#elif GEMM_SPLIT_K > 1
     CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-#endif
-#if GEMM_PACK_B
-    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
 #else
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
+#endif
+#if GEMM_PACK_B && GEMM_SPLIT_K > 1
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
+#elif GEMM_PACK_B
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, 0, args.k);
+#elif GEMM_SPLIT_K > 1
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+#else
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
 #endif
 
-    unsigned lane_offset_a[kChunksA];                           // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
     ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
 
-    Accumulator rC[kTilesM][kTilesN][kRegistersC];              // (kTilesM, kTilesN) atoms of the warp tile
-    #pragma unroll
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) atoms of the warp tile
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int j = 0; j < kTilesN; ++j)
-            #pragma unroll
+#pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
 #if GEMM_COPY_REALIGN
 #include "realigning_mainloop.inl"
 #else
-    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
-    #pragma unroll 1
+                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
+                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+
+#pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + stage * kStageBytesB, 0, 1);
         copy_a.finish(sA + stage * kStageBytesA);
         copy_b.finish(sB + stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_commit();
 #endif
     }
 
-    int read_stage  = 0;
+    int read_stage = 0;
     int write_stage = kStages - 1;
 
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
+    unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
     cp_async_wait<kStages - 2>();
 #endif
     __syncthreads();
     load_fragments_a(rA[0], sA, lane_offset_a, 0);
     load_fragments_b(rB[0], sB, lane_offset_b, 0);
 
-    #pragma unroll 1
+#pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        #pragma unroll
+#pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
+            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
 #endif
-                __syncthreads();                                // next stage visible to all; this one free for refilling
+                __syncthreads();  // next stage visible to all; this one free for refilling
                 write_stage = read_stage;
-                read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+                read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
             const int next = (k_block + 1) % kKBlocks;
             load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
             load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
-            if (k_block < kKBlocks - 1) {                       // the k-tile after those on their way, a slice per k-block
+            if (k_block < kKBlocks - 1) {  // the k-tile after those in flight, a slice per k-block
                 copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
             }
@@ -133,18 +144,18 @@ gemm(const GemmArgs args) {
         }
     }
 #else
-    unsigned rA[kFragmentA];                                    // fragments of one k-block
+    unsigned rA[kFragmentA];  // fragments of one k-block
     unsigned rB[kFragmentB];
 
-    #pragma unroll 1
+#pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_wait<kStages - 2>();
 #endif
-        __syncthreads();                                        // read_stage visible to all; write_stage read by all
+        __syncthreads();  // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
-        #pragma unroll
+#pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
             load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
             load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
@@ -152,24 +163,28 @@ gemm(const GemmArgs args) {
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_commit();
 #endif
         write_stage = read_stage;
-        read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }
 #endif
 #endif
 
 #if GEMM_SPLIT_CLUSTER
     lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
-    add_up_and_store(final_output(args), shared_address(shared_memory), tile_row, tile_column, split);
-#else
-#if GEMM_PARTIAL_SUMS
-    const OutputTile output = partial_sums(args, split);
-#else
-    const OutputTile output = final_output(args);
-#endif
+    add_up_and_store(args, shared_address(shared_memory), tile_row, tile_column, split);
+#elif GEMM_PARTIAL_SUMS
+    const OutputTile output = partial_tile(args, split);
+#if GEMM_EPILOGUE_SHARED
     epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+#else
+    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, lane);
+#endif
+#elif GEMM_EPILOGUE_SHARED
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+#else
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);
 #endif
 }

@@ -1,31 +1,34 @@
 #pragma once
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
-    int m, n;
+    unsigned m, n;
 };
 
-__device__ __forceinline__ TileCoord tile_of_block(unsigned block, unsigned tiles_m, unsigned tiles_n) {
+// Of D's `tiles`.
+__device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
 #if GEMM_RASTERIZATION == 0
     // Along rows: n first.
-    return {static_cast<int>(block / tiles_n), static_cast<int>(block % tiles_n)};
+    return {block / tiles.n, block % tiles.n};
 #elif GEMM_RASTERIZATION == 1
     // Along columns: m first.
-    return {static_cast<int>(block % tiles_m), static_cast<int>(block / tiles_m)};
+    return {block % tiles.m, block / tiles.m};
 #elif GEMM_RASTERIZATION == 3
-    // Strips of kGroup columns of tiles, walked from top to bottom, n first within a strip.
-    const unsigned strip   = block / (kGroup * tiles_m);
-    const unsigned inside  = block % (kGroup * tiles_m);
-    const unsigned columns = min(static_cast<unsigned>(kGroup), tiles_n - strip * kGroup);
-    return {static_cast<int>(inside / columns), static_cast<int>(strip * kGroup + inside % columns)};
+    // Groups of kGroup columns of tiles, walked from top to bottom, n first within a group.
+    const unsigned group = block / (kGroup * tiles.m);
+    const unsigned inside = block % (kGroup * tiles.m);
+    const unsigned columns = min(static_cast<unsigned>(kGroup), tiles.n - group * kGroup);
+    return {inside / columns, group * kGroup + inside % columns};
 #else
-    // Strips of kGroup rows of tiles, walked from left to right, m first within a strip.
-    const unsigned strip  = block / (kGroup * tiles_n);
-    const unsigned inside = block % (kGroup * tiles_n);
-    const unsigned rows   = min(static_cast<unsigned>(kGroup), tiles_m - strip * kGroup);
-    unsigned column = inside / rows;
+    // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
+    const unsigned group = block / (kGroup * tiles.n);
+    const unsigned inside = block % (kGroup * tiles.n);
+    const unsigned rows = min(static_cast<unsigned>(kGroup), tiles.m - group * kGroup);
 #if GEMM_RASTERIZATION == 4
-    if (strip % 2 == 1) column = tiles_n - 1 - column;          // zig-zag: every second strip from right to left
+    unsigned column = inside / rows;
+    if (group % 2 == 1) column = tiles.n - 1 - column;  // zig-zag: every second group from right to left
+    return {group * kGroup + inside % rows, column};
+#else
+    return {group * kGroup + inside % rows, inside / rows};
 #endif
-    return {static_cast<int>(strip * kGroup + inside % rows), static_cast<int>(column)};
 #endif
 }

@@ -3,7 +3,7 @@
 // eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
 // registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
 struct RawVector {
-    uint4 low, high;                // the aligned chunk the vector starts in, and the one behind it
+    uint4 low, high;  // the aligned chunk the vector starts in, and the one behind it
 };
 
 // Bytes from the start of that chunk to the vector.
@@ -13,11 +13,11 @@ __device__ __forceinline__ unsigned misalignment_of(const Bits* vector) {
 
 // The part of a matrix where vectors may be read in whole chunks.
 struct WholeChunks {
-    unsigned long long first, last; // addresses of the first and the last chunk a vector may start in
+    unsigned long long first, last;  // addresses of the first and the last chunk a vector may start in
 
     __device__ __forceinline__ WholeChunks(const Bits* matrix, const Bits* end) {
         first = (reinterpret_cast<unsigned long long>(matrix) + 15) & ~15ull;
-        last  = reinterpret_cast<unsigned long long>(end) - 32;
+        last = reinterpret_cast<unsigned long long>(end) - 32;
     }
 
     __device__ __forceinline__ bool contain(const Bits* vector) const {
@@ -29,7 +29,7 @@ struct WholeChunks {
 // The chunks of a vector; zeros, and nothing read, out of range.
 __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
     const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
-    RawVector raw      = {};
+    RawVector raw = {};
     if (in_range) raw = {chunk[0], chunk[1]};
     return raw;
 }
@@ -37,7 +37,7 @@ __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range)
 // The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
 // words would cost NVRTC a quarter of its time.
 __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
-    const bool by8    = misalignment & 8;
+    const bool by8 = misalignment & 8;
     const unsigned w0 = by8 ? raw.low.z : raw.low.x;
     const unsigned w1 = by8 ? raw.low.w : raw.low.y;
     const unsigned w2 = by8 ? raw.high.x : raw.low.z;
@@ -45,7 +45,7 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
     const unsigned w4 = by8 ? raw.high.z : raw.high.x;
     const unsigned w5 = by8 ? raw.high.w : raw.high.y;
 
-    const bool by4    = misalignment & 4;
+    const bool by4 = misalignment & 4;
     const unsigned v0 = by4 ? w1 : w0;
     const unsigned v1 = by4 ? w2 : w1;
     const unsigned v2 = by4 ? w3 : w2;
@@ -60,22 +60,11 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
 // The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
 __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const unsigned low  = vector[min(2 * i, elements - 1)];
+        const unsigned low = vector[min(2 * i, elements - 1)];
         const unsigned high = vector[min(2 * i + 1, elements - 1)];
-        words[i]            = low | high << 16;
+        words[i] = low | high << 16;
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
-
-#if GEMM_KEEP_FIRST
-// Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
-__device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
-    unsigned w[4] = {value.x, value.y, value.z, value.w};
-    #pragma unroll
-    for (int i = 0; i < 4; ++i)
-        w[i] = elements >= 2 * i + 2 ? w[i] : elements == 2 * i + 1 ? w[i] & 0xffffu : 0;
-    return make_uint4(w[0], w[1], w[2], w[3]);
-}
-#endif

@@ -1,24 +1,24 @@
     // Mainloop of copies that pass through registers and shift: a k-tile is loaded before the mma of the one in use and stored
     // after them. Such copies are long, so they stand here once: the loop begins kStages - 1 k-tiles early and only copies
     // until the first one is there. A k-tile beyond the last one reads nothing and arrives as zeros.
-    int read_stage  = kStages - 1;
+    int read_stage = kStages - 1;
     int write_stage = 0;
 
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
+    unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
 #else
-    unsigned rA[kFragmentA];                                    // fragments of one k-block
+    unsigned rA[kFragmentA];  // fragments of one k-block
     unsigned rB[kFragmentB];
 #endif
 
-    #pragma unroll 1
+#pragma unroll 1
     for (int k_tile = 1 - kStages; k_tile < k_tiles; ++k_tile) {
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         if (k_tile >= 0) {
 #if GEMM_DOUBLE_BUFFER
-            #pragma unroll
+#pragma unroll
             for (int k_block = 0; k_block < kKBlocks - 1; ++k_block) {
                 const int next = (k_block + 1) % 2;
                 load_fragments_a(rA[next], sA + read_stage * kStageBytesA, lane_offset_a, k_block + 1);
@@ -26,7 +26,7 @@
                 mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
             }
 #else
-            #pragma unroll
+#pragma unroll
             for (int k_block = 0; k_block < kKBlocks; ++k_block) {
                 load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
                 load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
@@ -36,18 +36,22 @@
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_commit();
-        cp_async_wait<kStages - 2>();                           // all but the newest: the k-tile needed next has landed
+        cp_async_wait<kStages - 2>();  // all but the newest: the k-tile needed next has landed
 #endif
-        __syncthreads();                                        // next stage visible to all; this one free for refilling
+        __syncthreads();  // next stage visible to all; this one free for refilling
         write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
+#if GEMM_STAGES == 2
+        if (k_tile < -1) continue;  // never with two stages; but without it ptxas spends up to 22 registers more
+#else
         if (k_tile < -1) continue;
+#endif
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
 #if GEMM_DOUBLE_BUFFER
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
         load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
-        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);       // the last k-block; there is an even number of them
+        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block; there is an even number of them
 #endif
     }
 

@@ -1,7 +1,7 @@
 #pragma once
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
+// A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
 // fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
 // matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
 // matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
@@ -12,66 +12,69 @@ __device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
 __device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
 
 // The address of a matrix splits in two: steps across shared-memory rows come in multiples of eight, which no swizzle
-// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset a chunk.
+// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset per chunk.
 __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
     const int q = lane / 8 % kLdmatrixA;
 #if GEMM_A_K_MAJOR
-    const int row   = warp_row + a_matrix_row(q) + lane % 8;    // sA is (m, k)
+    const int row = warp_row + a_matrix_row(q) + lane % 8;  // sA is (m, k)
     const int chunk = a_matrix_k(q) / 8;
 #else
-    const int row   = a_matrix_k(q) + lane % 8;                 // sA is (k, m): ldmatrix transposes
+    const int row = a_matrix_k(q) + lane % 8;  // sA is (k, m): ldmatrix transposes
     const int chunk = (warp_row + a_matrix_row(q)) / 8;
 #endif
-    #pragma unroll
+#pragma unroll
     for (int c = 0; c < kChunksA; ++c) lane_offset[c] = shared_offset<kPitchA>(row, chunk + c);
 }
 
 __device__ __forceinline__ void ldmatrix_offsets_b(unsigned* lane_offset, int lane, int warp_column) {
     const int q = lane / 8 % kLdmatrixB;
 #if GEMM_B_K_MAJOR
-    const int row   = warp_column + b_matrix_column(q) + lane % 8;  // sB is (n, k)
+    const int row = warp_column + b_matrix_column(q) + lane % 8;  // sB is (n, k)
     const int chunk = b_matrix_k(q) / 8;
 #else
-    const int row   = b_matrix_k(q) + lane % 8;                 // sB is (k, n): ldmatrix transposes
+    const int row = b_matrix_k(q) + lane % 8;  // sB is (k, n): ldmatrix transposes
     const int chunk = (warp_column + b_matrix_column(q)) / 8;
 #endif
-    #pragma unroll
+#pragma unroll
     for (int c = 0; c < kChunksB; ++c) lane_offset[c] = shared_offset<kPitchB>(row, chunk + c);
 }
 
-__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_block) {
-    #pragma unroll
+__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset,
+                                                 int k_block) {
+#pragma unroll
     for (int q = 0; q < kFragmentA; q += kLdmatrixA) {
 #if GEMM_A_K_MAJOR
         const int chunk = (k_block * kMmaK + a_matrix_k(q)) / 8;
-        const int row   = a_matrix_row(q);
+        const int row = a_matrix_row(q);
 #else
         const int chunk = a_matrix_row(q) / 8;
-        const int row   = k_block * kMmaK + a_matrix_k(q);
+        const int row = k_block * kMmaK + a_matrix_k(q);
 #endif
         ldmatrix_a(rA + q, stage + lane_offset[chunk] + row * kPitchA);
     }
 }
 
-__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_block) {
-    #pragma unroll
+__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset,
+                                                 int k_block) {
+#pragma unroll
     for (int q = 0; q < kFragmentB; q += kLdmatrixB) {
 #if GEMM_B_K_MAJOR
         const int chunk = (k_block * kMmaK + b_matrix_k(q)) / 8;
-        const int row   = b_matrix_column(q);
+        const int row = b_matrix_column(q);
 #else
         const int chunk = b_matrix_column(q) / 8;
-        const int row   = k_block * kMmaK + b_matrix_k(q);
+        const int row = k_block * kMmaK + b_matrix_k(q);
 #endif
         ldmatrix_b(rB + q, stage + lane_offset[chunk] + row * kPitchB);
     }
 }
 
 // Serpentine in n, so that two mma in a row share an operand at the turns too.
-__device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA, const unsigned* rB) {
-    #pragma unroll
+__device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
+                                              const unsigned* rB) {
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int step = 0; step < kTilesN; ++step) {
             const int j = i % 2 == 0 ? step : kTilesN - 1 - step;
             mma(rC[i][j], rA + i * kRegistersA, rB + j * kRegistersB);

@@ -1,4 +1,7 @@
 #pragma once
+#if !GEMM_COPY_ASYNC
+#include "input_to_float.cuh"
+#endif
 // gA, gB -> sA, sB by all threads of the block. A thread keeps its place in a row and goes down the rows, pass by pass. What lies
 // outside the matrix arrives as zeros.
 #if GEMM_COPY_ASYNC
@@ -8,13 +11,17 @@ template <int kFloats>
 __device__ __forceinline__ void cp_async(float* destination, const float* source, bool in_range) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
     if constexpr (kFloats == 4)
-        asm volatile("{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::"r"(address),
-                     "l"(source), "r"(static_cast<int>(in_range))
-                     : "memory");
+        asm volatile(
+            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.cg.shared.global.L2::128B [%0], [%1], 16, ignore; }" ::
+                "r"(address),
+            "l"(source), "r"(static_cast<int>(in_range))
+            : "memory");
     else
-        asm volatile("{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::"r"(address),
-                     "l"(source), "r"(static_cast<int>(in_range)), "n"(kFloats * 4)
-                     : "memory");
+        asm volatile(
+            "{ .reg .pred ignore; setp.eq.s32 ignore, %2, 0; cp.async.ca.shared.global.L2::128B [%0], [%1], %3, ignore; }" ::
+                "r"(address),
+            "l"(source), "r"(static_cast<int>(in_range)), "n"(kFloats * 4)
+            : "memory");
 }
 
 #endif
@@ -24,15 +31,16 @@ template <int kFloats>
 __device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
     if constexpr (kFloats == 4)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes) : "memory");
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes)
+                     : "memory");
     else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes), "n"(kFloats * 4)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes),
+                     "n"(kFloats * 4)
                      : "memory");
 }
 
 #endif
-// Behind the copies of each k-tile: one group per k-tile.
-__device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
 __device__ __forceinline__ void wait_for_oldest_copy() {
@@ -40,8 +48,6 @@ __device__ __forceinline__ void wait_for_oldest_copy() {
     __syncthreads();
 }
 #else
-__device__ __forceinline__ void copies_issued() {}
-
 // Until all threads have written the k-tile needed next; they are then done with the one before, too.
 __device__ __forceinline__ void wait_for_oldest_copy() { __syncthreads(); }
 #endif
@@ -52,47 +58,50 @@ __device__ __forceinline__ void wait_for_oldest_copy() { __syncthreads(); }
 template <int kRows, int kPitch>
 struct TransposedCopy {
     static constexpr int kRowsPerPass = kThreads / kKLanes;
-    static constexpr int kPasses      = (kRows + kRowsPerPass - 1) / kRowsPerPass;
-    static constexpr int kSteps       = kBlockK / kKLanes;      // elements of a row a thread copies
+    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+    static constexpr int kSteps = kBlockK / kKLanes;  // elements of a row a thread copies
 
-    const Element* source;          // this thread's first element of pass 0 in the next k-tile
-    long long pass_pitch;           // elements from one pass to the next
+    const Element* source;  // this thread's first element of pass 0 in the next k-tile
+    long long pass_pitch;  // elements from one pass to the next
 #if GEMM_PREDICATED
-    int rows_left;                  // rows of the matrix from this thread's row on
+    int rows_left;  // rows of the matrix from this thread's row on
 #endif
-    int k_left;                     // elements of K from this thread's first one of the next k-tile on
-    int row;                        // of that, in the tile
-    int place;                      // of that, in a stage
+    int k_left;  // elements of K from this thread's first one of the next k-tile on
+    int row;  // of that, in the tile
+    int place;  // of that, in a stage
 #if !GEMM_COPY_ASYNC
     Element fetched[kPasses][kSteps];
 #endif
 
-    __device__ __forceinline__ TransposedCopy(const Element* matrix, long long ld, int first_row, int rows, int first_k, int end_k) {
+    __device__ __forceinline__ TransposedCopy(const Element* matrix, long long ld, int first_row, int rows, int first_k,
+                                              int end_k) {
         const int k = threadIdx.x % kKLanes;
-        row        = threadIdx.x / kKLanes;
-        place      = k * kPitch + row;
-        source     = matrix + (first_row + row) * ld + first_k + k;
+        row = threadIdx.x / kKLanes;
+        place = k * kPitch + row;
+        source = matrix + (first_row + row) * ld + first_k + k;
         pass_pitch = kRowsPerPass * ld;
-        k_left     = end_k - first_k - k;
+        k_left = end_k - first_k - k;
 #if GEMM_PREDICATED
-        rows_left  = rows - first_row - row;
+        rows_left = rows - first_row - row;
 #endif
     }
 
     // One of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
-        #pragma unroll
+#pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+#if GEMM_PASS_RESIDUE
             if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+#endif
             const Element* row_of_pass = source + pass * pass_pitch;
-            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));         // hides the sum: each step would find a way of its own to it
-            #pragma unroll
+            asm("mov.b64 %0, %0;" : "+l"(row_of_pass));  // hides the sum: each step would find a way of its own to it
+#pragma unroll
             for (int step = 0; step < kSteps; ++step) {
                 const Element* element = row_of_pass + step * kKLanes;
 #if GEMM_PREDICATED
                 const bool in_range = rows_left > pass * kRowsPerPass && k_left > step * kKLanes;
 #else
-                const bool in_range = k_left > 0;               // the problem is whole tiles
+                const bool in_range = k_left > 0;  // the problem is whole tiles
 #endif
 #if GEMM_COPY_ASYNC
                 cp_async<1>(stage + place + step * kKLanes * kPitch + pass * kRowsPerPass, element, in_range);
@@ -104,20 +113,28 @@ struct TransposedCopy {
     }
 
     // On to the next k-tile.
-    __device__ __forceinline__ void finish(float* stage) {
-#if !GEMM_COPY_ASYNC
-        #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
-            #pragma unroll
-            for (int step = 0; step < kSteps; ++step)
-                stage[place + step * kKLanes * kPitch + pass * kRowsPerPass] = ab_to_float(fetched[pass][step]);
-        }
-#endif
+#if GEMM_COPY_ASYNC
+    __device__ __forceinline__ void finish() {
         source += kBlockK;
         k_left -= kBlockK;
     }
+#else
+    __device__ __forceinline__ void finish(float* stage) {
+#pragma unroll
+        for (int pass = 0; pass < kPasses; ++pass) {
+#if GEMM_PASS_RESIDUE
+            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+#endif
+#pragma unroll
+            for (int step = 0; step < kSteps; ++step)
+                stage[place + step * kKLanes * kPitch + pass * kRowsPerPass] = ab_to_float(fetched[pass][step]);
+        }
+        source += kBlockK;
+        k_left -= kBlockK;
+    }
+#endif
 };
+;
 #endif
 #if GEMM_COPY_STRAIGHT
 
@@ -125,32 +142,33 @@ struct TransposedCopy {
 template <int kColumns, int kPitch, int kVector>
 struct StraightCopy {
     static constexpr int kVectorsPerRow = kColumns / kVector;
-    static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
-    static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
+    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
+    static constexpr int kPasses = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Element* source;          // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-tile to the next
-    int k_left;                     // rows from this thread's row of the next k-tile on
-    int row;                        // of pass 0, in the tile
-    int place;                      // of that vector, in a stage
+    const Element* source;  // this thread's vector of pass 0 in the next k-tile
+    long long pass_pitch;  // elements from one pass to the next
+    long long block_pitch;  // elements from one k-tile to the next
+    int k_left;  // rows from this thread's row of the next k-tile on
+    int row;  // of pass 0, in the tile
+    int place;  // of that vector, in a stage
 #if GEMM_COPY_ASYNC && GEMM_PREDICATED
-    int row_bytes;                  // of a vector that lie in the matrix: the edge may cut it
+    int row_bytes;  // of a vector that lie in the matrix: the edge may cut it
 #elif !GEMM_COPY_ASYNC
     bool column_in_range;
     Element fetched[kPasses];
 #endif
 
-    __device__ __forceinline__ StraightCopy(const Element* matrix, long long ld, int first_column, int columns, int first_k, int end_k) {
+    __device__ __forceinline__ StraightCopy(const Element* matrix, long long ld, int first_column, int columns,
+                                            int first_k, int end_k) {
         const int column = threadIdx.x % kVectorsPerRow * kVector;
-        row          = threadIdx.x / kVectorsPerRow;
-        place        = row * kPitch + column;
-        source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        pass_pitch   = kRowsPerPass * ld;
-        block_pitch  = kBlockK * ld;
-        k_left       = end_k - first_k - row;
+        row = threadIdx.x / kVectorsPerRow;
+        place = row * kPitch + column;
+        source = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
+        pass_pitch = kRowsPerPass * ld;
+        block_pitch = kBlockK * ld;
+        k_left = end_k - first_k - row;
 #if GEMM_COPY_ASYNC && GEMM_PREDICATED
-        row_bytes    = max(0, min(kVector, columns - first_column - column)) * 4;
+        row_bytes = max(0, min(kVector, columns - first_column - column)) * 4;
 #elif !GEMM_COPY_ASYNC
         column_in_range = columns > first_column + column;
 #endif
@@ -158,14 +176,16 @@ struct StraightCopy {
 
     // One of `slices` parts of the tile.
     __device__ __forceinline__ void issue(float* stage, int slice, int slices) {
-        #pragma unroll
+#pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+#if GEMM_PASS_RESIDUE
             if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+#endif
             const Element* vector = source + pass * pass_pitch;
 #if GEMM_PREDICATED
             const bool in_range = k_left > pass * kRowsPerPass;
 #else
-            const bool in_range = k_left > 0;                   // the problem is whole tiles
+            const bool in_range = k_left > 0;  // the problem is whole tiles
 #endif
 #if GEMM_COPY_ASYNC && GEMM_PREDICATED
             cp_async_cut<kVector>(stage + place + pass * kRowsPerPass * kPitch, vector, in_range ? row_bytes : 0);
@@ -178,18 +198,26 @@ struct StraightCopy {
     }
 
     // On to the next k-tile.
-    __device__ __forceinline__ void finish(float* stage) {
-#if !GEMM_COPY_ASYNC
-        #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
-            stage[place + pass * kRowsPerPass * kPitch] = ab_to_float(fetched[pass]);
-        }
-#endif
+#if GEMM_COPY_ASYNC
+    __device__ __forceinline__ void finish() {
         source += block_pitch;
         k_left -= kBlockK;
     }
+#else
+    __device__ __forceinline__ void finish(float* stage) {
+#pragma unroll
+        for (int pass = 0; pass < kPasses; ++pass) {
+#if GEMM_PASS_RESIDUE
+            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
+#endif
+            stage[place + pass * kRowsPerPass * kPitch] = ab_to_float(fetched[pass]);
+        }
+        source += block_pitch;
+        k_left -= kBlockK;
+    }
+#endif
 };
+;
 #endif
 
 #if GEMM_A_K_MAJOR

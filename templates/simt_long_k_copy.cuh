@@ -6,14 +6,15 @@ template <int kFloats>
 __device__ __forceinline__ void cp_async_cut(float* destination, const float* source, int bytes) {
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(destination));
     if constexpr (kFloats == 4)
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes) : "memory");
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes)
+                     : "memory");
     else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes), "n"(kFloats * 4)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %3, %2;" ::"r"(address), "l"(source), "r"(bytes),
+                     "n"(kFloats * 4)
                      : "memory");
 }
 
-// Behind the copies of each k-tile: one group per k-tile.
-__device__ __forceinline__ void copies_issued() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Until the k-tile needed next has landed for all threads; they are then done with the one before, too.
 __device__ __forceinline__ void wait_for_oldest_copy() {
@@ -30,24 +31,25 @@ __device__ __forceinline__ void wait_for_all_copies() {
 // matrix arrives as zeros.
 template <int kRows, int kColumns, int kVector, int kPitch>
 struct TileCopy {
-    static constexpr int kVectors       = (kColumns + kVector - 1) / kVector;                       // of a row
-    static constexpr int kParts         = (kVectors + kThreads - 1) / kThreads;                     // of a row, one after the other
-    static constexpr int kRowsPerPass   = kParts > 1 ? 1 : kThreads / kVectors;                     // threads beyond whole rows are idle
-    static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+    static constexpr int kVectors = (kColumns + kVector - 1) / kVector;  // of a row
+    static constexpr int kParts = (kVectors + kThreads - 1) / kThreads;  // of a row, one after the other
+    static constexpr int kRowsPerPass = kParts > 1 ? 1 : kThreads / kVectors;  // threads beyond whole rows are idle
+    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
     static constexpr int kPassesPerStep = (kPasses + kSteps - 1) / kSteps;
-    static constexpr bool kAllBusy      = kRows == kRowsPerPass * kPassesPerStep * kSteps && (kParts > 1 || kThreads % kVectors == 0);
+    static constexpr bool kAllBusy =
+        kRows == kRowsPerPass * kPassesPerStep * kSteps && (kParts > 1 || kThreads % kVectors == 0);
 
-    const float* source;            // this thread's first element of the row it copies next
-    long long pass_pitch;           // elements from one pass to the next
-    long long tile_pitch;           // from behind the last pass of a tile to the next tile
-    int column;                     // of this thread in a row
-    int first_row;                  // of this thread in a tile
-    int row;                        // that it copies next
+    const float* source;  // this thread's first element of the row it copies next
+    long long pass_pitch;  // elements from one pass to the next
+    long long tile_pitch;  // from behind the last pass of a tile to the next tile
+    int column;  // of this thread in a row
+    int first_row;  // of this thread in a tile
+    int row;  // that it copies next
 
     __device__ __forceinline__ TileCopy(const float* tile, long long ld, long long tile_to_tile) {
-        column     = threadIdx.x % kVectors * kVector;
-        first_row  = kParts > 1 ? 0 : threadIdx.x / kVectors;
-        source     = tile + first_row * ld + column;
+        column = threadIdx.x % kVectors * kVector;
+        first_row = kParts > 1 ? 0 : threadIdx.x / kVectors;
+        source = tile + first_row * ld + column;
         pass_pitch = kRowsPerPass * ld;
         tile_pitch = tile_to_tile - kSteps * kPassesPerStep * pass_pitch;
         if (first_row >= kRowsPerPass) first_row = kRows;
@@ -56,16 +58,17 @@ struct TileCopy {
 
     // A step's passes. So many rows and columns of the tile lie in the matrix.
     __device__ __forceinline__ void issue(float* stage, int rows, int columns) {
-        #pragma unroll
+#pragma unroll
         for (int part = 0; part < kParts; ++part) {
             const int along = part * kThreads * kVector;
             if (kVectors % kThreads != 0 && column + along >= kColumns) break;
             const int bytes = max(0, min(kVector, columns - column - along)) * 4;
-            #pragma unroll
+#pragma unroll
             for (int pass = 0; pass < kPassesPerStep; ++pass) {
                 const int at = row + pass * kRowsPerPass;
                 if (!kAllBusy && at >= kRows) break;
-                cp_async_cut<kVector>(stage + at * kPitch + column + along, source + pass * pass_pitch + along, at < rows ? bytes : 0);
+                cp_async_cut<kVector>(stage + at * kPitch + column + along, source + pass * pass_pitch + along,
+                                      at < rows ? bytes : 0);
             }
         }
         source += kPassesPerStep * pass_pitch;

@@ -4,7 +4,7 @@
 // Of a tile whose rows hold k: four neighbours of a row at once, rows kRowPitch apart.
 template <int kElements, int kRowPitch>
 __device__ __forceinline__ void load_k_major(float (&fragment)[4][kElements], const float* tile) {
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < kElements; ++i) {
         const float4 four = *reinterpret_cast<const float4*>(tile + i * kRowPitch);
         fragment[0][i] = four.x;
@@ -21,26 +21,27 @@ struct alignas(kFloats * sizeof(float)) Piece {
     float element[kFloats];
 };
 
-// Of a tile with a row a k: pieces of kPiece neighbours, a piece of each of kLanes lanes side by side.
+// Of a tile with a row per k: pieces of kPiece neighbours, a piece of each of kLanes lanes side by side.
 template <int kElements, int kPiece, int kLanes, int kPitch>
 __device__ __forceinline__ void load_mn_major(float (&fragment)[4][kElements], const float* tile) {
-    #pragma unroll
+#pragma unroll
     for (int k = 0; k < 4; ++k)
-        #pragma unroll
+#pragma unroll
         for (int i = 0; i < kElements; i += kPiece) {
-            const Piece<kPiece> piece = *reinterpret_cast<const Piece<kPiece>*>(tile + k * kPitchK * kPitch + i * kLanes);
-            #pragma unroll
+            const Piece<kPiece> piece =
+                *reinterpret_cast<const Piece<kPiece>*>(tile + k * kPitchK * kPitch + i * kLanes);
+#pragma unroll
             for (int j = 0; j < kPiece; ++j) fragment[k][i + j] = piece.element[j];
         }
 }
 #endif
 
 // rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an operand,
-// which the register file need not deliver again (its two banks deliver one register each a cycle, and an fma has three).
+// which the register file need not deliver again (its two banks deliver one register each per cycle, and an fma has three).
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < kThreadM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int step = 0; step < kThreadN; ++step) {
             const int j = i % 2 == 0 ? step : kThreadN - 1 - step;
             rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);

@@ -1,20 +1,24 @@
 #pragma once
 // What follows from the parameters.
 constexpr int kThreads = kWarps * 32;
-constexpr int kStepK   = 4 * kWarpLanesK * kWarps;              // of K that all threads take at once, each of them four
-constexpr int kSteps   = kBlockK / kStepK;
-constexpr int kUnroll  = kThreadM * kThreadN >= 48 || kSteps % 2 != 0 ? 1 : kThreadM * kThreadN >= 24 || kSteps % 4 != 0 ? 2 : 4;
+constexpr int kStepK = 4 * kWarpLanesK * kWarps;  // of K that all threads take at once, each of them four
+constexpr int kSteps = kBlockK / kStepK;
+constexpr int kUnroll = kThreadM * kThreadN >= 48 || kSteps % 2 != 0   ? 1
+                        : kThreadM * kThreadN >= 24 || kSteps % 4 != 0 ? 2
+                                                                       : 4;
 
 // Tiles lie in shared memory as in global memory, in rows of kBlockK k or of the kBlockM or kBlockN elements of one k. Pitches, in
 // floats, keep the banks of lanes that read at once apart.
 #if GEMM_A_K_MAJOR || GEMM_B_K_MAJOR
 // Where a row holds k, a thread's four k are neighbours, one 16-byte load.
-constexpr int kPitchK     = 1;                                  // from one of a thread's k to the next
-constexpr int kLanePitchK = 4;                                  // from one lane's first one to the next lane's
-constexpr int kRowPitch   = kWarpLanesK >= 8 ? kBlockK : kBlockK + ((4 * kWarpLanesK - kBlockK) % 32 + 32) % 32;
+#if !GEMM_A_K_MAJOR || !GEMM_B_K_MAJOR
+constexpr int kPitchK = 1;  // from one of a thread's k to the next
+#endif
+constexpr int kLanePitchK = 4;  // from one lane's first one to the next lane's
+constexpr int kRowPitch = kWarpLanesK >= 8 ? kBlockK : kBlockK + ((4 * kWarpLanesK - kBlockK) % 32 + 32) % 32;
 #else
-constexpr int kPitchK     = kWarpLanesK;                        // from one of a thread's k to the next
-constexpr int kLanePitchK = 1;                                  // from one lane's first one to the next lane's
+constexpr int kPitchK = kWarpLanesK;  // from one of a thread's k to the next
+constexpr int kLanePitchK = 1;  // from one lane's first one to the next lane's
 #endif
 #if !GEMM_A_K_MAJOR || !GEMM_B_K_MAJOR
 
@@ -23,7 +27,7 @@ __device__ constexpr int piece_of(int elements) { return elements % 4 == 0 ? 4 :
 
 // Of such rows: whole pieces and whole vectors of the copies, an odd number of them where lanes read several rows at once.
 __device__ constexpr int pitch_of(int elements, int vector, int piece) {
-    const int unit  = vector > piece ? vector : piece;
+    const int unit = vector > piece ? vector : piece;
     const int units = (elements + unit - 1) / unit;
     return unit * (kWarpLanesK > 1 ? units | 1 : units);
 }
@@ -57,8 +61,9 @@ struct ThreadPlace {
 // loads find pairs of lanes with one address.
 __device__ __forceinline__ ThreadPlace thread_place() {
     constexpr int kPair = kWarpLanesM > 1 ? 2 : 1;
-    const int lane      = threadIdx.x % 32;
-    const int rest      = lane / kWarpLanesK;
-    const int warp_k    = threadIdx.x / 32 * (4 * kWarpLanesK);
-    return {rest / (kPair * kWarpLanesN) * kPair + rest % kPair, rest / kPair % kWarpLanesN, warp_k + lane % kWarpLanesK * kLanePitchK};
+    const int lane = threadIdx.x % 32;
+    const int rest = lane / kWarpLanesK;
+    const int warp_k = threadIdx.x / 32 * (4 * kWarpLanesK);
+    return {rest / (kPair * kWarpLanesN) * kPair + rest % kPair, rest / kPair % kWarpLanesN,
+            warp_k + lane % kWarpLanesK * kLanePitchK};
 }

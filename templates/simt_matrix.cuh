@@ -1,21 +1,30 @@
 #pragma once
+#include "input_to_float.cuh"
+#include "store_element.cuh"
 // Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
 // leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
-#include "input_to_float.inl"
 #if GEMM_A_K_MAJOR
 // A is row-major: k and k + 1 are neighbours.
-__device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) { return ab_to_float(args.a[row * args.lda + k]); }
+__device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) {
+    return ab_to_float(args.a[row * args.lda + k]);
+}
 #else
 // A is column-major: row and row + 1 are neighbours.
-__device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) { return ab_to_float(args.a[k * args.lda + row]); }
+__device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) {
+    return ab_to_float(args.a[k * args.lda + row]);
+}
 #endif
 
 #if GEMM_B_K_MAJOR
 // B is column-major: k and k + 1 are neighbours.
-__device__ __forceinline__ float element_b(const GemmArgs& args, int k, int column) { return ab_to_float(args.b[column * args.ldb + k]); }
+__device__ __forceinline__ float element_b(const GemmArgs& args, int k, int column) {
+    return ab_to_float(args.b[column * args.ldb + k]);
+}
 #else
 // B is row-major: column and column + 1 are neighbours.
-__device__ __forceinline__ float element_b(const GemmArgs& args, int k, int column) { return ab_to_float(args.b[k * args.ldb + column]); }
+__device__ __forceinline__ float element_b(const GemmArgs& args, int k, int column) {
+    return ab_to_float(args.b[k * args.ldb + column]);
+}
 #endif
 
 #if GEMM_HAS_C

@@ -1,10 +1,10 @@
-// Outer products in 2-D loop tiling on FP32 cores: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
+// Outer products in 2-D loop tiling on FP32 cores.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     thread blocks take one after the other: any matrix from any grid
 //       for each chunk of kBlockK                                   inner product outside: global -> shared
 //           for each k of it                                        outer product inside: a column of A times a row of B, shared -> registers
 //               for each element of the (kTileM, kTileN) thread tile    one multiply-add
-//       alpha, beta, C, and store
+//       scale and store
 #include "params.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
@@ -12,8 +12,7 @@
 #include "simt_panels.cuh"
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreadsM * kThreadsN)
-gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreadsM* kThreadsN) gemm(const GemmArgs args) {
     extern __shared__ float shared_memory[];
     float* const sA = shared_memory;
     float* const sB = sA + kPanelSizeA;
@@ -27,35 +26,35 @@ gemm(const GemmArgs args) {
 
     // Grid-stride: block b takes tiles b, b + gridDim.x, b + 2 gridDim.x ... along the rows of D.
     for (long long tile = blockIdx.x; tile < tiles_m * tiles_n; tile += gridDim.x) {
-        const int tile_row    = static_cast<int>(tile / tiles_n) * kBlockM;
+        const int tile_row = static_cast<int>(tile / tiles_n) * kBlockM;
         const int tile_column = static_cast<int>(tile % tiles_n) * kBlockN;
 
-        float rC[kTileM][kTileN] = {};                          // sums of the thread tile, of all chunks so far
+        float rC[kTileM][kTileN] = {};  // sums of the thread tile, of all chunks so far
         for (int first_k = 0; first_k < args.k; first_k += kBlockK) {
             copy_panel_a(sA, args, tile_row, first_k);
             copy_panel_b(sB, args, first_k, tile_column);
-            __syncthreads();                                    // panels are there for all threads
+            __syncthreads();  // panels are there for all threads
 
-            #pragma unroll 4
+#pragma unroll 4
             for (int k = 0; k < kBlockK; ++k) {
                 float rA[kTileM], rB[kTileN];
-                #pragma unroll
+#pragma unroll
                 for (int i = 0; i < kTileM; ++i) rA[i] = sA[offset_a(thread_m + i * kThreadsM, k)];
-                #pragma unroll
+#pragma unroll
                 for (int j = 0; j < kTileN; ++j) rB[j] = sB[offset_b(k, thread_n + j * kThreadsN)];
-                #pragma unroll
+#pragma unroll
                 for (int i = 0; i < kTileM; ++i)
-                    #pragma unroll
+#pragma unroll
                     for (int j = 0; j < kTileN; ++j) rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);
             }
-            __syncthreads();                                    // and read by all: they may be filled again
+            __syncthreads();  // and read by all: they may be filled again
         }
 
-        #pragma unroll
+#pragma unroll
         for (int i = 0; i < kTileM; ++i)
-            #pragma unroll
+#pragma unroll
             for (int j = 0; j < kTileN; ++j) {
-                const int row    = tile_row + thread_m + i * kThreadsM;
+                const int row = tile_row + thread_m + i * kThreadsM;
                 const int column = tile_column + thread_n + j * kThreadsN;
                 if (row < args.m && column < args.n) store_d(args, row, column, rC[i][j]);
             }

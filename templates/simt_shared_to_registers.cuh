@@ -3,10 +3,10 @@
 // by side: a warp's 16-byte loads then meet every bank once.
 template <int kElements, int kLanes>
 __device__ __forceinline__ void load_fragment(float* fragment, const float* row) {
-    #pragma unroll
+#pragma unroll
     for (int quad = 0; quad < kElements / 4; ++quad) {
-        const float4 four      = *reinterpret_cast<const float4*>(row + quad * kLanes * 4);
-        fragment[4 * quad]     = four.x;
+        const float4 four = *reinterpret_cast<const float4*>(row + quad * kLanes * 4);
+        fragment[4 * quad] = four.x;
         fragment[4 * quad + 1] = four.y;
         fragment[4 * quad + 2] = four.z;
         fragment[4 * quad + 3] = four.w;
@@ -14,12 +14,12 @@ __device__ __forceinline__ void load_fragment(float* fragment, const float* row)
 }
 
 // rC += rA * rB^T. Each row of sums goes in the opposite direction of the one before: consecutive fmas then share an operand,
-// which the register file need not deliver again (its two banks deliver one register each a cycle, and an fma has three). Which
+// which the register file need not deliver again (its two banks deliver one register each per cycle, and an fma has three). Which
 // columns come first decides how ptxas spreads the sums over the banks.
 __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], const float* rA, const float* rB) {
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < kThreadM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int step = 0; step < kThreadN; ++step) {
 #if GEMM_UPDATE_ORDER == 0
             const int j = i % 2 == 0 ? step : kThreadN - 1 - step;
@@ -27,7 +27,7 @@ __device__ __forceinline__ void rank_1_update(float (&rC)[kThreadM][kThreadN], c
             const int j = i % 2 == 0 ? kThreadN - 1 - step : step;
 #else
             const int place = i % 2 == 0 ? step : kThreadN - 1 - step;
-            const int j     = place < kThreadN / 2 ? 2 * place : 2 * place - kThreadN + 1;      // even columns before odd ones
+            const int j = place < kThreadN / 2 ? 2 * place : 2 * place - kThreadN + 1;  // even columns before odd ones
 #endif
             rC[i][j] = fmaf(rA[i], rB[j], rC[i][j]);
         }

@@ -1,17 +1,17 @@
 #pragma once
 // What follows from the parameters.
-constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
-constexpr int kWarpsN  = kBlockN / kWarpN;
+constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
+constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
-constexpr int kLanesM  = kWarpM / kThreadM;                     // lanes of a warp along M and N
-constexpr int kLanesN  = kWarpN / kThreadN;
+constexpr int kLanesM = kWarpM / kThreadM;  // lanes of a warp along M and N
+constexpr int kLanesN = kWarpN / kThreadN;
 
-// Tiles in shared memory have a row a k, and elements of M or N side by side. Where global memory has k side by side, tiles
-// are transposed on their way: the padding keeps apart the banks of the kKLanes rows that a warp then writes at once.
+// Tiles in shared memory have a row per k, and elements of M or N side by side. Where global memory has k side by side, tiles
+// are transposed on the way: the padding keeps apart the banks of the kKLanes rows that a warp then writes at once.
 #if GEMM_A_K_MAJOR
-constexpr int kPitchA = kBlockM + 32 / kKLanes;                 // floats
+constexpr int kPitchA = kBlockM + 32 / kKLanes;  // floats
 #else
-constexpr int kPitchA = kBlockM;                                // floats
+constexpr int kPitchA = kBlockM;  // floats
 #endif
 #if GEMM_B_K_MAJOR
 constexpr int kPitchB = kBlockN + 32 / kKLanes;

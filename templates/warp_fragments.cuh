@@ -5,17 +5,17 @@
 // Bytes from the start of a stage to element (row, k) of A, (column, k) of B.
 __device__ constexpr int fragment_offset_a(int row, int k) {
 #if GEMM_A_K_MAJOR
-    return row * kPitchA + k * 2;                               // sA is (m, k)
+    return row * kPitchA + k * 2;  // sA is (m, k)
 #else
-    return k * kPitchA + row * 2;                               // sA is (k, m)
+    return k * kPitchA + row * 2;  // sA is (k, m)
 #endif
 }
 
 __device__ constexpr int fragment_offset_b(int column, int k) {
 #if GEMM_B_K_MAJOR
-    return column * kPitchB + k * 2;                            // sB is (n, k)
+    return column * kPitchB + k * 2;  // sB is (n, k)
 #else
-    return k * kPitchB + column * 2;                            // sB is (k, n)
+    return k * kPitchB + column * 2;  // sB is (k, n)
 #endif
 }
 
@@ -35,17 +35,18 @@ __device__ __forceinline__ void load_fragments_b(unsigned (&rB)[kTilesN][kRegist
 
 // A k-block of this warp's rows of A and columns of B; the addresses are those of a stage's first k.
 __device__ __forceinline__ void load_k_block(unsigned (&rA)[kTilesM][kRegistersA], unsigned (&rB)[kTilesN][kRegistersB],
-                                            unsigned warp_a, unsigned warp_b, int k_block) {
+                                             unsigned warp_a, unsigned warp_b, int k_block) {
     load_fragments_a(rA, warp_a + fragment_offset_a(0, k_block * kMmaK));
     load_fragments_b(rB, warp_b + fragment_offset_b(0, k_block * kMmaK));
 }
 
 // Serpentine in n, so that two wmma in a row share an operand at the turns too.
 __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
-                                              const unsigned (&rA)[kTilesM][kRegistersA], const unsigned (&rB)[kTilesN][kRegistersB]) {
-    #pragma unroll
+                                              const unsigned (&rA)[kTilesM][kRegistersA],
+                                              const unsigned (&rB)[kTilesN][kRegistersB]) {
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int step = 0; step < kTilesN; ++step) {
             const int j = i % 2 == 0 ? step : kTilesN - 1 - step;
             mma(rC[i][j], rA[i], rB[j]);
@@ -54,20 +55,22 @@ __device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN
 #if GEMM_STAGES == 1 || !GEMM_DOUBLE_BUFFER
 
 // All k-blocks of a k-tile that has landed.
-__device__ __forceinline__ void mma_k_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned warp_a, unsigned warp_b) {
+__device__ __forceinline__ void mma_k_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned warp_a,
+                                           unsigned warp_b) {
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-block and of the next
+    unsigned rA[2][kTilesM][kRegistersA];  // fragments of this k-block and of the next
     unsigned rB[2][kTilesN][kRegistersB];
     load_k_block(rA[0], rB[0], warp_a, warp_b, 0);
-    #pragma unroll
+#pragma unroll
     for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-        if (k_block + 1 < kKBlocks) load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a, warp_b, k_block + 1);
+        if (k_block + 1 < kKBlocks)
+            load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a, warp_b, k_block + 1);
         mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
     }
 #else
-    unsigned rA[kTilesM][kRegistersA];                          // fragments of one k-block
+    unsigned rA[kTilesM][kRegistersA];  // fragments of one k-block
     unsigned rB[kTilesN][kRegistersB];
-    #pragma unroll
+#pragma unroll
     for (int k_block = 0; k_block < kKBlocks; ++k_block) {
         load_k_block(rA, rB, warp_a, warp_b, k_block);
         mma_warp_tile(rC, rA, rB);

@@ -1,11 +1,11 @@
-// Half-precision GEMM on wmma: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
+// Half-precision GEMM on wmma.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
-//       alpha, beta, C, and store                                   epilogue
-#include "params.cuh"
+//       scale and store                                             epilogue
+#include "wmma_params.cuh"
 #include "tiling.cuh"
 #include "wmma_atom.cuh"
 #include "numeric.cuh"
@@ -15,80 +15,77 @@
 #include "shared_layout.cuh"
 #include "global_to_shared.cuh"
 #include "warp_fragments.cuh"
+#include "wmma_stage_rows.cuh"
 #include "epilogue_shared.cuh"
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreads)
-gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
-    const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
-    const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
-    const TileCoord tile   = tile_of_block(blockIdx.x, tiles_m, tiles_n);
-    const int tile_row     = tile.m * kBlockM;
-    const int tile_column  = tile.n * kBlockN;
-    const int k_tiles      = (args.k + (kBlockK - 1ll)) / kBlockK;
+#include "tile_of_this_block.inl"
 
-    const int lane        = threadIdx.x % 32;
-    const int warp        = threadIdx.x / 32;
-    const int warp_row    = warp / kWarpsN * kWarpM;            // of the warp tile in the block tile
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / kWarpsN * kWarpM;  // of the warp tile in the block tile
     const int warp_column = warp % kWarpsN * kWarpN;
 
-    const unsigned sA = shared_address(shared_memory);          // (kStages, A tile), see shared_layout
-    const unsigned sB = sA + kStages * kStageBytesA;            // (kStages, B tile)
-    const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);        // this warp's rows of A and columns of B in stage 0
+    const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
+    const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
+    const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);  // this warp's rows of A and columns of B in stage 0
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
     CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
 
-    Accumulator rC[kTilesM][kTilesN][kRegistersC];              // (kTilesM, kTilesN) fragments of the warp tile
-    #pragma unroll
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) fragments of the warp tile
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int j = 0; j < kTilesN; ++j)
-            #pragma unroll
+#pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
 #if GEMM_STAGES == 1
-    // One buffer: it is filled, used, and filled again; nothing is on its way while the tensor cores work.
-    #pragma unroll 1
+                // One buffer: it is filled, used, and filled again; nothing is in flight while the tensor cores work.
+
+#pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         copy_a.issue(sA, 0, 1);
         copy_b.issue(sB, 0, 1);
         copy_a.finish(sA);
         copy_b.finish(sB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_commit();
         cp_async_wait<0>();
 #endif
-        __syncthreads();                                        // all of the tile is there
+        __syncthreads();  // all of the tile is there
         mma_k_tile(rC, warp_a, warp_b);
-        __syncthreads();                                        // all have read it
+        __syncthreads();  // all have read it
     }
 #else
-    // Prologue: the first kStages - 1 k-tiles are on their way. A k-tile beyond the last one reads nothing and arrives as
-    // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-    // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
-    #pragma unroll 1
+                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
+                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
+                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
+
+#pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
         copy_a.issue(sA + stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + stage * kStageBytesB, 0, 1);
         copy_a.finish(sA + stage * kStageBytesA);
         copy_b.finish(sB + stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_commit();
 #endif
     }
 
-    int read_stage  = 0;
+    int read_stage = 0;
     int write_stage = kStages - 1;
 
 #if GEMM_DOUBLE_BUFFER
-    unsigned rA[2][kTilesM][kRegistersA];                       // fragments of this k-block and of the next
+    unsigned rA[2][kTilesM][kRegistersA];  // fragments of this k-block and of the next
     unsigned rB[2][kTilesN][kRegistersB];
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
     cp_async_wait<kStages - 2>();
 #endif
     __syncthreads();
@@ -96,54 +93,54 @@ gemm(const GemmArgs args) {
     copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
     copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
 
-    #pragma unroll 1
+#pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        #pragma unroll
+#pragma unroll
         for (int k_block = 0; k_block < kKBlocks; ++k_block) {
-            if (k_block == kKBlocks - 1) {                      // the fragments of the next step lie in the next stage
+            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
                 copy_a.finish(sA + write_stage * kStageBytesA);
                 copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
                 cp_async_commit();
                 cp_async_wait<kStages - 2>();
 #endif
-                __syncthreads();                                // next stage visible to all; this one free for refilling
+                __syncthreads();  // next stage visible to all; this one free for refilling
                 write_stage = read_stage;
-                read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+                read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
             }
             const int next = (k_block + 1) % kKBlocks;
             load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a + read_stage * kStageBytesA,
-                        warp_b + read_stage * kStageBytesB, next);
-            if (k_block == kKBlocks - 1) {                      // refill it at once: loads need all the time they can get
+                         warp_b + read_stage * kStageBytesB, next);
+            if (k_block == kKBlocks - 1) {  // refill it at once: loads need all the time they can get
                 copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
                 copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
             }
             mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
         }
     }
-#if GEMM_COMMIT_GROUPS
-    cp_async_commit();                                          // what was asked for beyond the end of K
+#if GEMM_COPY_ASYNC
+    cp_async_commit();  // what was asked for beyond the end of K
 #endif
 #else
-    #pragma unroll 1
+#pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_wait<kStages - 2>();
 #endif
-        __syncthreads();                                        // read_stage visible to all; write_stage read by all
+        __syncthreads();  // read_stage visible to all; write_stage read by all
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         mma_k_tile(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-#if GEMM_COMMIT_GROUPS
+#if GEMM_COPY_ASYNC
         cp_async_commit();
 #endif
         write_stage = read_stage;
-        read_stage  = read_stage + 1 == kStages ? 0 : read_stage + 1;
+        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
     }
 #endif
 #endif
 
-    epilogue(rC, final_output(args), tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
 }

@@ -19,6 +19,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::string_view kRulerStart = "// ---- ";
+constexpr std::string_view kDefaultMacros = "defaults/params.cuh";
 constexpr std::size_t kLineWidth = 120;
 
 std::string_view trim(std::string_view text) {
@@ -80,7 +81,7 @@ struct Conditional {
 /// A template being read, and how far.
 struct File {
     std::string name;
-    bool needs_ruler = false;  ///< an included file whose first line is still to be written
+    std::string section = {};  ///< the ruler its lines stand under; empty: none
     int line = 0;
     std::vector<Conditional> conditionals = {};
 
@@ -91,6 +92,14 @@ struct File {
         throw RenderError(fmt::format("{}:{}: {}", name, where, what));
     }
 
+    [[nodiscard]] std::int64_t evaluate(std::string_view condition, const MacroValues& macros) const {
+        try {
+            return evaluate_condition(condition, macros);
+        } catch (const Error& error) {
+            fail(error.what());
+        }
+    }
+
     /// The #if that an #elif, #else or #endif belongs to.
     [[nodiscard]] Conditional& innermost(std::string_view keyword) {
         if (conditionals.empty()) fail(fmt::format("#{} without #if", keyword));
@@ -98,9 +107,32 @@ struct File {
     }
 };
 
+/// "#define GEMM_X 1" is {"GEMM_X", "1"}.
+std::pair<std::string_view, std::string_view> definition(std::string_view argument) {
+    const std::size_t end = std::min(argument.find(' '), argument.size());
+    return {argument.substr(0, end), trim(argument.substr(end))};
+}
+
+/// Given values, and the defaults of all others; a default may name what stands above it.
+MacroValues with_defaults(MacroValues values, const TemplateSet& templates) {
+    const std::string* text = templates.find(kDefaultMacros);
+    std::string_view rest = text == nullptr ? std::string_view() : *text;
+    for (File file{.name = std::string(kDefaultMacros)}; !rest.empty();) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const Directive directive = parse_directive(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        ++file.line;
+        if (directive.keyword != "define") continue;
+        const auto [name, value] = definition(directive.argument);
+        if (!values.contains(name)) values.emplace(name, static_cast<int>(file.evaluate(value, values)));
+    }
+    return values;
+}
+
 class Renderer {
 public:
-    Renderer(const TemplateSet& templates, const RenderInput& input) : templates_(templates), input_(input) {}
+    Renderer(const TemplateSet& templates, const RenderInput& input)
+        : templates_(templates), input_(input), macros_(with_defaults(input.macros, templates)) {}
 
     std::string render(std::string_view root) {
         const std::string* text = templates_.find(root);
@@ -146,7 +178,7 @@ private:
         }
         const std::string condition = condition_of(directive);
         const bool resolved = names_gemm_macro(condition);
-        const bool live = !resolved || evaluate(file, condition);
+        const bool live = !resolved || file.evaluate(condition, macros_) != 0;
         if (!resolved) write(file, line);
         file.conditionals.push_back(
             {.line = file.line, .outer_live = true, .resolved = resolved, .live = live, .taken = live});
@@ -163,7 +195,7 @@ private:
         if (conditional.has_else) file.fail("#elif after #else");
         if (!conditional.outer_live) return;
         if (!conditional.resolved) return write(file, line);
-        const bool holds = evaluate(file, directive.argument);
+        const bool holds = file.evaluate(directive.argument, macros_) != 0;
         conditional.live = holds && !conditional.taken;
         conditional.taken = conditional.taken || holds;
     }
@@ -183,16 +215,10 @@ private:
         if (conditional.outer_live && !conditional.resolved) write(file, line);
     }
 
-    [[nodiscard]] bool evaluate(const File& file, const std::string& condition) const {
-        try {
-            return evaluate_condition(condition, input_.macros) != 0;
-        } catch (const Error& error) {
-            file.fail(error.what());
-        }
-    }
-
     void include(const File& file, std::string_view quoted) {
-        const std::string name(quoted.substr(1, quoted.find('"', 1) - 1));
+        const std::string asked(quoted.substr(1, quoted.find('"', 1) - 1));
+        const auto piece = input_.pieces.find(asked);
+        const std::string& name = piece == input_.pieces.end() ? asked : piece->second;
         if (std::find(open_files_.begin(), open_files_.end(), name) != open_files_.end()) {
             file.fail(fmt::format("\"{}\" includes itself: {} -> {}", name, fmt::join(open_files_, " -> "), name));
         }
@@ -201,7 +227,7 @@ private:
             if (!conditional.resolved)
                 file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
         }
-        append_file({.name = name, .needs_ruler = !is_inline(name)}, text_of(file, name));
+        append_file({.name = name, .section = is_inline(name) ? file.section : stem(name)}, text_of(file, name));
     }
 
     /// Generated text comes before a template of that name.
@@ -217,15 +243,15 @@ private:
         if (names_gemm_macro(line)) file.fail(fmt::format("'{}' would be left in the output: {}", "GEMM_", trim(line)));
         if (trim(line).empty()) return write_blank_line();
         const std::string own_ruler = ruler_name(line);
-        if (std::exchange(file.needs_ruler, false) && own_ruler.empty()) write_ruler(stem(file.name));
-        if (own_ruler.empty()) {
-            output_.append(line).push_back('\n');
-        } else {
-            write_ruler(own_ruler);
-        }
+        if (!own_ruler.empty()) file.section = own_ruler;
+        if (!own_ruler.empty() || file.section != section_) write_ruler(file.section);
+        if (own_ruler.empty()) output_.append(line).push_back('\n');
     }
 
-    void write_ruler(std::string_view name) {
+    /// None, of empty name, at the top of the root.
+    void write_ruler(const std::string& name) {
+        section_ = name;
+        if (name.empty()) return;
         write_blank_line();
         output_ += ruler(name) + '\n';
     }
@@ -239,7 +265,9 @@ private:
 
     const TemplateSet& templates_;
     const RenderInput& input_;
+    const MacroValues macros_;
     std::string output_;
+    std::string section_;  ///< the ruler written last
     std::set<std::string, std::less<>> included_;
     std::vector<std::string> open_files_;  ///< from the root to the file being read
 };

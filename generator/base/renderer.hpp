@@ -24,16 +24,19 @@ private:
     std::map<std::string, std::string, std::less<>> files_;
 };
 
-/// What a rendering is given: values of GEMM_* macros, and the text of generated includes ("params.cuh", "mma_atom.cuh", "cp_async.inl").
+/// What a rendering is given: values of GEMM_* macros (one left out has its default of defaults/params.cuh), the text of
+/// generated includes ("params.cuh", "mma_atom.cuh"), and the template that an include name stands for ("copy_a.cuh" →
+/// "copy_async_k_major.cuh"; any other name is that of a template).
 struct RenderInput {
     std::map<std::string, int, std::less<>> macros;
     std::map<std::string, std::string, std::less<>> generated;
+    std::map<std::string, std::string, std::less<>> pieces = {};
 };
 
 /// Flattens `root` and its quoted includes into one self-contained file, each under a ruler with its name (but for *.inl,
-/// which continue the file that includes them), resolving every #if whose condition names a GEMM_*
-/// macro. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a missing or cyclic include,
-/// an unbalanced #if, or a condition that mixes GEMM_ macros with others.
+/// which continue the file that includes them; after a nested include the ruler comes again), resolving every #if whose
+/// condition names a GEMM_* macro. Knows nothing of GEMM. Throws RenderError ("file:line: ...") on an unknown GEMM_ name, a
+/// missing or cyclic include, an unbalanced #if, or a condition that mixes GEMM_ macros with others.
 [[nodiscard]] std::string render(const TemplateSet& templates, std::string_view root, const RenderInput& input);
 
 }  // namespace jitgemm

@@ -1,5 +1,6 @@
 #pragma once
-// Defaults, so that a template compiles alone (nvcc -I templates/defaults). A rendering puts the chosen values here.
+// Defaults, so that a template compiles alone (nvcc -I templates/defaults) and a family sets only what it has. A rendering puts
+// the chosen values here.
 #ifndef GEMM_BLOCK_M
 #define GEMM_BLOCK_M 128
 #endif
@@ -15,14 +16,11 @@
 #ifndef GEMM_WARP_N
 #define GEMM_WARP_N 64
 #endif
-#ifndef GEMM_WMMA
-#define GEMM_WMMA 0  // wmma_multistage: fragments through wmma, rows padded by GEMM_PADDING elements
-#endif
 #ifndef GEMM_MMA_M
 #define GEMM_MMA_M 16
 #endif
 #ifndef GEMM_MMA_N
-#define GEMM_MMA_N (GEMM_WMMA ? 16 : 8)
+#define GEMM_MMA_N 8
 #endif
 #ifndef GEMM_MMA_K
 #define GEMM_MMA_K 16
@@ -37,13 +35,7 @@
 #define GEMM_LDMATRIX_B 4
 #endif
 #ifndef GEMM_SWIZZLE
-#define GEMM_SWIZZLE (!GEMM_WMMA)
-#endif
-#ifndef GEMM_PADDING
-#define GEMM_PADDING 8
-#endif
-#ifndef GEMM_ASYNC
-#define GEMM_ASYNC 1  // cp.async where the alignment allows
+#define GEMM_SWIZZLE 1
 #endif
 #ifndef GEMM_CACHE_ALL
 #define GEMM_CACHE_ALL 0  // 16-byte cp.async goes through L1 as well
@@ -93,12 +85,20 @@
 #ifndef GEMM_B_K_MAJOR
 #define GEMM_B_K_MAJOR 1
 #endif
-// Of what the main kernel copies: 16 for a packed operand.
 #ifndef GEMM_ALIGN_A
-#define GEMM_ALIGN_A 16
+#define GEMM_ALIGN_A 16  // of what the main kernel copies: 16 for a packed operand
 #endif
 #ifndef GEMM_ALIGN_B
 #define GEMM_ALIGN_B 16
+#endif
+#ifndef GEMM_COPY_ASYNC
+#define GEMM_COPY_ASYNC 1  // some operand is copied by cp.async
+#endif
+#ifndef GEMM_COPY_REALIGN
+#define GEMM_COPY_REALIGN 0  // some operand is aligned to one element and shifted into place
+#endif
+#ifndef GEMM_PASS_RESIDUE
+#define GEMM_PASS_RESIDUE 1  // the last pass of some copy reaches beyond its tile
 #endif
 #ifndef GEMM_VECTOR_D
 #define GEMM_VECTOR_D 8
@@ -155,25 +155,27 @@
 #ifndef GEMM_REDUCE_WARPS
 #define GEMM_REDUCE_WARPS 32
 #endif
-#ifndef GEMM_COPY_TRANSPOSED
-#define GEMM_COPY_TRANSPOSED 1
+#ifndef GEMM_WAVE
+#define GEMM_WAVE 0
 #endif
-#ifndef GEMM_COPY_STRAIGHT
-#define GEMM_COPY_STRAIGHT 1
-#endif
-
-// What follows from the values above; the generator computes the same.
+// What follows from the values above, where it is not given.
 #ifndef GEMM_THREADS_M
 #define GEMM_THREADS_M (GEMM_BLOCK_M / GEMM_TILE_M)
 #endif
 #ifndef GEMM_THREADS_N
 #define GEMM_THREADS_N (GEMM_BLOCK_N / GEMM_TILE_N)
 #endif
+#ifndef GEMM_ROW_PADDING
+#define GEMM_ROW_PADDING (16 * !GEMM_SWIZZLE)
+#endif
+#ifndef GEMM_COPY_TRANSPOSED
+#define GEMM_COPY_TRANSPOSED (GEMM_A_K_MAJOR || GEMM_B_K_MAJOR)
+#endif
+#ifndef GEMM_COPY_STRAIGHT
+#define GEMM_COPY_STRAIGHT (!GEMM_A_K_MAJOR || !GEMM_B_K_MAJOR)
+#endif
 #ifndef GEMM_HAS_C
 #define GEMM_HAS_C (GEMM_TYPE_C != 3)
-#endif
-#ifndef GEMM_WAVE
-#define GEMM_WAVE 0
 #endif
 #ifndef GEMM_PARTIAL_SUMS
 #define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
@@ -181,124 +183,63 @@
 #ifndef GEMM_READ_C
 #define GEMM_READ_C (GEMM_HAS_C && !GEMM_PARTIAL_SUMS)
 #endif
-#ifndef GEMM_A_ASYNC
-#define GEMM_A_ASYNC (GEMM_ASYNC && GEMM_ALIGN_A >= 4)
-#endif
-#ifndef GEMM_A_REGISTERS
-#define GEMM_A_REGISTERS (!GEMM_A_ASYNC && GEMM_ALIGN_A == 16)
-#endif
-#ifndef GEMM_B_ASYNC
-#define GEMM_B_ASYNC (GEMM_ASYNC && GEMM_ALIGN_B >= 4)
-#endif
-#ifndef GEMM_B_REGISTERS
-#define GEMM_B_REGISTERS (!GEMM_B_ASYNC && GEMM_ALIGN_B == 16)
-#endif
-// One of the three ways: A_ASYNC, A_REGISTERS, or through registers with a shift.
-#define GEMM_A_REALIGN (!GEMM_A_ASYNC && !GEMM_A_REGISTERS)
-#define GEMM_B_REALIGN (!GEMM_B_ASYNC && !GEMM_B_REGISTERS)
-#ifndef GEMM_COPY_ASYNC
-#define GEMM_COPY_ASYNC (GEMM_A_ASYNC || GEMM_B_ASYNC)
-#endif
-#ifndef GEMM_COMMIT_GROUPS
-#define GEMM_COMMIT_GROUPS GEMM_COPY_ASYNC
-#endif
-#ifndef GEMM_COPY_REGISTERS
-#define GEMM_COPY_REGISTERS (GEMM_A_REGISTERS || GEMM_B_REGISTERS)
-#endif
-#ifndef GEMM_COPY_REALIGN
-#define GEMM_COPY_REALIGN (GEMM_A_REALIGN || GEMM_B_REALIGN)
-#endif
-#ifndef GEMM_COPY_16
-#define GEMM_COPY_16 ((GEMM_A_ASYNC && GEMM_ALIGN_A == 16) || (GEMM_B_ASYNC && GEMM_ALIGN_B == 16))
-#endif
-#ifndef GEMM_COPY_NARROW
-#define GEMM_COPY_NARROW ((GEMM_A_ASYNC && GEMM_ALIGN_A < 16) || (GEMM_B_ASYNC && GEMM_ALIGN_B < 16))
-#endif
-#ifndef GEMM_ASYNC_K_MAJOR
-#define GEMM_ASYNC_K_MAJOR ((GEMM_A_ASYNC && GEMM_A_K_MAJOR) || (GEMM_B_ASYNC && GEMM_B_K_MAJOR))
-#endif
-#ifndef GEMM_ASYNC_MN_MAJOR
-#define GEMM_ASYNC_MN_MAJOR ((GEMM_A_ASYNC && !GEMM_A_K_MAJOR) || (GEMM_B_ASYNC && !GEMM_B_K_MAJOR))
-#endif
-#ifndef GEMM_REGISTERS_K_MAJOR
-#define GEMM_REGISTERS_K_MAJOR ((GEMM_A_REGISTERS && GEMM_A_K_MAJOR) || (GEMM_B_REGISTERS && GEMM_B_K_MAJOR))
-#endif
-#ifndef GEMM_REGISTERS_MN_MAJOR
-#define GEMM_REGISTERS_MN_MAJOR ((GEMM_A_REGISTERS && !GEMM_A_K_MAJOR) || (GEMM_B_REGISTERS && !GEMM_B_K_MAJOR))
-#endif
-#ifndef GEMM_REALIGN_K_MAJOR
-#define GEMM_REALIGN_K_MAJOR ((GEMM_A_REALIGN && GEMM_A_K_MAJOR) || (GEMM_B_REALIGN && GEMM_B_K_MAJOR))
-#endif
-#ifndef GEMM_REALIGN_MN_MAJOR
-#define GEMM_REALIGN_MN_MAJOR ((GEMM_A_REALIGN && !GEMM_A_K_MAJOR) || (GEMM_B_REALIGN && !GEMM_B_K_MAJOR))
-#endif
 #ifndef GEMM_WORKSPACE
 #define GEMM_WORKSPACE (GEMM_PARTIAL_SUMS || GEMM_WAVE || GEMM_PACK_A || GEMM_PACK_B)
 #endif
-#ifndef GEMM_KEEP_FIRST
-#define GEMM_KEEP_FIRST (GEMM_REALIGN_K_MAJOR || GEMM_PACK_A || GEMM_PACK_B)
-#endif
-#ifndef GEMM_STORE_BITS
-#define GEMM_STORE_BITS (GEMM_TYPE_D != 2)
-#endif
-#ifndef GEMM_STORE_FLOAT
-#define GEMM_STORE_FLOAT (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)
-#endif
 #ifndef GEMM_STORE_F32
-#define GEMM_STORE_F32 GEMM_STORE_FLOAT
+#define GEMM_STORE_F32 (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)
+#endif
+#ifndef GEMM_STAGED_SUMS
+#define GEMM_STAGED_SUMS GEMM_READ_C  // the epilogue lays sums into shared memory, not yet what it stores
 #endif
 #ifndef GEMM_STAGED_F32
-#define GEMM_STAGED_F32 (GEMM_WMMA ? !GEMM_ACCUMULATOR_F16 : GEMM_READ_C || GEMM_STORE_FLOAT)
+#define GEMM_STAGED_F32 (GEMM_READ_C || GEMM_STORE_F32)
 #endif
-#ifndef GEMM_STAGED_VECTOR_IS_OUTPUT
-#define GEMM_STAGED_VECTOR_IS_OUTPUT \
-    (GEMM_WMMA ? GEMM_STAGED_F32 == (GEMM_TYPE_D == 2) : !GEMM_READ_C || GEMM_TYPE_D == 2)
-#endif
-#ifndef GEMM_PAIR_STORES
-#define GEMM_PAIR_STORES (GEMM_VECTOR_D >= 2)
+#ifndef GEMM_VECTOR_RESIDUE
+#define GEMM_VECTOR_RESIDUE (GEMM_MMA_M * GEMM_WARP_N / GEMM_VECTOR_D % 32 != 0)
 #endif
 
 constexpr int kBlockM = GEMM_BLOCK_M;
 constexpr int kBlockN = GEMM_BLOCK_N;
 constexpr int kBlockK = GEMM_BLOCK_K;
-constexpr int kWarpM  = GEMM_WARP_M;
-constexpr int kWarpN  = GEMM_WARP_N;
-constexpr int kMmaM   = GEMM_MMA_M;
-constexpr int kMmaN   = GEMM_MMA_N;
-constexpr int kMmaK   = GEMM_MMA_K;
+constexpr int kWarpM = GEMM_WARP_M;
+constexpr int kWarpN = GEMM_WARP_N;
+constexpr int kMmaM = GEMM_MMA_M;
+constexpr int kMmaN = GEMM_MMA_N;
+constexpr int kMmaK = GEMM_MMA_K;
 constexpr int kStages = GEMM_STAGES;
-constexpr int kPadding = GEMM_PADDING;
+constexpr int kRowPadding = GEMM_ROW_PADDING;
 
 constexpr int kLdmatrixA = GEMM_LDMATRIX_A;
 constexpr int kLdmatrixB = GEMM_LDMATRIX_B;
-constexpr int kGroup     = GEMM_GROUP;
-constexpr int kSplitK    = GEMM_SPLIT_K;
-constexpr int kAlignA    = GEMM_ALIGN_A;
-constexpr int kAlignB    = GEMM_ALIGN_B;
-constexpr int kVectorD   = GEMM_VECTOR_D;
+constexpr int kGroup = GEMM_GROUP;
+constexpr int kSplitK = GEMM_SPLIT_K;
+constexpr int kAlignA = GEMM_ALIGN_A;
+constexpr int kAlignB = GEMM_ALIGN_B;
+constexpr int kVectorD = GEMM_VECTOR_D;
 
-constexpr int kTileM    = GEMM_TILE_M;
-constexpr int kTileN    = GEMM_TILE_N;
+constexpr int kTileM = GEMM_TILE_M;
+constexpr int kTileN = GEMM_TILE_N;
 constexpr int kThreadsM = GEMM_THREADS_M;
 constexpr int kThreadsN = GEMM_THREADS_N;
 
-constexpr int kThreadM  = GEMM_THREAD_M;
-constexpr int kThreadN  = GEMM_THREAD_N;
-constexpr int kCopySlices   = GEMM_COPY_SLICES;
-constexpr int kKLanes   = GEMM_K_LANES;
-constexpr int kVectorA  = GEMM_VECTOR_A;
-constexpr int kVectorB  = GEMM_VECTOR_B;
+constexpr int kThreadM = GEMM_THREAD_M;
+constexpr int kThreadN = GEMM_THREAD_N;
+constexpr int kCopySlices = GEMM_COPY_SLICES;
+constexpr int kKLanes = GEMM_K_LANES;
+constexpr int kVectorA = GEMM_VECTOR_A;
+constexpr int kVectorB = GEMM_VECTOR_B;
 constexpr int kMinBlocksPerSm = GEMM_MIN_BLOCKS_PER_SM;
 
-constexpr int kWarpLanesM  = GEMM_WARP_LANES_M;
-constexpr int kWarpLanesN  = GEMM_WARP_LANES_N;
-constexpr int kWarpLanesK  = GEMM_WARP_LANES_K;
-constexpr int kWarps       = GEMM_WARPS;
+constexpr int kWarpLanesM = GEMM_WARP_LANES_M;
+constexpr int kWarpLanesN = GEMM_WARP_LANES_N;
+constexpr int kWarpLanesK = GEMM_WARP_LANES_K;
+constexpr int kWarps = GEMM_WARPS;
 constexpr int kReduceWarps = GEMM_REDUCE_WARPS;
 
 constexpr unsigned kWave = GEMM_WAVE;
 constexpr int kReduceThreads = 64;
-constexpr int kPackThreads   = 256;
+constexpr int kPackThreads = 256;
 
 using Bits = unsigned short;
 #if GEMM_TYPE_AB == 2

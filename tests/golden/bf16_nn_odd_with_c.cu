@@ -8,63 +8,68 @@
 //   compile  nvcc -arch=sm_80 -std=c++17 -cubin kernel.cu
 //   command  jitgemm dump --m 1001 --n 333 --k 777 --type bf16 --c-type f32 --layout nn --arch sm_80 --kernel mma_multistage_bf16_nn_c-f32_128x128x32_warp64x32_stages3_raster-zigzag_store-reg_align2.2.2
 // ---- end of banner: what follows depends on the kernel's name alone, and is what gets compiled and hashed ----
-// Half-precision GEMM on mma.sync: D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C.
+// Half-precision GEMM on mma.sync.
 //
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
-//       alpha, beta, C, and store                                   epilogue
+//       scale and store                                             epilogue
 
 // ---- params ---------------------------------------------------------------------------------------------------------
-constexpr int kBlockM    = 128;         // block tile: the part of D a thread block computes, and of K it loads at a time
-constexpr int kBlockN    = 128;
-constexpr int kBlockK    = 32;
-constexpr int kWarpM     = 64;          // warp tile: the part of the block tile a warp computes
-constexpr int kWarpN     = 32;
-constexpr int kMmaM      = 16;          // mma shape: what one instruction computes
-constexpr int kMmaN      = 8;
-constexpr int kMmaK      = 16;
-constexpr int kStages    = 3;           // k-tiles in shared memory: one in use, the others on their way
-constexpr int kLdmatrixA = 4;           // 8x8 matrices one ldmatrix of A loads
-constexpr int kLdmatrixB = 4;           // and of B
-constexpr int kGroup     = 8;           // tiles of M in a strip that blocks walk n by n, forth and back
+constexpr int kBlockM = 128;  // block tile: the part of D a thread block computes, and of K it loads at a time
+constexpr int kBlockN = 128;
+constexpr int kBlockK = 32;
+constexpr int kWarpM = 64;  // warp tile: the part of the block tile a warp computes
+constexpr int kWarpN = 32;
+constexpr int kMmaM = 16;  // mma shape: what one instruction computes
+constexpr int kMmaN = 8;
+constexpr int kMmaK = 16;
+constexpr int kStages = 3;  // k-tiles in shared memory: one in use, the others in flight
+constexpr int kLdmatrixA = 4;  // 8x8 matrices one ldmatrix of A loads
+constexpr int kLdmatrixB = 4;  // and of B
+constexpr int kRowPadding = 0;  // bytes behind each row of shared memory
+constexpr int kGroup = 8;  // tiles of M in a group that blocks walk n by n, forth and back
 
-using Bits        = unsigned short;     // bf16 as stored
-using Accumulator = float;              // one f32 sum
-using ElementC    = float;              // f32 as stored
-using ElementD    = Bits;               // bf16 as stored
+using Bits = unsigned short;  // bf16 as stored
+using Accumulator = float;  // one f32 sum
+using ElementC = float;  // f32 as stored
+using ElementD = Bits;  // bf16 as stored
 
 // ---- tiling ---------------------------------------------------------------------------------------------------------
 // What follows from the parameters.
-constexpr int kWarpsM  = kBlockM / kWarpM;                      // warps of a block along M and N
-constexpr int kWarpsN  = kBlockN / kWarpN;
+constexpr int kWarpsM = kBlockM / kWarpM;  // warps of a block along M and N
+constexpr int kWarpsN = kBlockN / kWarpN;
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
 constexpr int kKBlocks = kBlockK / kMmaK;
-constexpr int kTilesM  = kWarpM / kMmaM;                        // mma atoms of a warp tile along M and N
-constexpr int kTilesN  = kWarpN / kMmaN;
+constexpr int kTilesM = kWarpM / kMmaM;  // atoms of a warp tile along M and N
+constexpr int kTilesN = kWarpN / kMmaN;
 
-constexpr int kRegistersA = kMmaM * kMmaK / 64;                 // 32-bit registers a thread gives to one atom's A, B, C
+// Tiles in shared memory: pitch of a row, and a stage's size, in bytes.
+constexpr int kPitchA = kBlockM * 2 + kRowPadding;  // sA is (kBlockK, kBlockM)
+constexpr int kStageBytesA = kBlockK * kPitchA;
+constexpr int kPitchB = kBlockK * 2 + kRowPadding;  // sB is (kBlockN, kBlockK)
+constexpr int kStageBytesB = kBlockN * kPitchB;
+
+// ---- mma_tiling -----------------------------------------------------------------------------------------------------
+// 32-bit registers a thread gives to A, B and C: of one atom, and of a k-block of the warp tile.
+constexpr int kRegistersA = kMmaM * kMmaK / 64;
 constexpr int kRegistersB = kMmaN * kMmaK / 64;
 constexpr int kRegistersC = 4;
-constexpr int kFragmentA = kTilesM * kRegistersA;               // and to a k-block of the warp tile
+constexpr int kFragmentA = kTilesM * kRegistersA;
 constexpr int kFragmentB = kTilesN * kRegistersB;
 
-// Tiles in shared memory: pitch of a row in bytes, and 16-byte chunks of a row that a warp's fragments step through.
-constexpr int kRowPadding = 0;
-constexpr int kPitchA      = kBlockM * 2 + kRowPadding;         // sA is (kBlockK, kBlockM)
-constexpr int kStageBytesA = kBlockK * kPitchA;
-constexpr int kChunksA     = kWarpM / 8;
-constexpr int kPitchB      = kBlockK * 2 + kRowPadding;         // sB is (kBlockN, kBlockK)
-constexpr int kStageBytesB = kBlockN * kPitchB;
-constexpr int kChunksB     = kBlockK / 8;
+// 16-byte chunks of a row of shared memory that a warp's fragments step through.
+constexpr int kChunksA = kWarpM / 8;
+constexpr int kChunksB = kBlockK / 8;
 
 // ---- mma_atom -------------------------------------------------------------------------------------------------------
 // c += a * b for one 16x8x16 atom; which lane holds which element: SM80_16x8x16_F32BF16BF16F32_TN in the instruction table.
 __device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 // 4 8x8 matrices of A, transposed on the way, a register each; lane l gives the address of row l % 8 of matrix l / 8.
@@ -85,6 +90,7 @@ __device__ __forceinline__ void ldmatrix_b(unsigned* r, unsigned address) {
 
 // ---- numeric --------------------------------------------------------------------------------------------------------
 // Conversions are inline PTX or bit operations, so that no toolkit header is needed.
+
 __device__ __forceinline__ float c_to_float(float value) { return value; }
 
 // Two results as they lie in memory: `low` first.
@@ -93,22 +99,17 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
     return result;
 }
-__device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-
-// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
-__device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int half) {
-    return make_float2(atom[2 * half], atom[2 * half + 1]);
-}
 
 // ---- gemm_args ------------------------------------------------------------------------------------------------------
-// Leading dimensions count elements. Pointers are aligned to kAlignA, kAlignB, kAlignD bytes.
+// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C. Leading dimensions count elements; pointers are
+// aligned as the kernel's name says.
 struct GemmArgs {
-    const Bits* a;                  // (m, k)
-    const Bits* b;                  // (k, n)
-    const ElementC* c;              // (m, n), row pitch ldc
-    ElementD* d;                    // (m, n), row pitch ldd
+    const Bits* a;  // (m, k)
+    const Bits* b;  // (k, n)
+    const ElementC* c;  // (m, n), row pitch ldc
+    ElementD* d;  // (m, n), row pitch ldd
     int m, n, k;
-    long long lda, ldb;             // A row-major: pitch of its rows; column-major: of its columns. B likewise.
+    long long lda, ldb;  // A row-major: pitch of its rows; column-major: of its columns. B likewise.
     long long ldc;
     long long ldd;
     float alpha;
@@ -117,48 +118,28 @@ struct GemmArgs {
 
 // ---- output_tile ----------------------------------------------------------------------------------------------------
 // Where a block's result goes and what is still to be done to it.
-struct OutputTile {
-    ElementD* d;
-    const ElementC* c;
-    long long ldc;
-    float beta;
-    long long ldd;
-    int m, n;
-    float alpha;
-};
-
-__device__ __forceinline__ OutputTile final_output(const GemmArgs& args) {
-    OutputTile output;
-    output.d     = args.d;
-    output.ldd   = args.ldd;
-    output.m     = args.m;
-    output.n     = args.n;
-    output.alpha = args.alpha;
-    output.c     = args.c;
-    output.ldc   = args.ldc;
-    output.beta  = args.beta;
-    return output;
-}
+using OutputTile = GemmArgs;
 
 // ---- rasterization --------------------------------------------------------------------------------------------------
 // The order in which blocks take the tiles of D. Blocks in flight at once should share rows of A and columns of B in L2.
 struct TileCoord {
-    int m, n;
+    unsigned m, n;
 };
 
-__device__ __forceinline__ TileCoord tile_of_block(unsigned block, unsigned tiles_m, unsigned tiles_n) {
-    // Strips of kGroup rows of tiles, walked from left to right, m first within a strip.
-    const unsigned strip  = block / (kGroup * tiles_n);
-    const unsigned inside = block % (kGroup * tiles_n);
-    const unsigned rows   = min(static_cast<unsigned>(kGroup), tiles_m - strip * kGroup);
+// Of D's `tiles`.
+__device__ __forceinline__ TileCoord tile_of_block(unsigned block, TileCoord tiles) {
+    // Groups of kGroup rows of tiles, walked from left to right, m first within a group.
+    const unsigned group = block / (kGroup * tiles.n);
+    const unsigned inside = block % (kGroup * tiles.n);
+    const unsigned rows = min(static_cast<unsigned>(kGroup), tiles.m - group * kGroup);
     unsigned column = inside / rows;
-    if (strip % 2 == 1) column = tiles_n - 1 - column;          // zig-zag: every second strip from right to left
-    return {static_cast<int>(strip * kGroup + inside % rows), static_cast<int>(column)};
+    if (group % 2 == 1) column = tiles.n - 1 - column;  // zig-zag: every second group from right to left
+    return {group * kGroup + inside % rows, column};
 }
 
 // ---- shared_layout --------------------------------------------------------------------------------------------------
-// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. ldmatrix reads one chunk from each of eight
-// consecutive rows at once, so these eight must lie in different banks.
+// A tile in shared memory is rows of 16-byte chunks, kPitch bytes apart. A warp reads the same chunk of eight consecutive rows
+// at once, so these eight should lie in different banks.
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
@@ -167,8 +148,8 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 // chunks of a row (at most 8), keeps the slots inside the row; kRowsPerPhase rows side by side fill the 32 banks.
 template <int kPitch>
 __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
-    constexpr int kChunks      = kPitch / 16;
-    constexpr int kSpan        = kChunks % 8 == 0 ? 8 : kChunks % 4 == 0 ? 4 : kChunks % 2 == 0 ? 2 : 1;
+    constexpr int kChunks = kPitch / 16;
+    constexpr int kSpan = kChunks % 8 == 0 ? 8 : kChunks % 4 == 0 ? 4 : kChunks % 2 == 0 ? 2 : 1;
     constexpr int kRowsPerPhase = 8 / kSpan;
     return row * kPitch + (chunk ^ (row / kRowsPerPhase % kSpan)) * 16;
 }
@@ -178,17 +159,12 @@ __device__ __forceinline__ unsigned shared_offset(int row, int chunk) {
 // goes down the rows, kRowsPerPass at a time. What is in range along M and N is found once, in the constructor, and serves
 // every k-tile; only K changes from one to the next. What lies outside the matrix arrives as zeros.
 
-// ---- copy_realign ---------------------------------------------------------------------------------------------------
-// Copies of matrices aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
-// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
-// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
-
 // ---- realign --------------------------------------------------------------------------------------------------------
 // Reading what is aligned to one element only (odd leading dimensions): too little for cp.async and for wide loads. A vector of
 // eight elements that starts anywhere lies in two aligned chunks of 16 bytes; both are loaded whole and shifted together in
 // registers. Near the ends of the matrix, where a chunk juts out, the elements are read one by one.
 struct RawVector {
-    uint4 low, high;                // the aligned chunk the vector starts in, and the one behind it
+    uint4 low, high;  // the aligned chunk the vector starts in, and the one behind it
 };
 
 // Bytes from the start of that chunk to the vector.
@@ -198,11 +174,11 @@ __device__ __forceinline__ unsigned misalignment_of(const Bits* vector) {
 
 // The part of a matrix where vectors may be read in whole chunks.
 struct WholeChunks {
-    unsigned long long first, last; // addresses of the first and the last chunk a vector may start in
+    unsigned long long first, last;  // addresses of the first and the last chunk a vector may start in
 
     __device__ __forceinline__ WholeChunks(const Bits* matrix, const Bits* end) {
         first = (reinterpret_cast<unsigned long long>(matrix) + 15) & ~15ull;
-        last  = reinterpret_cast<unsigned long long>(end) - 32;
+        last = reinterpret_cast<unsigned long long>(end) - 32;
     }
 
     __device__ __forceinline__ bool contain(const Bits* vector) const {
@@ -214,7 +190,7 @@ struct WholeChunks {
 // The chunks of a vector; zeros, and nothing read, out of range.
 __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range) {
     const uint4* chunk = reinterpret_cast<const uint4*>(reinterpret_cast<unsigned long long>(vector) & ~15ull);
-    RawVector raw      = {};
+    RawVector raw = {};
     if (in_range) raw = {chunk[0], chunk[1]};
     return raw;
 }
@@ -222,7 +198,7 @@ __device__ __forceinline__ RawVector load_raw(const Bits* vector, bool in_range)
 // The vector out of its two chunks: a barrel shifter of 8, 4 and 2 bytes. Written out, for it stands in a kernel often: loops over
 // words would cost NVRTC a quarter of its time.
 __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalignment) {
-    const bool by8    = misalignment & 8;
+    const bool by8 = misalignment & 8;
     const unsigned w0 = by8 ? raw.low.z : raw.low.x;
     const unsigned w1 = by8 ? raw.low.w : raw.low.y;
     const unsigned w2 = by8 ? raw.high.x : raw.low.z;
@@ -230,7 +206,7 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
     const unsigned w4 = by8 ? raw.high.z : raw.high.x;
     const unsigned w5 = by8 ? raw.high.w : raw.high.y;
 
-    const bool by4    = misalignment & 4;
+    const bool by4 = misalignment & 4;
     const unsigned v0 = by4 ? w1 : w0;
     const unsigned v1 = by4 ? w2 : w1;
     const unsigned v2 = by4 ? w3 : w2;
@@ -245,126 +221,53 @@ __device__ __forceinline__ uint4 realign(const RawVector& raw, unsigned misalign
 // The first `elements` (at least one) of a vector, each read by itself; behind them comes the last one again.
 __device__ __forceinline__ uint4 load_elements(const Bits* vector, int elements) {
     unsigned words[4];
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const unsigned low  = vector[min(2 * i, elements - 1)];
+        const unsigned low = vector[min(2 * i, elements - 1)];
         const unsigned high = vector[min(2 * i + 1, elements - 1)];
-        words[i]            = low | high << 16;
+        words[i] = low | high << 16;
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
-__device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
-    unsigned w[4] = {value.x, value.y, value.z, value.w};
-    #pragma unroll
-    for (int i = 0; i < 4; ++i)
-        w[i] = elements >= 2 * i + 2 ? w[i] : elements == 2 * i + 1 ? w[i] & 0xffffu : 0;
-    return make_uint4(w[0], w[1], w[2], w[3]);
-}
+// ---- store_shared ---------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store_shared(unsigned destination, const uint4& value) {
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};"
-                 ::"r"(destination), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w) : "memory");
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(destination), "r"(value.x), "r"(value.y),
+                 "r"(value.z), "r"(value.w)
+                 : "memory");
 }
 
-// Tile (kRows, kBlockK) of a matrix contiguous along k: a row of M or N is a row of shared memory.
-template <int kRows, int kPitch>
-struct RealignCopyKMajor {
-    static constexpr int kVectorsPerRow = kBlockK / 8;
-    static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
-    static constexpr int kPasses        = (kRows + kRowsPerPass - 1) / kRowsPerPass;
-
-    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;           // elements from one pass to the next
-    WholeChunks whole;
-    int rows_left;                  // rows of the matrix from this thread's row on
-    int k_left;                     // elements of K from this thread's vector of the next k-tile on
-    int row, column;                // of pass 0, in the tile
-    bool juts = false;              // a chunk of a vector of the next k-tile juts out of the matrix
-    RawVector raw[kPasses];
-
-    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k, int k)
-        : whole(matrix, matrix + (rows - 1) * ld + k) {
-        row        = threadIdx.x / kVectorsPerRow;
-        column     = threadIdx.x % kVectorsPerRow * 8;
-        source     = matrix + (first_row + row) * ld + first_k + column;
-        pass_pitch = kRowsPerPass * ld;
-        rows_left  = rows - first_row - row;
-        k_left     = k - first_k - column;
-    }
-
-    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
-    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
-        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
-        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
-    }
-
-    __device__ __forceinline__ unsigned misalignment(int pass) const {
-        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
-    }
-
-    // One of `slices` parts of the loads.
-    __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
-        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
-        #pragma unroll
-        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
-            const bool in_range = k_left > 0 && rows_left > pass * kRowsPerPass;
-            const bool is_whole = whole.contain(vector);
-            raw[pass]           = load_raw(vector, in_range && is_whole);
-            juts |= in_range && !is_whole;
-            vector += pass_pitch;
-        }
-    }
-
-    // The stores, and on to the next k-tile.
-    __device__ __forceinline__ void finish(unsigned stage) {
-        #pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
-            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
-        }
-        if (juts || (k_left > 0 && k_left < 8)) mend(stage);
-        source += kBlockK;
-        k_left -= kBlockK;
-    }
-
-    __device__ __forceinline__ void mend(unsigned stage) {
-        #pragma unroll 1
-        for (int pass = 0; pass < kPasses; ++pass) {
-            if (rows_left <= pass * kRowsPerPass || (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows)) break;
-            const uint4 value = load_elements(source + pass * pass_pitch, k_left);
-            store_shared(destination(stage, pass), keep_first(value, k_left));
-        }
-        juts = false;
-    }
-};
-
+// ---- copy_realign_mn_major ------------------------------------------------------------------------------------------
+// A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
+// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
+// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
 // Tile (kBlockK, kColumns) of a matrix contiguous along M or N: a row of shared memory is one k. What a cut vector holds
 // beyond the matrix only reaches elements of D that are never stored.
 template <int kColumns, int kPitch>
 struct RealignCopyMNMajor {
     static constexpr int kVectorsPerRow = kColumns / 8;
-    static constexpr int kRowsPerPass   = kThreads / kVectorsPerRow;
-    static constexpr int kPasses        = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
+    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
+    static constexpr int kPasses = (kBlockK + kRowsPerPass - 1) / kRowsPerPass;
 
-    const Bits* source;             // this thread's vector of pass 0 in the next k-tile
-    long long pass_pitch;           // elements from one pass to the next
-    long long block_pitch;          // elements from one k-tile to the next
+    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
+    long long pass_pitch;  // elements from one pass to the next
+    long long block_pitch;  // elements from one k-tile to the next
     WholeChunks whole;
-    int columns_left;               // elements of M or N from this thread's vector on
-    int k_left;                     // rows from this thread's row of the next k-tile on
-    int row, column;                // of pass 0, in the tile
-    bool juts = false;              // a chunk of a vector of the next k-tile juts out of the matrix
+    int columns_left;  // elements of M or N from this thread's vector on
+    int k_left;  // rows from this thread's row of the next k-tile on
+    int row, column;  // of pass 0, in the tile
+    bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
     RawVector raw[kPasses];
 
-    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns, int first_k, int k)
+    __device__ __forceinline__ RealignCopyMNMajor(const Bits* matrix, long long ld, int first_column, int columns,
+                                                  int first_k, int k)
         : whole(matrix, matrix + (k - 1) * ld + columns) {
-        row          = threadIdx.x / kVectorsPerRow;
-        column       = threadIdx.x % kVectorsPerRow * 8;
-        source       = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
-        pass_pitch   = kRowsPerPass * ld;
-        block_pitch  = kBlockK * ld;
-        k_left       = k - first_k - row;
+        row = threadIdx.x / kVectorsPerRow;
+        column = threadIdx.x % kVectorsPerRow * 8;
+        source = matrix + (first_k + static_cast<long long>(row)) * ld + first_column + column;
+        pass_pitch = kRowsPerPass * ld;
+        block_pitch = kBlockK * ld;
+        k_left = k - first_k - row;
         columns_left = columns - first_column - column;
     }
 
@@ -381,11 +284,11 @@ struct RealignCopyMNMajor {
     // One of `slices` parts of the loads.
     __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
         const Bits* vector = source + kPasses * slice / slices * pass_pitch;
-        #pragma unroll
+#pragma unroll
         for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
             const bool in_range = columns_left > 0 && k_left > pass * kRowsPerPass;
             const bool is_whole = whole.contain(vector);
-            raw[pass]           = load_raw(vector, in_range && is_whole);
+            raw[pass] = load_raw(vector, in_range && is_whole);
             juts |= in_range && !is_whole;
             vector += pass_pitch;
         }
@@ -393,9 +296,8 @@ struct RealignCopyMNMajor {
 
     // The stores, and on to the next k-tile.
     __device__ __forceinline__ void finish(unsigned stage) {
-        #pragma unroll
+#pragma unroll
         for (int pass = 0; pass < kPasses; ++pass) {
-            if (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK) break;
             store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
         }
         if (juts) mend(stage);
@@ -404,9 +306,9 @@ struct RealignCopyMNMajor {
     }
 
     __device__ __forceinline__ void mend(unsigned stage) {
-        #pragma unroll 1
+#pragma unroll 1
         for (int pass = 0; pass < kPasses; ++pass) {
-            if (k_left <= pass * kRowsPerPass || (kBlockK % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kBlockK)) break;
+            if (k_left <= pass * kRowsPerPass) break;
             const Bits* vector = source + pass * pass_pitch;
             if (!whole.contain(vector)) store_shared(destination(stage, pass), load_elements(vector, columns_left));
         }
@@ -414,13 +316,99 @@ struct RealignCopyMNMajor {
     }
 };
 
+// ---- keep_first -----------------------------------------------------------------------------------------------------
+// Keeps the first `elements` of eight, zeros the rest: the end of K, where whatever lies behind must not count.
+__device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
+    unsigned w[4] = {value.x, value.y, value.z, value.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) w[i] = elements >= 2 * i + 2 ? w[i] : elements == 2 * i + 1 ? w[i] & 0xffffu : 0;
+    return make_uint4(w[0], w[1], w[2], w[3]);
+}
+
+// ---- copy_realign_k_major -------------------------------------------------------------------------------------------
+// A copy of a matrix aligned to one element only, through registers: issue() loads, finish() shifts into place and stores, so
+// that the mma of a k-tile hide the latency between them. These two handle vectors like all others, without a branch; the few
+// that the end of K cuts, or that lie near the ends of the matrix, are written again by mend(), one after the other.
+// Tile (kRows, kBlockK) of a matrix contiguous along k: a row of M or N is a row of shared memory.
+template <int kRows, int kPitch>
+struct RealignCopyKMajor {
+    static constexpr int kVectorsPerRow = kBlockK / 8;
+    static constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
+    static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
+
+    const Bits* source;  // this thread's vector of pass 0 in the next k-tile
+    long long pass_pitch;  // elements from one pass to the next
+    WholeChunks whole;
+    int rows_left;  // rows of the matrix from this thread's row on
+    int k_left;  // elements of K from this thread's vector of the next k-tile on
+    int row, column;  // of pass 0, in the tile
+    bool juts = false;  // a chunk of a vector of the next k-tile juts out of the matrix
+    RawVector raw[kPasses];
+
+    __device__ __forceinline__ RealignCopyKMajor(const Bits* matrix, long long ld, int first_row, int rows, int first_k,
+                                                 int k)
+        : whole(matrix, matrix + (rows - 1) * ld + k) {
+        row = threadIdx.x / kVectorsPerRow;
+        column = threadIdx.x % kVectorsPerRow * 8;
+        source = matrix + (first_row + row) * ld + first_k + column;
+        pass_pitch = kRowsPerPass * ld;
+        rows_left = rows - first_row - row;
+        k_left = k - first_k - column;
+    }
+
+    // A step of eight rows changes neither the swizzle nor the misalignment, so those of pass 0 serve all passes.
+    __device__ __forceinline__ unsigned destination(unsigned stage, int pass) const {
+        const int step = kRowsPerPass % 8 == 0 ? 0 : pass * kRowsPerPass;
+        return stage + shared_offset<kPitch>(row + step, column / 8) + (pass * kRowsPerPass - step) * kPitch;
+    }
+
+    __device__ __forceinline__ unsigned misalignment(int pass) const {
+        return misalignment_of(kRowsPerPass % 8 == 0 ? source : source + pass * pass_pitch);
+    }
+
+    // One of `slices` parts of the loads.
+    __device__ __forceinline__ void issue(unsigned, int slice, int slices) {
+        const Bits* vector = source + kPasses * slice / slices * pass_pitch;
+#pragma unroll
+        for (int pass = kPasses * slice / slices; pass < kPasses * (slice + 1) / slices; ++pass) {
+            const bool in_range = k_left > 0 && rows_left > pass * kRowsPerPass;
+            const bool is_whole = whole.contain(vector);
+            raw[pass] = load_raw(vector, in_range && is_whole);
+            juts |= in_range && !is_whole;
+            vector += pass_pitch;
+        }
+    }
+
+    // The stores, and on to the next k-tile.
+    __device__ __forceinline__ void finish(unsigned stage) {
+#pragma unroll
+        for (int pass = 0; pass < kPasses; ++pass) {
+            store_shared(destination(stage, pass), realign(raw[pass], misalignment(pass)));
+        }
+        if (juts || (k_left > 0 && k_left < 8)) mend(stage);
+        source += kBlockK;
+        k_left -= kBlockK;
+    }
+
+    __device__ __forceinline__ void mend(unsigned stage) {
+#pragma unroll 1
+        for (int pass = 0; pass < kPasses; ++pass) {
+            if (rows_left <= pass * kRowsPerPass) break;
+            const uint4 value = load_elements(source + pass * pass_pitch, k_left);
+            store_shared(destination(stage, pass), keep_first(value, k_left));
+        }
+        juts = false;
+    }
+};
+
+// ---- global_to_shared -----------------------------------------------------------------------------------------------
 using CopyA = RealignCopyMNMajor<kBlockM, kPitchA>;
 using CopyB = RealignCopyKMajor<kBlockN, kPitchB>;
 
 // ---- shared_to_registers --------------------------------------------------------------------------------------------
 // sA, sB -> rA, rB with ldmatrix, and the mma of one warp tile.
 //
-// A warp's operand for one k-block is a pile of 8x8 matrices, numbered as the mma takes them in registers: register q of the
+// A warp's operand for one k-block is a sequence of 8x8 matrices, numbered as the mma takes them in registers: register q of the
 // fragment holds matrix q. Matrix q of A covers rows 16 * (q / (2 * kAtomK8)) + 8 * (q % 2) and k-columns 8 * (q / 2 % kAtomK8);
 // matrix q of B columns 8 * (q / kAtomK8) and k-rows 8 * (q % kAtomK8). One ldmatrix takes kLdmatrixA (kLdmatrixB)
 // matrices in a row; lane l gives the address of row l % 8 of the l / 8-th of them.
@@ -431,51 +419,63 @@ __device__ constexpr int b_matrix_column(int q) { return q / kAtomK8 * 8; }
 __device__ constexpr int b_matrix_k(int q) { return q % kAtomK8 * 8; }
 
 // The address of a matrix splits in two: steps across shared-memory rows come in multiples of eight, which no swizzle
-// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset a chunk.
+// notices, so they are constants; steps along a row pass through the swizzle, so a lane keeps one offset per chunk.
 __device__ __forceinline__ void ldmatrix_offsets_a(unsigned* lane_offset, int lane, int warp_row) {
     const int q = lane / 8 % kLdmatrixA;
-    const int row   = a_matrix_k(q) + lane % 8;                 // sA is (k, m): ldmatrix transposes
+    const int row = a_matrix_k(q) + lane % 8;  // sA is (k, m): ldmatrix transposes
     const int chunk = (warp_row + a_matrix_row(q)) / 8;
-    #pragma unroll
+#pragma unroll
     for (int c = 0; c < kChunksA; ++c) lane_offset[c] = shared_offset<kPitchA>(row, chunk + c);
 }
 
 __device__ __forceinline__ void ldmatrix_offsets_b(unsigned* lane_offset, int lane, int warp_column) {
     const int q = lane / 8 % kLdmatrixB;
-    const int row   = warp_column + b_matrix_column(q) + lane % 8;  // sB is (n, k)
+    const int row = warp_column + b_matrix_column(q) + lane % 8;  // sB is (n, k)
     const int chunk = b_matrix_k(q) / 8;
-    #pragma unroll
+#pragma unroll
     for (int c = 0; c < kChunksB; ++c) lane_offset[c] = shared_offset<kPitchB>(row, chunk + c);
 }
 
-__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset, int k_block) {
-    #pragma unroll
+__device__ __forceinline__ void load_fragments_a(unsigned* rA, unsigned stage, const unsigned* lane_offset,
+                                                 int k_block) {
+#pragma unroll
     for (int q = 0; q < kFragmentA; q += kLdmatrixA) {
         const int chunk = a_matrix_row(q) / 8;
-        const int row   = k_block * kMmaK + a_matrix_k(q);
+        const int row = k_block * kMmaK + a_matrix_k(q);
         ldmatrix_a(rA + q, stage + lane_offset[chunk] + row * kPitchA);
     }
 }
 
-__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset, int k_block) {
-    #pragma unroll
+__device__ __forceinline__ void load_fragments_b(unsigned* rB, unsigned stage, const unsigned* lane_offset,
+                                                 int k_block) {
+#pragma unroll
     for (int q = 0; q < kFragmentB; q += kLdmatrixB) {
         const int chunk = (k_block * kMmaK + b_matrix_k(q)) / 8;
-        const int row   = b_matrix_column(q);
+        const int row = b_matrix_column(q);
         ldmatrix_b(rB + q, stage + lane_offset[chunk] + row * kPitchB);
     }
 }
 
 // Serpentine in n, so that two mma in a row share an operand at the turns too.
-__device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA, const unsigned* rB) {
-    #pragma unroll
+__device__ __forceinline__ void mma_warp_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const unsigned* rA,
+                                              const unsigned* rB) {
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int step = 0; step < kTilesN; ++step) {
             const int j = i % 2 == 0 ? step : kTilesN - 1 - step;
             mma(rC[i][j], rA + i * kRegistersA, rB + j * kRegistersB);
         }
 }
+
+// ---- accumulator_pair -----------------------------------------------------------------------------------------------
+// Accumulators (0, 1) or (2, 3) of an atom: columns 2t and 2t + 1 of row g or g + 8.
+__device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int pair) {
+    return make_float2(atom[2 * pair], atom[2 * pair + 1]);
+}
+
+// ---- store_element --------------------------------------------------------------------------------------------------
+__device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
 
 // ---- epilogue_registers ---------------------------------------------------------------------------------------------
 // rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
@@ -495,74 +495,70 @@ __device__ __forceinline__ void store_pair(const OutputTile& output, int row, in
     if (column + 1 < output.n) store(d + 1, sum.y);
 }
 
-__device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output, int warp_row,
-                                         int warp_column, char*, int, int lane) {
-    const int row    = warp_row + lane / 4;
+__device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
+                                         int warp_row, int warp_column, int lane) {
+    const int row = warp_row + lane / 4;
     const int column = warp_column + lane % 4 * 2;
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
-        for (int half = 0; half < 2; ++half)
-            #pragma unroll
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+#pragma unroll
             for (int j = 0; j < kTilesN; ++j)
-                store_pair(output, row + i * kMmaM + half * 8, column + j * kMmaN, accumulator_pair(rC[i][j], half));
+                store_pair(output, row + i * kMmaM + pair * 8, column + j * kMmaN, accumulator_pair(rC[i][j], pair));
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-extern "C" __global__ void __launch_bounds__(kThreads)
-gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
-    // Which tile of D, and which part of K: [first_k, end_k).
-    const unsigned tiles_m = (args.m + kBlockM - 1u) / kBlockM;
-    const unsigned tiles_n = (args.n + kBlockN - 1u) / kBlockN;
-    const TileCoord tile = tile_of_block(blockIdx.x, tiles_m, tiles_n);
-    const int first_k    = 0;
-    const int end_k      = args.k;
-    const int k_tiles     = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
-    const int tile_row    = tile.m * kBlockM;
-    const int tile_column = tile.n * kBlockN;
+    // Which tile of D.
+    const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
+    const TileCoord tile = tile_of_block(blockIdx.x, tiles);
+    const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
+    const int tile_row = static_cast<int>(tile.m) * kBlockM;
+    const int tile_column = static_cast<int>(tile.n) * kBlockN;
 
-    const int lane        = threadIdx.x % 32;
-    const int warp        = threadIdx.x / 32;
-    const int warp_row    = warp / kWarpsN * kWarpM;            // of the warp tile in the block tile
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / kWarpsN * kWarpM;  // of the warp tile in the block tile
     const int warp_column = warp % kWarpsN * kWarpN;
 
-    const unsigned sA = shared_address(shared_memory);          // (kStages, A tile), see shared_layout
-    const unsigned sB = sA + kStages * kStageBytesA;            // (kStages, B tile)
+    const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
+    const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
 
-    unsigned lane_offset_a[kChunksA];                           // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
     ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
     ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
 
-    Accumulator rC[kTilesM][kTilesN][kRegistersC];              // (kTilesM, kTilesN) atoms of the warp tile
-    #pragma unroll
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) atoms of the warp tile
+#pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        #pragma unroll
+#pragma unroll
         for (int j = 0; j < kTilesN; ++j)
-            #pragma unroll
+#pragma unroll
             for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
 
     // Mainloop of copies that pass through registers and shift: a k-tile is loaded before the mma of the one in use and stored
     // after them. Such copies are long, so they stand here once: the loop begins kStages - 1 k-tiles early and only copies
     // until the first one is there. A k-tile beyond the last one reads nothing and arrives as zeros.
-    int read_stage  = kStages - 1;
+    int read_stage = kStages - 1;
     int write_stage = 0;
 
-    unsigned rA[2][kFragmentA];                                 // fragments of this k-block and of the next
+    unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
     unsigned rB[2][kFragmentB];
 
-    #pragma unroll 1
+#pragma unroll 1
     for (int k_tile = 1 - kStages; k_tile < k_tiles; ++k_tile) {
         copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
         copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
         if (k_tile >= 0) {
-            #pragma unroll
+#pragma unroll
             for (int k_block = 0; k_block < kKBlocks - 1; ++k_block) {
                 const int next = (k_block + 1) % 2;
                 load_fragments_a(rA[next], sA + read_stage * kStageBytesA, lane_offset_a, k_block + 1);
@@ -572,15 +568,14 @@ gemm(const GemmArgs args) {
         }
         copy_a.finish(sA + write_stage * kStageBytesA);
         copy_b.finish(sB + write_stage * kStageBytesB);
-        __syncthreads();                                        // next stage visible to all; this one free for refilling
+        __syncthreads();  // next stage visible to all; this one free for refilling
         write_stage = write_stage + 1 == kStages ? 0 : write_stage + 1;
         if (k_tile < -1) continue;
         read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
         load_fragments_a(rA[0], sA + read_stage * kStageBytesA, lane_offset_a, 0);
         load_fragments_b(rB[0], sB + read_stage * kStageBytesB, lane_offset_b, 0);
-        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);       // the last k-block; there is an even number of them
+        if (k_tile >= 0) mma_warp_tile(rC, rA[1], rB[1]);  // the last k-block; there is an even number of them
     }
 
-    const OutputTile output = final_output(args);
-    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);
 }

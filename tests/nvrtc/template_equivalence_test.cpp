@@ -66,6 +66,14 @@ std::vector<std::string> macro_flags(const GemmSpec& spec, const KernelConfig& c
     return flags;
 }
 
+/// The pieces of the template that are not its defaults, as files to be found before those.
+void put_pieces(const TemporaryFolder& folder, const std::string& templates, const RenderInput& input) {
+    for (const auto& [name, piece] : input.pieces)
+        if (!input.generated.contains(piece)) put_text(folder / name, "#include \"" + templates + "/" + piece + "\"\n");
+    const auto aliases = input.generated.find("copies.inl");
+    if (aliases != input.generated.end()) put_text(folder / "copies.inl", aliases->second);
+}
+
 /// Compiles both ways; `kind` is "-ptx" or "-cubin". Returns the two files' contents.
 std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const KernelConfig& config,
                                                  const std::string& kind) {
@@ -79,8 +87,10 @@ std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const Ker
     std::vector<std::string> of_template = common;
     for (std::string& flag : macro_flags(spec, config)) of_template.push_back(std::move(flag));
     const std::string templates = std::string(JITGEMM_SOURCE_DIR) + "/templates";
-    of_template.insert(of_template.end(), {"-I", templates + "/defaults", "-o", folder / "template.out",
-                                           templates + "/" + std::string(family_of(config).template_file)});
+    put_pieces(folder, templates, family_of(config).render_input(signature(spec), config));
+    of_template.insert(of_template.end(),
+                       {"-I", folder.path(), "-I", templates + "/defaults", "-o", folder / "template.out",
+                        templates + "/" + std::string(family_of(config).template_file)});
     compile(of_template);
     return {text_in(folder / "dump.out"), text_in(folder / "template.out")};
 }

@@ -48,14 +48,16 @@ constexpr std::array kMutations{
     Mutation{"A and B never move on along K", "source += kBlockK;", ""},
     Mutation{"K never runs out", "k_left -= kBlockK;", ""},
     Mutation{"fragments of the wrong k-block", "rB[k_block % 2]", "rB[(k_block + 1) % 2]"},
-    Mutation{"K rounded down", "(end_k - first_k + (kBlockK - 1ll)) / kBlockK", "(end_k - first_k) / kBlockK"},
+    Mutation{"K rounded down", "(args.k + (kBlockK - 1ll)) / kBlockK", "args.k / kBlockK"},
+    Mutation{"a split's K rounded down", "(end_k - first_k + (kBlockK - 1ll)) / kBlockK",
+             "(end_k - first_k) / kBlockK"},
     // ---- predicates
     Mutation{"no row predicate on copies", "rows_whole > pass * kRowsPerPass, cut", "true, cut"},
     Mutation{"no row predicate on cut copies", "rows_left > pass * kRowsPerPass ? k_left * 2 : 0", "k_left * 2"},
     Mutation{"cut copies read whole vectors", "rows_left > pass * kRowsPerPass ? k_left * 2 : 0",
              "rows_left > pass * kRowsPerPass ? kVectorBytes : 0"},
-    Mutation{"the row predicate off by one", "rows_left  = rows - first_row - row;",
-             "rows_left  = rows - first_row - row + 1;"},
+    Mutation{"the row predicate off by one", "rows_left = rows - first_row - row;",
+             "rows_left = rows - first_row - row + 1;"},
     Mutation{"no edge predicate on D", "if (row >= output.m || column >= output.n) return;", ""},
     Mutation{"no row predicate on D", "if (row >= output.m) return;", ""},
     Mutation{"D's row predicate off by one", "row >= output.m", "row > output.m"},
@@ -65,7 +67,7 @@ constexpr std::array kMutations{
     Mutation{"the end of K not zeroed", "keep_first(value, k_left)", "value"},
     Mutation{"vectors cut by the end of K not mended", "juts || (k_left > 0 && k_left < 8)", "juts"},
     Mutation{"vectors at the end of a matrix not mended", "if (juts) mend(stage);", ""},
-    Mutation{"vectors mended below the matrix", "rows_left <= pass * kRowsPerPass || ", ""},
+    Mutation{"vectors mended below the matrix", "if (rows_left <= pass * kRowsPerPass) break;", ""},
     Mutation{"whole chunks at the end of a matrix", "(end) - 32", "(end)"},
     Mutation{"the end of a matrix overrun by elements", "elements - 1)", "7)"},
     // ---- shared memory
@@ -81,17 +83,18 @@ constexpr std::array kMutations{
     Mutation{"trans dropped", ".trans.", "."},
     Mutation{"trans added", "m8n8.x4.shared", "m8n8.x4.trans.shared"},
     Mutation{"no pitch in the epilogue", "kPitchC = kWarpN + 8", "kPitchC = kWarpN"},
-    Mutation{"the epilogue's second half overlaps the first", "half * 8) * kPitchC", "half * 4) * kPitchC"},
+    Mutation{"the epilogue's second half overlaps the first", "pair * 8) * kPitchC", "pair * 4) * kPitchC"},
     // ---- tiles, splits, packing
-    Mutation{"strips of tiles not cut at the end", "min(static_cast<unsigned>(kGroup), tiles_m - strip * kGroup)",
+    Mutation{"groups of tiles not cut at the end", "min(static_cast<unsigned>(kGroup), tiles.m - group * kGroup)",
              "kGroup"},
-    Mutation{"the zigzag turns nowhere", "tiles_n - 1 - column", "tiles_n - column"},
+    Mutation{"the zigzag turns nowhere", "tiles.n - 1 - column", "tiles.n - column"},
     Mutation{"the last split not added", "split < kSplitK;", "split < kSplitK - 1;"},
     Mutation{"splits overlap", "(split + 1) * k_share", "(split + 2) * k_share"},
     Mutation{"packing leaves out cut vectors", "(columns + 7u) / 8", "columns / 8u"},
     Mutation{"packed vectors too close", "static_cast<long long>(v) * 8", "static_cast<long long>(v) * 7"},
     Mutation{"packed rows not zeroed at the end", "keep_first(value, columns - column)", "value"},
     Mutation{"alpha twice", "output.alpha * sum", "output.alpha * output.alpha * sum"},
+    Mutation{"alpha twice where rows are staged", "pack_d(alpha * sum.x", "pack_d(alpha * alpha * sum.x"},
     Mutation{"C without beta", "fmaf(output.beta,", "fmaf(1.0f,"},
     // ---- a second store, of something else first: a race's loser, seen only where every access is
     Mutation{"D stored twice by one thread", "if (row >= output.m || column >= output.n) return;",
@@ -103,28 +106,30 @@ constexpr std::array kMutations{
 
 // 0x5555 is no integer that inputs are filled with, and no likely normal number.
 constexpr std::string_view kTileCall =
-    "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);";
+    "epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);";
 constexpr std::array kMemoryMutations{
-    Mutation{"A changed before it is read", "const int lane        = threadIdx.x % 32;",
-             "const_cast<Bits*>(args.a)[0] = 0x5555;\n    const int lane        = threadIdx.x % 32;", 0, kMemoryDumps},
+    Mutation{"A changed before it is read", "const int warp = threadIdx.x / 32;",
+             "const_cast<Bits*>(args.a)[0] = 0x5555;\n    const int warp = threadIdx.x / 32;", 0, kMemoryDumps},
     Mutation{"A changed when all is done", kTileCall,
-             "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
+             "epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
              "    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) const_cast<Bits*>(args.a)[0] = 0x5555;",
              0, kMemoryDumps},
     Mutation{"B changed when all is done", kTileCall,
-             "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
+             "epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
              "    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) const_cast<Bits*>(args.b)[0] = 0x5555;",
              0, kMemoryDumps},
-    Mutation{"C changed", "output.c     = args.c;",
-             "output.c     = args.c;\n    *reinterpret_cast<unsigned short*>(const_cast<ElementC*>(args.c)) = 0x5555;"},
+    Mutation{"C changed", "if (row >= output.m || column >= output.n) return;",
+             "if (row >= output.m || column >= output.n) return;\n"
+             "    *reinterpret_cast<unsigned short*>(const_cast<ElementC*>(output.c)) = 0x5555;",
+             0, 1, "tt, C and beta, f32"},
     Mutation{"splits without work leave their partials unwritten",
-             "const OutputTile output = partial_sums(args, split);",
-             "if (k_tiles == 0) return;\n     const OutputTile output = partial_sums(args, split);", 0, 1,
+             "const OutputTile output = partial_tile(args, split);",
+             "if (k_tiles == 0) return;\n     const OutputTile output = partial_tile(args, split);", 0, 1,
              "tn, more splits than k-tiles"},
-    Mutation{"the last split's partials unwritten", "const OutputTile output = partial_sums(args, split);",
-             "if (split == kSplitK - 1) return;\n    const OutputTile output = partial_sums(args, split);", 0, 1},
+    Mutation{"the last split's partials unwritten", "const OutputTile output = partial_tile(args, split);",
+             "if (split == kSplitK - 1) return;\n    const OutputTile output = partial_tile(args, split);", 0, 1},
     Mutation{"sums begin with what the launch before left in the workspace", "rC[i][j][r] = 0;",
-             "rC[i][j][r] = slabs(args)[threadIdx.x];", 0, 1, "tn, split-K"},
+             "rC[i][j][r] = partials(args)[threadIdx.x];", 0, 1, "tn, split-K"},
     Mutation{"packs only where the launch before has not", "pack(args.a,", "if (packed_a(args)[0] == 0) pack(args.a,",
              0, 1},
     Mutation{"the last row of D unwritten", "if (row >= output.m || column >= output.n) return;",
@@ -136,8 +141,8 @@ constexpr std::array kMemoryMutations{
     Mutation{"the last vector of D unwritten", "if (column + kVectorD > output.n) {",
              "if (column + kVectorD > output.n) return;\n    if (false) {", 0, kMemoryDumps},
     Mutation{"a tile of D stored by two blocks", kTileCall,
-             "epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
-             "    epilogue(rC, output, (tile_row == 0 ? kBlockM : 0) + warp_row, tile_column + warp_column, "
+             "epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);\n"
+             "    epilogue(rC, args, (tile_row == 0 ? kBlockM : 0) + warp_row, tile_column + warp_column, "
              "shared_memory, warp, lane);",
              0, kMemoryDumps},
 };
@@ -210,8 +215,12 @@ ParsedDump parsed_dump(const Dump& dump, const Arch& arch) {
 std::string equivalence(const Dump& dump, const Mutation& mutation) {
     if (!dump.async && is_of_copy_groups(mutation.name))
         return "the kernel has no cp.async: groups are empty and waits have nothing to wait for";
-    if (mutation.name == "no cut vectors of D" && resolved(dump.spec).align_d == bytes(dump.spec.d))
-        return "D is aligned to one element: its vectors have one element, and none is cut";
+    if (mutation.name == "no cut vectors of D" && dump.name == "tn, split-K")
+        return "rows of partial sums are padded to whole vectors: none is cut";
+    if (mutation.name == "a split's K rounded down" && dump.name == "tn, more splits than k-tiles")
+        return "K is whole k-tiles";
+    if (mutation.name == "alpha twice" && dump.name.starts_with("nn, f16 sums, C"))
+        return "the first text is of beta = 0, and beta isn't";
     if (mutation.name == "no K predicate on realigned loads")
         return "only chunks within the matrix are read whole, and mend() stops at its last row: what lies beyond K is "
                "zero all the same";

@@ -39,7 +39,8 @@ std::string host_program(const MmaMultistageConfig& config) {
         "#include <algorithm>\n#include <cstdio>\n#define __device__\n#define __forceinline__ inline\nusing std::min;\n"
         "constexpr int kGroup = {};\n#define GEMM_RASTERIZATION {}\n#include \"{}/templates/rasterization.cuh\"\n"
         "void print(unsigned m, unsigned n) {{ for (unsigned b = 0; b < m * n; ++b) {{\n"
-        "    const TileCoord t = tile_of_block(b, m, n); std::printf(\"%d %d\\n\", t.m, t.n); }} }}\nint main() {{\n",
+        "    const TileCoord t = tile_of_block(b, {{m, n}}); std::printf(\"%u %u\\n\", t.m, t.n); }} }}\nint main() "
+        "{{\n",
         config.group, static_cast<int>(config.rasterization), JITGEMM_SOURCE_DIR);
     for (const TileIndex& tiles : kTiles) program += fmt::format("    print({}, {});\n", tiles.m, tiles.n);
     return program + "}\n";

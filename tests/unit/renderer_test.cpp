@@ -74,6 +74,38 @@ TEST_CASE("an include at the top of a file comes before that file's ruler") {
     REQUIRE(text == ruler_of("inner") + "int inner;\n\n" + ruler_of("outer") + "int outer;\n");
 }
 
+TEST_CASE("after a nested include the ruler of what goes on comes again") {
+    const std::string text = render_files({{"root.cu", "// ---- kernel\n#include \"outer.cuh\"\nint k;\n"},
+                                           {"outer.cuh", "int first;\n#include \"inner.cuh\"\n#include \"more.inl\"\n"},
+                                           {"inner.cuh", "int inner;\n"},
+                                           {"more.inl", "int second;\n"}});
+    REQUIRE(text == ruler_of("kernel") + "\n" + ruler_of("outer") + "int first;\n\n" + ruler_of("inner") +
+                        "int inner;\n\n" + ruler_of("outer") + "int second;\n\n" + ruler_of("kernel") + "int k;\n");
+}
+
+TEST_CASE("an include name stands for the piece that is given") {
+    const TemplateSet templates({{"root.cu", "#include \"copy_a.cuh\"\n#include \"copy_b.cuh\"\n#include \"c.cuh\"\n"},
+                                 {"wide.cuh", "int wide;\n"},
+                                 {"c.cuh", "int c;\n"}});
+    const std::string text =
+        render(templates, "root.cu",
+               {.macros = {},
+                .generated = {{"params.cuh", "int params;\n"}},
+                .pieces = {{"copy_a.cuh", "wide.cuh"}, {"copy_b.cuh", "wide.cuh"}, {"c.cuh", "params.cuh"}}});
+    REQUIRE(text == ruler_of("wide") + "int wide;\n\n" + ruler_of("params") + "int params;\n");
+}
+
+TEST_CASE("a macro that is left out has its default, which may follow from others") {
+    const Files files{{"root.cu", "#if GEMM_TWICE == 8 && GEMM_OWN == 1\nyes\n#endif\n"},
+                      {"defaults/params.cuh",
+                       "#ifndef GEMM_OWN\n#define GEMM_OWN 1  // one\n#endif\n"
+                       "#ifndef GEMM_STAGES\n#define GEMM_STAGES 2\n#endif\n"
+                       "#define GEMM_TWICE (2 * GEMM_STAGES)\n"}};
+    REQUIRE(render_files(files) == "yes\n");
+    REQUIRE_THAT(error_of({{"root.cu", "a\n"}, {"defaults/params.cuh", "\n#define GEMM_X GEMM_Y\n"}}),
+                 StartsWith("defaults/params.cuh:2: unknown macro 'GEMM_Y'"));
+}
+
 TEST_CASE("a file of which nothing is left has no ruler") {
     REQUIRE(render_files({{"root.cu", "#include \"a.cuh\"\nint x;\n"}, {"a.cuh", "#if GEMM_ZERO\nint a;\n#endif\n"}}) ==
             "int x;\n");

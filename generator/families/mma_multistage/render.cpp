@@ -19,48 +19,30 @@ namespace {
 /// Whether warps rearrange rows of their own tiles through shared memory; a cluster does so with whole block tiles.
 bool stages_rows(const MmaMultistageConfig& c) { return c.store == EpilogueStore::shared && !c.splits_in_cluster(); }
 
-Macros tile_macros(const MmaMultistageConfig& c) {
-    return {{"GEMM_WMMA", 0},
-            {"GEMM_BLOCK_M", c.block.m},
-            {"GEMM_BLOCK_N", c.block.n},
-            {"GEMM_BLOCK_K", c.block.k},
-            {"GEMM_WARP_M", c.warp.m},
-            {"GEMM_WARP_N", c.warp.n},
-            {"GEMM_MMA_K", c.mma.k},
-            {"GEMM_STAGES", c.stages},
-            {"GEMM_LDMATRIX_A", c.ldmatrix_a},
-            {"GEMM_LDMATRIX_B", c.ldmatrix_b},
-            {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
-            {"GEMM_DOUBLE_BUFFER", c.double_buffer},
-            {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
-            {"GEMM_GROUP", c.group},
-            {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
-            {"GEMM_SPLIT_K", c.split_k},
-            {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
-            {"GEMM_WAVE", 0},
-            {"GEMM_PARTIAL_SUMS", c.splits_in_workspace()},
-            {"GEMM_PACK_A", packs_a(c.pack)},
-            {"GEMM_PACK_B", packs_b(c.pack)},
-            {"GEMM_WORKSPACE", c.splits_in_workspace() || c.pack != Pack::none}};
-}
-
-void add_output_macros(Macros& macros, const GemmSignature& s, const MmaMultistageConfig& c,
-                       const TensorCoreGeometry& g) {
-    const bool split = c.splits_in_workspace();
-    const bool read_c = s.c.has_value() && !split;
-    const bool store_float = s.d == DataType::f32 || split;
+Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    Macros macros{{"GEMM_BLOCK_M", c.block.m},
+                  {"GEMM_BLOCK_N", c.block.n},
+                  {"GEMM_BLOCK_K", c.block.k},
+                  {"GEMM_WARP_M", c.warp.m},
+                  {"GEMM_WARP_N", c.warp.n},
+                  {"GEMM_MMA_K", c.mma.k},
+                  {"GEMM_STAGES", c.stages},
+                  {"GEMM_LDMATRIX_A", c.ldmatrix_a},
+                  {"GEMM_LDMATRIX_B", c.ldmatrix_b},
+                  {"GEMM_SWIZZLE", c.shared_layout == SharedLayout::swizzle},
+                  {"GEMM_DOUBLE_BUFFER", c.double_buffer},
+                  {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
+                  {"GEMM_GROUP", c.group},
+                  {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
+                  {"GEMM_SPLIT_K", c.split_k},
+                  {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
+                  {"GEMM_PACK_A", packs_a(c.pack)},
+                  {"GEMM_PACK_B", packs_b(c.pack)},
+                  {"GEMM_ALIGN_A", packs_a(c.pack) ? 16 : s.align_a},
+                  {"GEMM_ALIGN_B", packs_b(c.pack) ? 16 : s.align_b},
+                  {"GEMM_VECTOR_D", g.vector_d}};
     macros.merge(type_macros(s));
-    macros["GEMM_ALIGN_A"] = packs_a(c.pack) ? 16 : s.align_a;
-    macros["GEMM_ALIGN_B"] = packs_b(c.pack) ? 16 : s.align_b;
-    macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"] != 0 || c.pack != Pack::none;
-    macros["GEMM_VECTOR_D"] = g.vector_d;
-    macros["GEMM_READ_C"] = read_c;
-    macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
-    macros["GEMM_STORE_FLOAT"] = store_float;
-    macros["GEMM_STORE_F32"] = store_float;
-    macros["GEMM_STAGED_F32"] = read_c || store_float;
-    macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = !read_c || s.d == DataType::f32;
-    macros["GEMM_PAIR_STORES"] = g.vector_d >= 2;
+    return macros;
 }
 
 std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
@@ -70,9 +52,10 @@ std::string params_text(const GemmSignature& s, const MmaMultistageConfig& c, co
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one instruction computes");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
-    text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way");
+    text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight");
     text += constant_line("kLdmatrixA", c.ldmatrix_a, "8x8 matrices one ldmatrix of A loads");
     text += constant_line("kLdmatrixB", c.ldmatrix_b, "and of B");
+    text += row_padding_line(g);
     text += group_line(c.rasterization, c.group);
     if (c.split_k > 1)
         text += constant_line(
@@ -113,13 +96,10 @@ std::string mma_atom_text(const GemmSignature& s, const MmaMultistageConfig& c, 
 RenderInput MmaMultistage::render_input(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
     RenderInput input;
-    input.macros = tile_macros(c);
-    add_copy_macros(input.macros, g.a, g.b);
-    input.macros["GEMM_COMMIT_GROUPS"] = input.macros["GEMM_COPY_ASYNC"];
-    add_output_macros(input.macros, signature, c, g);
+    input.macros = macros(signature, c, g);
     input.generated["params.cuh"] = params_text(signature, c, g);
     input.generated["mma_atom.cuh"] = mma_atom_text(signature, c, g);
-    input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {});
+    add_copies(input, g, {});
     return input;
 }
 

@@ -6,14 +6,14 @@ namespace jitgemm {
 namespace {
 
 std::string commented(const std::string& code, std::string_view comment) {
-    return comment.empty() ? code + '\n' : fmt::format("{:<40}// {}\n", code, comment);
+    return comment.empty() ? code + '\n' : fmt::format("{}  // {}\n", code, comment);
 }
 
 std::string_view rasterization_comment(Rasterization rasterization) {
     switch (rasterization) {
-        case Rasterization::grouped_n: return "tiles of N in a strip that blocks walk m by m";
-        case Rasterization::zigzag: return "tiles of M in a strip that blocks walk n by n, forth and back";
-        default: return "tiles of M in a strip that blocks walk n by n";
+        case Rasterization::grouped_n: return "tiles of N in a group that blocks walk m by m";
+        case Rasterization::zigzag: return "tiles of M in a group that blocks walk n by n, forth and back";
+        default: return "tiles of M in a group that blocks walk n by n";
     }
 }
 
@@ -27,11 +27,11 @@ int type_code(std::optional<DataType> type) {
 std::string_view element_type(DataType type) { return type == DataType::f32 ? "float" : "Bits"; }
 
 std::string constant_line(std::string_view name, int value, std::string_view comment) {
-    return commented(fmt::format("constexpr int {:<10} = {};", name, value), comment);
+    return commented(fmt::format("constexpr int {} = {};", name, value), comment);
 }
 
 std::string alias_line(std::string_view name, std::string_view type, std::string_view comment) {
-    return commented(fmt::format("using {:<11} = {};", name, type), comment);
+    return commented(fmt::format("using {} = {};", name, type), comment);
 }
 
 std::string tile_lines(const TileShape& block, const TileShape& warp) {
@@ -50,7 +50,6 @@ std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signatu
     return {{"GEMM_TYPE_AB", type_code(signature.a)},
             {"GEMM_TYPE_C", type_code(signature.c)},
             {"GEMM_TYPE_D", type_code(signature.d)},
-            {"GEMM_HAS_C", signature.c.has_value()},
             {"GEMM_ACCUMULATOR_F16", signature.accumulator == DataType::f16}};
 }
 

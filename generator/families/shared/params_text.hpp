@@ -20,19 +20,19 @@ namespace jitgemm {
 /// What device code calls an element in memory: "float", or "Bits" of a 16-bit type.
 [[nodiscard]] std::string_view element_type(DataType type);
 
-/// "constexpr int kStages    = 4;          // comment\n"; without a comment just the first half.
+/// "constexpr int kStages = 4;  // comment\n"; without a comment just the first half.
 [[nodiscard]] std::string constant_line(std::string_view name, int value, std::string_view comment);
 
-/// "using ElementD    = Bits;               // comment\n"
+/// "using ElementD = Bits;  // comment\n"
 [[nodiscard]] std::string alias_line(std::string_view name, std::string_view type, std::string_view comment);
 
 /// kBlockM to kWarpN.
 [[nodiscard]] std::string tile_lines(const TileShape& block, const TileShape& warp);
 
-/// kGroup, where there are strips.
+/// kGroup, where tiles are grouped.
 [[nodiscard]] std::string group_line(Rasterization rasterization, int group);
 
-/// GEMM_TYPE_AB, _C and _D, GEMM_HAS_C and GEMM_ACCUMULATOR_F16.
+/// GEMM_TYPE_AB, _C and _D and GEMM_ACCUMULATOR_F16.
 [[nodiscard]] std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signature);
 
 }  // namespace jitgemm

@@ -54,14 +54,7 @@ int quotient_rounded_up(std::int64_t value, int divisor) { return static_cast<in
 RenderInput simt_render_input(const GemmSignature& s, const SimtTiling& tiling) {
     const SimtGeometry g = simt_geometry(s, tiling);
     RenderInput input;
-    input.macros = {{"GEMM_MMA_K", 0},
-                    {"GEMM_ALIGN_A", 0},
-                    {"GEMM_A_K_MAJOR", g.a_k_major},
-                    {"GEMM_B_K_MAJOR", g.b_k_major},
-                    {"GEMM_STORE_BITS", s.d != DataType::f32},
-                    {"GEMM_STORE_FLOAT", s.d == DataType::f32},
-                    {"GEMM_WORKSPACE", 0},
-                    {"GEMM_ALONG_N", tiling.along_n}};
+    input.macros = {{"GEMM_A_K_MAJOR", g.a_k_major}, {"GEMM_B_K_MAJOR", g.b_k_major}, {"GEMM_ALONG_N", tiling.along_n}};
     input.macros.merge(type_macros(s));
     const std::vector<Constant> list = constants(tiling, g);
     for (const Constant& constant : list) input.macros.emplace(constant.macro, constant.value);

@@ -1,96 +1,129 @@
 #include "generator/families/shared/tensor_core_render.hpp"
 
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/wrapper_text.hpp"
+
 #include <fmt/format.h>
 
 namespace jitgemm {
 namespace {
 
 bool is_shifted(const OperandGeometry& operand) { return !operand.async && operand.shifted; }
-bool is_through_registers(const OperandGeometry& operand) { return !operand.async && !operand.shifted; }
 
-std::string prefetch_suffix(int bytes) { return bytes == 0 ? std::string() : fmt::format(".L2::{}B", bytes); }
+std::string_view order_name(const OperandGeometry& operand) { return operand.k_major ? "KMajor" : "MNMajor"; }
 
-/// One width's branch of cp_async(). `size` is what the instruction is told: a number, or the operand with it.
-std::string copy_branch(std::string_view condition, std::string_view name, std::string_view size,
-                        std::string_view last_operand) {
-    return fmt::format(
-        "    if constexpr (kVectorBytes {})\n"
-        "        asm volatile(\n"
-        "            \"{{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;\"\n"
-        "            \" @!skip {} [%0], [%1], {}, ignore; }}\" ::\"r\"(destination),\n"
-        "            \"l\"(source), \"r\"(static_cast<int>(in_range)), \"r\"(static_cast<int>(skip)){}\n"
-        "            : \"memory\");\n",
-        condition, name, size, last_operand);
+/// "copy_async_k_major.cuh"
+std::string copy_template(const OperandGeometry& operand) {
+    return fmt::format("copy_{}_{}.cuh",
+                       operand.async     ? "async"
+                       : operand.shifted ? "realign"
+                                         : "registers",
+                       operand.k_major ? "k_major" : "mn_major");
 }
 
-std::string wide_name(const CpAsyncCaching& caching) {
-    return fmt::format("cp.async.{}.shared.global{}", caching.through_l1 ? "ca" : "cg",
-                       prefetch_suffix(caching.l2_prefetch));
+/// "using CopyA = AsyncCopyKMajor<kBlockM, kPitchA, kAlignA>;"
+std::string copy_alias(const OperandGeometry& operand, char name, char extent) {
+    return fmt::format("using Copy{0} = {1}Copy{2}<kBlock{3}, kPitch{0}{4}>;\n", name,
+                       operand.async     ? "Async"
+                       : operand.shifted ? "Realign"
+                                         : "Register",
+                       order_name(operand), extent, operand.async ? fmt::format(", kAlign{}", name) : "");
 }
 
-std::string narrow_name(const CpAsyncCaching& caching) {
-    return fmt::format("cp.async.ca.shared.global{}", prefetch_suffix(caching.l2_prefetch));
+bool has_pass_residue(const OperandGeometry& operand, int threads) {
+    return operand.tile_rows % (threads / operand.vectors_per_row) != 0;
 }
 
-std::string whole_copies(bool wide, bool narrow, const CpAsyncCaching& caching) {
-    std::string text =
-        "template <int kVectorBytes>\n"
-        "__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool skip) "
-        "{\n";
-    if (wide) text += copy_branch("== 16", wide_name(caching), "16", "");
-    if (narrow) text += copy_branch("< 16", narrow_name(caching), "%4", ", \"n\"(kVectorBytes)");
-    return text + "}\n";
+// ---- cp.async --------------------------------------------------------------------------------------------------------
+
+std::string instruction(bool through_l1, int l2_prefetch) {
+    const std::string prefetch = l2_prefetch == 0 ? std::string() : fmt::format(".L2::{}B", l2_prefetch);
+    return fmt::format("cp.async.{}.shared.global{}", through_l1 ? "ca" : "cg", prefetch);
 }
 
-std::string cut_copies(bool wide, bool narrow, const CpAsyncCaching& caching) {
-    std::string text =
-        "// The same for a vector cut by the edge of the matrix: only the first `bytes` are read, the rest is zero.\n"
-        "template <int kVectorBytes>\n"
-        "__device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {\n";
-    if (wide)
-        text += fmt::format(
-            "    if constexpr (kVectorBytes == 16)\n"
-            "        asm volatile(\"{} [%0], [%1], 16, %2;\" ::\"r\"(destination), \"l\"(source), \"r\"(bytes) : "
-            "\"memory\");\n",
-            wide_name(caching));
-    if (narrow)
-        text += fmt::format(
-            "    if constexpr (kVectorBytes < 16)\n"
-            "        asm volatile(\"{} [%0], [%1], %3, %2;\" ::\"r\"(destination), \"l\"(source), \"r\"(bytes),\n"
-            "                     \"n\"(kVectorBytes)\n"
-            "                     : \"memory\");\n",
-            narrow_name(caching));
-    return text + "}\n";
+std::string indented(std::string text, bool deeper) {
+    if (!deeper) return text;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) text.insert(at, "    ");
+    return text;
+}
+
+std::string whole_copy(const std::string& name, bool deeper) {
+    return indented(
+        fmt::format("    asm volatile(\n"
+                    "        \"{{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;\"\n"
+                    "        \" @!skip {} [%0], [%1], %4, ignore; }}\" ::\"r\"(destination),\n"
+                    "        \"l\"(source), \"r\"(static_cast<int>(in_range)), "
+                    "\"r\"(static_cast<int>(skip)), \"n\"(kVectorBytes)\n"
+                    "        : \"memory\");\n",
+                    name),
+        deeper);
+}
+
+std::string cut_copy(const std::string& name, bool deeper) {
+    const std::string start(deeper ? 8 : 4, ' ');
+    const std::size_t indent = start.size() + std::string_view("asm volatile(").size();
+    return packed_items(fmt::format("{}asm volatile(\"{} [%0], [%1], %3, %2;\" ::", start, name),
+                        {"\"r\"(destination)", "\"l\"(source)", "\"r\"(bytes)", "\"n\"(kVectorBytes)"}, indent, 0) +
+           fmt::format("\n{:{}}: \"memory\");\n", "", indent);
+}
+
+/// The instruction of each width that is used.
+template <typename Copy>
+std::string by_width(bool wide, bool narrow, const CpAsyncCaching& caching, const Copy& copy) {
+    const std::string of_16 = copy(instruction(caching.through_l1, caching.l2_prefetch), narrow);
+    const std::string of_less = copy(instruction(true, caching.l2_prefetch), wide);
+    if (wide && narrow) return "    if constexpr (kVectorBytes == 16)\n" + of_16 + "    else\n" + of_less;
+    return wide ? of_16 : of_less;
+}
+
+std::string cp_async_text(bool wide, bool narrow, const CpAsyncCaching& caching) {
+    return "// cp.async: kVectorBytes from global to shared memory past the registers. Out of range, nothing is read "
+           "and zeros "
+           "are\n"
+           "// written: that is the instruction's operand ignore-src. Skipped, the instruction isn't executed and the "
+           "destination\n"
+           "// stays as it is. Both are predicates, not branches.\n"
+           "template <int kVectorBytes>\n"
+           "__device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool "
+           "skip) "
+           "{\n" +
+           by_width(wide, narrow, caching, whole_copy) +
+           "}\n\n"
+           "// The same for a vector cut by the edge of the matrix: only the first `bytes` are read, the rest is "
+           "zero.\n"
+           "template <int kVectorBytes>\n"
+           "__device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {\n" +
+           by_width(wide, narrow, caching, cut_copy) +
+           "}\n\n"
+           "__device__ __forceinline__ void cp_async_commit() { asm volatile(\"cp.async.commit_group;\" ::: "
+           "\"memory\"); "
+           "}\n\n"
+           "template <int kPending>\n"
+           "__device__ __forceinline__ void cp_async_wait() {\n"
+           "    asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n"
+           "}\n";
 }
 
 }  // namespace
 
-void add_copy_macros(Macros& macros, const OperandGeometry& a, const OperandGeometry& b) {
-    const auto any = [&](auto holds) { return holds(a) || holds(b) ? 1 : 0; };
-    macros["GEMM_A_K_MAJOR"] = a.k_major;
-    macros["GEMM_B_K_MAJOR"] = b.k_major;
-    macros["GEMM_A_ASYNC"] = a.async;
-    macros["GEMM_B_ASYNC"] = b.async;
-    macros["GEMM_A_REGISTERS"] = is_through_registers(a);
-    macros["GEMM_B_REGISTERS"] = is_through_registers(b);
-    macros["GEMM_COPY_ASYNC"] = any([](const OperandGeometry& o) { return o.async; });
-    macros["GEMM_COPY_REGISTERS"] = any(is_through_registers);
-    macros["GEMM_COPY_REALIGN"] = any(is_shifted);
-    macros["GEMM_COPY_16"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; });
-    macros["GEMM_COPY_NARROW"] = any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; });
-    macros["GEMM_ASYNC_K_MAJOR"] = any([](const OperandGeometry& o) { return o.async && o.k_major; });
-    macros["GEMM_ASYNC_MN_MAJOR"] = any([](const OperandGeometry& o) { return o.async && !o.k_major; });
-    macros["GEMM_REGISTERS_K_MAJOR"] = any([](const auto& o) { return is_through_registers(o) && o.k_major; });
-    macros["GEMM_REGISTERS_MN_MAJOR"] = any([](const auto& o) { return is_through_registers(o) && !o.k_major; });
-    macros["GEMM_REALIGN_K_MAJOR"] = any([](const OperandGeometry& o) { return is_shifted(o) && o.k_major; });
-    macros["GEMM_REALIGN_MN_MAJOR"] = any([](const OperandGeometry& o) { return is_shifted(o) && !o.k_major; });
+std::string row_padding_line(const TensorCoreGeometry& g) {
+    return constant_line("kRowPadding", g.a.pitch_bytes - g.a.row_bytes, "bytes behind each row of shared memory");
 }
 
-std::string cp_async_wrappers(const OperandGeometry& a, const OperandGeometry& b, const CpAsyncCaching& caching) {
-    const auto any = [&](auto holds) { return holds(a) || holds(b); };
-    const bool wide = any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; });
-    const bool narrow = any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; });
-    return whole_copies(wide, narrow, caching) + "\n" + cut_copies(wide, narrow, caching);
+void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCaching& caching) {
+    const auto any = [&](auto holds) { return holds(g.a) || holds(g.b); };
+    input.macros["GEMM_A_K_MAJOR"] = g.a.k_major;
+    input.macros["GEMM_B_K_MAJOR"] = g.b.k_major;
+    input.macros["GEMM_ROW_PADDING"] = g.a.pitch_bytes - g.a.row_bytes;
+    input.macros["GEMM_COPY_ASYNC"] = any([](const OperandGeometry& o) { return o.async; });
+    input.macros["GEMM_COPY_REALIGN"] = any(is_shifted);
+    input.macros["GEMM_PASS_RESIDUE"] = any([&](const auto& o) { return has_pass_residue(o, g.threads); });
+    input.pieces["copy_a.cuh"] = copy_template(g.a);
+    input.pieces["copy_b.cuh"] = copy_template(g.b);
+    input.generated["copies.inl"] = copy_alias(g.a, 'A', 'M') + copy_alias(g.b, 'B', 'N');
+    input.generated["cp_async.cuh"] =
+        cp_async_text(any([](const OperandGeometry& o) { return o.async && o.vector_bytes == 16; }),
+                      any([](const OperandGeometry& o) { return o.async && o.vector_bytes < 16; }), caching);
 }
 
 }  // namespace jitgemm

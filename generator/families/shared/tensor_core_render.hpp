@@ -1,11 +1,11 @@
 #pragma once
 
+#include "generator/base/renderer.hpp"
 #include "generator/families/shared/tensor_core_geometry.hpp"
 
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace jitgemm {
 
@@ -13,8 +13,8 @@ namespace jitgemm {
 
 using Macros = std::map<std::string, int, std::less<>>;
 
-/// Layouts of A and B, and which copies of templates/global_to_shared.cuh they need.
-void add_copy_macros(Macros& macros, const OperandGeometry& a, const OperandGeometry& b);
+/// The line of params.cuh that gives the bytes behind each row of a tile in shared memory.
+[[nodiscard]] std::string row_padding_line(const TensorCoreGeometry& g);
 
 /// How copies to shared memory are cached on their way.
 struct CpAsyncCaching {
@@ -22,8 +22,8 @@ struct CpAsyncCaching {
     int l2_prefetch = 128;    ///< bytes that L2 is asked to fetch along; 0: none
 };
 
-/// cp_async() and cp_async_cut() in the widths that the operands need: what templates/copy_async.cuh includes.
-[[nodiscard]] std::string cp_async_wrappers(const OperandGeometry& a, const OperandGeometry& b,
-                                            const CpAsyncCaching& caching);
+/// All that templates/global_to_shared.cuh needs: layouts of A and B as macros, the pieces copy_a.cuh and copy_b.cuh, the
+/// aliases of copies.inl, and cp_async.cuh in the widths that are used.
+void add_copies(RenderInput& input, const TensorCoreGeometry& g, const CpAsyncCaching& caching);
 
 }  // namespace jitgemm

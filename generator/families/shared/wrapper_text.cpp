@@ -5,6 +5,8 @@
 namespace jitgemm {
 namespace {
 
+constexpr std::size_t kColumns = 120;
+
 /// "{%2, %3}"
 std::string operand_list(int first, int count) {
     std::string text = "{";
@@ -12,11 +14,39 @@ std::string operand_list(int first, int count) {
     return text + "}";
 }
 
-/// "\"+f\"(c[0]), \"+f\"(c[1])"
-std::string constraint_list(std::string_view constraint, std::string_view array, int count) {
-    std::string text;
-    for (int i = 0; i < count; ++i) text += fmt::format("{}\"{}\"({}[{}])", i == 0 ? "" : ", ", constraint, array, i);
-    return text;
+using Items = std::vector<std::string>;
+
+/// "\"+f\"(c[0])", "\"+f\"(c[1])"
+Items registers(std::string_view constraint, std::string_view array, int count) {
+    Items items;
+    for (int i = 0; i < count; ++i) items.push_back(fmt::format("\"{}\"({}[{}])", constraint, array, i));
+    return items;
+}
+
+Items operator+(Items items, const Items& more) {
+    items.insert(items.end(), more.begin(), more.end());
+    return items;
+}
+
+constexpr std::string_view kStart = "    asm volatile(";
+constexpr std::size_t kIndent = 8;
+
+/// An asm statement laid out as clang-format does. The instruction is one string, or two where one would be long: a string that
+/// doesn't fit beside "asm volatile(" has a line of its own.
+std::string statement(const Items& strings, const Items& outputs, const Items& inputs, bool touches_memory) {
+    const std::string clobber = touches_memory ? " : \"memory\"" : "";
+    const std::string line = fmt::format("{}{} : {} : {}{});", kStart, fmt::join(strings, " "),
+                                         fmt::join(outputs, ", "), fmt::join(inputs, ", "), clobber);
+    if (line.size() <= kColumns) return line + '\n';
+    const bool beside = strings.size() == 1 && kStart.size() + strings.front().size() <= kColumns;
+    const std::size_t indent = beside ? kStart.size() : kIndent;
+    const std::string spaces(indent, ' ');
+    std::string text(kStart);
+    if (!beside) text += '\n' + spaces;
+    text += fmt::format("{}\n", fmt::join(strings, "\n" + spaces));
+    text += packed_items(spaces + ": ", outputs, indent + 2, 0) + '\n';
+    text += packed_items(spaces + ": ", inputs, indent + 2, touches_memory ? 0 : 2);
+    return text + (touches_memory ? "\n" + spaces + ": \"memory\");\n" : ");\n");
 }
 
 // ---- wmma -----------------------------------------------------------------------------------------------------------
@@ -38,19 +68,21 @@ std::string register_counts(const WmmaAtom& atom) {
 
 std::string fragment_load(const WmmaAtom& atom, Operand operand, bool k_major) {
     const bool is_a = operand == Operand::a;
-    const int registers = atom.registers(operand);
+    const int count = atom.registers(operand);
+    const std::string instruction =
+        fmt::format("\"wmma.load.{}.sync.aligned.{}.{}.shared.{} {}, [%{} + %{}], %{};\"", is_a ? 'a' : 'b',
+                    order_name(operand, k_major), shape_name(atom.shape), to_string(atom.type), operand_list(0, count),
+                    count, count + 1, count + 2);
     return fmt::format(
-        "// One fragment of {0} ({1} x {2}), its first element kOffset bytes behind the address.\n"
-        "template <int kOffset>\n"
-        "__device__ __forceinline__ void load_fragment_{3}(unsigned* r, unsigned address) {{\n"
-        "    asm volatile(\"wmma.load.{3}.sync.aligned.{4}.{5}.shared.{6} {7}, [%{8} + %{9}], %{10};\"\n"
-        "                 : {11}\n"
-        "                 : \"r\"(address), \"n\"(kOffset), \"n\"(kPitch{0} / 2)\n"
-        "                 : \"memory\");\n"
-        "}}\n",
-        to_string(operand), is_a ? atom.shape.m : atom.shape.k, is_a ? atom.shape.k : atom.shape.n, is_a ? 'a' : 'b',
-        order_name(operand, k_major), shape_name(atom.shape), to_string(atom.type), operand_list(0, registers),
-        registers, registers + 1, registers + 2, constraint_list("=r", "r", registers));
+               "// One fragment of {} ({} x {}), its first element kOffset bytes behind the address.\n"
+               "template <int kOffset>\n"
+               "__device__ __forceinline__ void load_fragment_{}(unsigned* r, unsigned address) {{\n",
+               to_string(operand), is_a ? atom.shape.m : atom.shape.k, is_a ? atom.shape.k : atom.shape.n,
+               is_a ? 'a' : 'b') +
+           statement({instruction}, registers("=r", "r", count),
+                     {"\"r\"(address)", "\"n\"(kOffset)", fmt::format("\"n\"(kPitch{} / 2)", to_string(operand))},
+                     true) +
+           "}\n";
 }
 
 /// ".f16.f16" of f16 products, ".f32.bf16.bf16.f32" of others: d and c, or all four types.
@@ -64,66 +96,82 @@ std::string fragment_multiply(const WmmaAtom& atom, bool a_k_major, bool b_k_maj
     const int a = atom.registers(Operand::a);
     const int b = atom.registers(Operand::b);
     const int c = atom.registers(Operand::c);
+    const std::string instruction = fmt::format("\"wmma.mma.sync.aligned.{}.{}.{}.{} {}, \"",
+                                                order_name(Operand::a, a_k_major), order_name(Operand::b, b_k_major),
+                                                shape_name(atom.shape), multiply_types(atom), operand_list(0, c));
+    const std::string operands =
+        fmt::format("\"{}, {}, {};\"", operand_list(c, a), operand_list(c + a, b), operand_list(0, c));
     return fmt::format(
-        "// c += a * b for one fragment of {}x{}x{}.\n"
-        "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n"
-        "    asm volatile(\"wmma.mma.sync.aligned.{}.{}.{}.{} {}, \"\n"
-        "                 \"{}, {}, {};\"\n"
-        "                 : {}\n"
-        "                 : {},\n"
-        "                   {});\n"
-        "}}\n",
-        atom.shape.m, atom.shape.n, atom.shape.k, order_name(Operand::a, a_k_major), order_name(Operand::b, b_k_major),
-        shape_name(atom.shape), multiply_types(atom), operand_list(0, c), operand_list(c, a), operand_list(c + a, b),
-        operand_list(0, c), constraint_list(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
-        constraint_list("r", "a", a), constraint_list("r", "b", b));
+               "// c += a * b for one fragment of {}x{}x{}.\n"
+               "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n",
+               atom.shape.m, atom.shape.n, atom.shape.k) +
+           statement({instruction, operands}, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
+                     registers("r", "a", a) + registers("r", "b", b), false) +
+           "}\n";
 }
 
 std::string fragment_store(const WmmaAtom& atom) {
     const int c = atom.registers(Operand::c);
+    const bool beside = c <= 4;
+    const std::string start =
+        fmt::format("\"wmma.store.d.sync.aligned.row.{}.shared.{} [%0], {}, %{};\" ::\"r\"(address),\n",
+                    shape_name(atom.shape), to_string(atom.accumulator), operand_list(1, c), c + 1);
+    const std::string spaces(beside ? kStart.size() : kIndent, ' ');
     return fmt::format(
-        "// One fragment of C ({} x {}) to shared memory, rows kPitchC elements apart.\n"
-        "__device__ __forceinline__ void store_fragment(unsigned address, const Accumulator* c) {{\n"
-        "    asm volatile(\"wmma.store.d.sync.aligned.row.{}.shared.{} [%0], {}, %{};\"\n"
-        "                 ::\"r\"(address), {}, \"n\"(kPitchC)\n"
-        "                 : \"memory\");\n"
-        "}}\n",
-        atom.shape.m, atom.shape.n, shape_name(atom.shape), to_string(atom.accumulator), operand_list(1, c), c + 1,
-        constraint_list(atom.accumulator == MmaType::f16 ? "r" : "f", "c", c));
+               "// One fragment of C ({} x {}) to shared memory, rows kPitchC elements apart.\n"
+               "__device__ __forceinline__ void store_fragment(unsigned address, const Accumulator* c) {{\n",
+               atom.shape.m, atom.shape.n) +
+           std::string(kStart) + (beside ? "" : "\n" + spaces) + start +
+           packed_items(spaces,
+                        registers(atom.accumulator == MmaType::f16 ? "r" : "f", "c", c) + Items{"\"n\"(kPitchC)"},
+                        spaces.size(), 0) +
+           "\n" + spaces + ": \"memory\");\n}\n";
 }
 
 }  // namespace
+
+std::string packed_items(std::string start, const std::vector<std::string>& items, std::size_t indent,
+                         std::size_t tail) {
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const bool last = i + 1 == items.size();
+        const bool first_of_line = start.empty() || start.back() == ' ' || start.ends_with("::");
+        if (!first_of_line && start.size() + 1 + items[i].size() + (last ? tail : 1) > kColumns) {
+            text += start + '\n';
+            start = std::string(indent, ' ');
+        } else if (!first_of_line) {
+            start += ' ';
+        }
+        start += items[i] + (last ? "" : ",");
+    }
+    return text + start;
+}
 
 std::string mma_wrapper(const MmaAtom& atom) {
     const int a = atom.registers(Operand::a);
     const int b = atom.registers(Operand::b);
     const int c = atom.registers(Operand::c);
-    const std::string_view kind = atom.accumulator == MmaType::f16 ? "+r" : "+f";
+    const std::string instruction = fmt::format("\"{} {}, {}, {}, {};\"", atom.ptx_name, operand_list(0, c),
+                                                operand_list(c, a), operand_list(c + a, b), operand_list(0, c));
     return fmt::format(
-        "// c += a * b for one {}x{}x{} atom; which lane holds which element: {} in the instruction table.\n"
-        "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n"
-        "    asm volatile(\"{} {}, {}, {}, {};\"\n"
-        "                 : {}\n"
-        "                 : {}, {});\n"
-        "}}\n",
-        atom.shape.m, atom.shape.n, atom.shape.k, atom.cute_name, atom.ptx_name, operand_list(0, c), operand_list(c, a),
-        operand_list(c + a, b), operand_list(0, c), constraint_list(kind, "c", c), constraint_list("r", "a", a),
-        constraint_list("r", "b", b));
+               "// c += a * b for one {}x{}x{} atom; which lane holds which element: {} in the instruction table.\n"
+               "__device__ __forceinline__ void mma(Accumulator* c, const unsigned* a, const unsigned* b) {{\n",
+               atom.shape.m, atom.shape.n, atom.shape.k, atom.cute_name) +
+           statement({instruction}, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
+                     registers("r", "a", a) + registers("r", "b", b), false) +
+           "}\n";
 }
 
 std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
     const LdmatrixAtom* atom = find_ldmatrix(x, trans);
-    const char letter = operand == Operand::a ? 'a' : 'b';
     return fmt::format(
-        "// {} 8x8 matri{} of {}{}, a register each; lane l gives the address of row l % 8 of matrix l / 8.\n"
-        "__device__ __forceinline__ void ldmatrix_{}(unsigned* r, unsigned address) {{\n"
-        "    asm volatile(\"{} {}, [%{}];\"\n"
-        "                 : {}\n"
-        "                 : \"r\"(address)\n"
-        "                 : \"memory\");\n"
-        "}}\n",
-        x, x == 1 ? "x" : "ces", to_string(operand), trans ? ", transposed on the way" : "", letter, atom->ptx_name,
-        operand_list(0, x), x, constraint_list("=r", "r", x));
+               "// {} 8x8 matri{} of {}{}, a register each; lane l gives the address of row l % 8 of matrix l / 8.\n"
+               "__device__ __forceinline__ void ldmatrix_{}(unsigned* r, unsigned address) {{\n",
+               x, x == 1 ? "x" : "ces", to_string(operand), trans ? ", transposed on the way" : "",
+               operand == Operand::a ? 'a' : 'b') +
+           statement({fmt::format("\"{} {}, [%{}];\"", atom->ptx_name, operand_list(0, x), x)}, registers("=r", "r", x),
+                     {"\"r\"(address)"}, true) +
+           "}\n";
 }
 
 std::string wmma_wrappers(const WmmaAtom& atom, bool a_k_major, bool b_k_major) {

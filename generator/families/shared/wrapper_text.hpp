@@ -5,8 +5,15 @@
 #include "generator/layout/wmma_atom.hpp"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace jitgemm {
+
+/// `start` and items with commas between them, broken before column 120 as clang-format does; later lines begin with `indent`
+/// spaces, and `tail` columns stay free behind the last item.
+[[nodiscard]] std::string packed_items(std::string start, const std::vector<std::string>& items, std::size_t indent,
+                                       std::size_t tail);
 
 /// `mma(Accumulator* c, const unsigned* a, const unsigned* b)`: one instruction of the table as an inline function.
 [[nodiscard]] std::string mma_wrapper(const MmaAtom& atom);

@@ -11,12 +11,14 @@ namespace {
 
 using Config = SimtHierarchicalConfig;
 
+bool has_pass_residue(const SimtOperand& operand) { return operand.rows % operand.rows_per_pass != 0; }
+
 std::string sizes_text(const Config& c, const SimtHierarchicalGeometry& g) {
     std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kThreadM", c.thread.m,
                           "thread tile: the part of the warp tile a thread computes, in 4x4 pieces");
     text += constant_line("kThreadN", c.thread.n, "");
-    text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way");
+    text += constant_line("kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight");
     text += constant_line("kCopySlices", c.copy_slices, "values of k over which the copies of a k-tile are spread");
     if (g.a.transposed || g.b.transposed)
         text += constant_line("kKLanes", c.k_lanes, "values of k that a warp copies at once when it transposes");
@@ -51,7 +53,6 @@ std::string params_text(const GemmSignature& s, const Config& c, const SimtHiera
 
 RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(s, c);
-    const bool split = c.split_k > 1;
     RenderInput input;
     input.macros = {{"GEMM_BLOCK_M", c.block.m},
                     {"GEMM_BLOCK_N", c.block.n},
@@ -71,27 +72,17 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
                     {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
                     {"GEMM_GROUP", c.group},
                     {"GEMM_SPLIT_K", c.split_k},
-                    {"GEMM_SPLIT_CLUSTER", 0},
                     {"GEMM_WAVE", c.blocks_per_wave},
-                    {"GEMM_PARTIAL_SUMS", split},
-                    {"GEMM_WORKSPACE", split || c.blocks_per_wave > 0},
-                    {"GEMM_PACK_A", 0},
-                    {"GEMM_PACK_B", 0},
                     {"GEMM_A_K_MAJOR", g.a.transposed},
                     {"GEMM_B_K_MAJOR", g.b.transposed},
-                    {"GEMM_COPY_TRANSPOSED", g.a.transposed || g.b.transposed},
-                    {"GEMM_COPY_STRAIGHT", !g.a.transposed || !g.b.transposed},
                     {"GEMM_VECTOR_A", g.a.vector},
                     {"GEMM_VECTOR_B", g.b.vector},
                     {"GEMM_VECTOR_D", g.vector_d},
-                    {"GEMM_MMA_K", 0},
-                    {"GEMM_WMMA", 0},
-                    {"GEMM_ALIGN_A", 0},
-                    {"GEMM_READ_C", s.c.has_value() && !split},
-                    {"GEMM_STORE_BITS", s.d != DataType::f32},
-                    {"GEMM_STORE_FLOAT", s.d == DataType::f32 || split}};
+                    {"GEMM_EPILOGUE_SHARED", 0},
+                    {"GEMM_PASS_RESIDUE", has_pass_residue(g.a) || has_pass_residue(g.b)}};
     input.macros.merge(type_macros(s));
     input.generated["params.cuh"] = params_text(s, c, g);
+    input.pieces["simt_params.cuh"] = "params.cuh";
     return input;
 }
 

@@ -28,7 +28,7 @@ std::vector<LongKConstant> long_k_constants(const SimtLongKConfig& c, const Simt
         {"GEMM_WARP_LANES_N", "kWarpLanesN", c.lanes.n, ""},
         {"GEMM_WARP_LANES_K", "kWarpLanesK", c.lanes.k, ""},
         {"GEMM_WARPS", "kWarps", c.warps, "warps of a block: they share out the k of a k-tile"},
-        {"GEMM_STAGES", "kStages", c.stages, "k-tiles in shared memory: one in use, the others on their way"},
+        {"GEMM_STAGES", "kStages", c.stages, "k-tiles in shared memory: one in use, the others in flight"},
         {"GEMM_SPLIT_K", "kSplitK", c.split_k, "blocks that share the K of one tile"},
         {"GEMM_MIN_BLOCKS_PER_SM", "kMinBlocksPerSm", c.min_blocks_per_sm,
          "blocks an SM shall hold at once: bounds a thread's registers"},
@@ -54,17 +54,12 @@ std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstan
 RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfig& c) {
     const SimtLongKGeometry g = geometry(s, c);
     RenderInput input;
-    input.macros = {{"GEMM_MMA_K", 0},
-                    {"GEMM_ALIGN_A", 0},
-                    {"GEMM_A_K_MAJOR", g.a.k_major},
-                    {"GEMM_B_K_MAJOR", g.b.k_major},
-                    {"GEMM_STORE_BITS", s.d != DataType::f32},
-                    {"GEMM_STORE_FLOAT", s.d == DataType::f32},
-                    {"GEMM_WORKSPACE", 1}};
+    input.macros = {{"GEMM_A_K_MAJOR", g.a.k_major}, {"GEMM_B_K_MAJOR", g.b.k_major}, {"GEMM_WORKSPACE", 1}};
     input.macros.merge(type_macros(s));
     const std::vector<LongKConstant> list = long_k_constants(c, g);
     for (const LongKConstant& constant : list) input.macros.emplace(constant.macro, constant.value);
     input.generated["params.cuh"] = long_k_params(s, list);
+    input.pieces["simt_params.cuh"] = "params.cuh";
     return input;
 }
 

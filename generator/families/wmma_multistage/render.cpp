@@ -12,57 +12,40 @@
 namespace jitgemm {
 namespace {
 
-Macros config_macros(const WmmaMultistageConfig& c) {
-    return {{"GEMM_WMMA", 1},
-            {"GEMM_BLOCK_M", c.block.m},
-            {"GEMM_BLOCK_N", c.block.n},
-            {"GEMM_BLOCK_K", c.block.k},
-            {"GEMM_WARP_M", c.warp.m},
-            {"GEMM_WARP_N", c.warp.n},
-            {"GEMM_MMA_M", c.mma.m},
-            {"GEMM_MMA_N", c.mma.n},
-            {"GEMM_MMA_K", c.mma.k},
-            {"GEMM_STAGES", c.stages},
-            {"GEMM_SWIZZLE", 0},
-            {"GEMM_PADDING", c.padding},
-            {"GEMM_ASYNC", c.async},
-            {"GEMM_CACHE_ALL", c.cache == CopyCache::ca},
-            {"GEMM_L2_PREFETCH", c.l2_prefetch},
-            {"GEMM_DOUBLE_BUFFER", c.double_buffer},
-            {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
-            {"GEMM_GROUP", c.group},
-            {"GEMM_EPILOGUE_SHARED", 1},
-            {"GEMM_SPLIT_K", 1},
-            {"GEMM_SPLIT_CLUSTER", 0},
-            {"GEMM_WAVE", 0},
-            {"GEMM_PARTIAL_SUMS", 0},
-            {"GEMM_WORKSPACE", 0}};
-}
-
-void add_output_macros(Macros& macros, const GemmSignature& s, const TensorCoreGeometry& g) {
-    const bool staged_f32 = s.accumulator == DataType::f32;
+Macros macros(const GemmSignature& s, const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
+    Macros macros{{"GEMM_BLOCK_M", c.block.m},
+                  {"GEMM_BLOCK_N", c.block.n},
+                  {"GEMM_BLOCK_K", c.block.k},
+                  {"GEMM_WARP_M", c.warp.m},
+                  {"GEMM_WARP_N", c.warp.n},
+                  {"GEMM_MMA_M", c.mma.m},
+                  {"GEMM_MMA_N", c.mma.n},
+                  {"GEMM_MMA_K", c.mma.k},
+                  {"GEMM_STAGES", c.stages},
+                  {"GEMM_SWIZZLE", 0},
+                  {"GEMM_CACHE_ALL", c.cache == CopyCache::ca},
+                  {"GEMM_L2_PREFETCH", c.l2_prefetch},
+                  {"GEMM_DOUBLE_BUFFER", c.double_buffer},
+                  {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
+                  {"GEMM_GROUP", c.group},
+                  {"GEMM_STAGED_SUMS", 1},
+                  {"GEMM_STAGED_F32", s.accumulator == DataType::f32},
+                  {"GEMM_ALIGN_A", s.align_a},
+                  {"GEMM_ALIGN_B", s.align_b},
+                  {"GEMM_VECTOR_D", g.vector_d}};
     macros.merge(type_macros(s));
-    macros["GEMM_ALIGN_A"] = s.align_a;
-    macros["GEMM_ALIGN_B"] = s.align_b;
-    macros["GEMM_KEEP_FIRST"] = macros["GEMM_REALIGN_K_MAJOR"];
-    macros["GEMM_VECTOR_D"] = g.vector_d;
-    macros["GEMM_READ_C"] = s.c.has_value();
-    macros["GEMM_STORE_BITS"] = s.d != DataType::f32;
-    macros["GEMM_STORE_FLOAT"] = s.d == DataType::f32;
-    macros["GEMM_STAGED_F32"] = staged_f32;
-    macros["GEMM_STAGED_VECTOR_IS_OUTPUT"] = staged_f32 == (s.d == DataType::f32);
+    return macros;
 }
 
-std::string pipeline_lines(const WmmaMultistageConfig& c) {
+std::string pipeline_lines(const WmmaMultistageConfig& c, const TensorCoreGeometry& g) {
     std::string text = tile_lines(c.block, c.warp);
     text += constant_line("kMmaM", c.mma.m, "mma shape: what one wmma.mma computes");
     text += constant_line("kMmaN", c.mma.n, "");
     text += constant_line("kMmaK", c.mma.k, "");
     text += constant_line("kStages", c.stages,
                           c.stages == 1 ? "one tile in shared memory: filled, used, filled again"
-                                        : "k-tiles in shared memory: one in use, the others on their way");
-    text += constant_line("kPadding", c.padding, "elements behind each row of shared memory");
-    return text + group_line(c.rasterization, c.group);
+                                        : "k-tiles in shared memory: one in use, the others in flight");
+    return text + row_padding_line(g) + group_line(c.rasterization, c.group);
 }
 
 std::string copy_lines(const TensorCoreGeometry& g) {
@@ -90,13 +73,11 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
     const TensorCoreGeometry g = geometry(signature, c);
     const WmmaAtom* atom = find_wmma_atom(c.mma, signature.a, signature.b, signature.accumulator);
     RenderInput input;
-    input.macros = config_macros(c);
-    add_copy_macros(input.macros, g.a, g.b);
-    input.macros["GEMM_COMMIT_GROUPS"] = input.macros["GEMM_COPY_ASYNC"];
-    add_output_macros(input.macros, signature, g);
-    input.generated["params.cuh"] = pipeline_lines(c) + copy_lines(g) + "\n" + type_lines(signature);
+    input.macros = macros(signature, c, g);
+    input.generated["params.cuh"] = pipeline_lines(c, g) + copy_lines(g) + "\n" + type_lines(signature);
+    input.pieces["wmma_params.cuh"] = "params.cuh";
     input.generated["wmma_atom.cuh"] = wmma_wrappers(*atom, g.a.k_major, g.b.k_major);
-    input.generated["cp_async.inl"] = cp_async_wrappers(g.a, g.b, {c.cache == CopyCache::ca, c.l2_prefetch});
+    add_copies(input, g, {c.cache == CopyCache::ca, c.l2_prefetch});
     return input;
 }
 

@@ -1,3 +1,4 @@
+#pragma once
 // Defaults, so that a template compiles alone. A rendering puts the forms of cp.async it uses here.
 #if GEMM_CACHE_ALL
 #define GEMM_CP_ASYNC_16 "cp.async.ca.shared.global"
@@ -16,35 +17,35 @@
 
 template <int kVectorBytes>
 __device__ __forceinline__ void cp_async(unsigned destination, const Bits* source, bool in_range, bool skip) {
-#if GEMM_COPY_16
     if constexpr (kVectorBytes == 16)
         asm volatile(
             "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
-            " @!skip " GEMM_CP_ASYNC_16 GEMM_CP_ASYNC_PREFETCH " [%0], [%1], 16, ignore; }" ::"r"(destination),
-            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip))
+            " @!skip " GEMM_CP_ASYNC_16 GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %4, ignore; }" ::"r"(destination),
+            "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kVectorBytes)
             : "memory");
-#endif
-#if GEMM_COPY_NARROW
-    if constexpr (kVectorBytes < 16)
+    else
         asm volatile(
             "{ .reg .pred ignore, skip; setp.eq.s32 ignore, %2, 0; setp.ne.s32 skip, %3, 0;"
             " @!skip cp.async.ca.shared.global" GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %4, ignore; }" ::"r"(destination),
             "l"(source), "r"(static_cast<int>(in_range)), "r"(static_cast<int>(skip)), "n"(kVectorBytes)
             : "memory");
-#endif
 }
 
-// The same for a vector cut by the edge of the matrix: only the first `bytes` are read, the rest is zero.
 template <int kVectorBytes>
 __device__ __forceinline__ void cp_async_cut(unsigned destination, const Bits* source, int bytes) {
-#if GEMM_COPY_16
     if constexpr (kVectorBytes == 16)
-        asm volatile(GEMM_CP_ASYNC_16 GEMM_CP_ASYNC_PREFETCH " [%0], [%1], 16, %2;" ::"r"(destination), "l"(source), "r"(bytes) : "memory");
-#endif
-#if GEMM_COPY_NARROW
-    if constexpr (kVectorBytes < 16)
-        asm volatile("cp.async.ca.shared.global" GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %3, %2;" ::"r"(destination), "l"(source), "r"(bytes),
-                     "n"(kVectorBytes)
+        asm volatile(GEMM_CP_ASYNC_16 GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %3, %2;" ::"r"(destination), "l"(source),
+                     "r"(bytes), "n"(kVectorBytes)
                      : "memory");
-#endif
+    else
+        asm volatile("cp.async.ca.shared.global" GEMM_CP_ASYNC_PREFETCH " [%0], [%1], %3, %2;" ::"r"(destination),
+                     "l"(source), "r"(bytes), "n"(kVectorBytes)
+                     : "memory");
+}
+
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int kPending>
+__device__ __forceinline__ void cp_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }

@@ -1,0 +1,2 @@
+#pragma once
+#include "../copy_async_k_major.cuh"
