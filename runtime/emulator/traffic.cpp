@@ -27,7 +27,7 @@ bool has_disjoint_banks(const LaneAddresses& addresses, Mask mask, std::uint32_t
 /// The mask's addresses as the generator counts them. Only their places in the banks and which are equal matter.
 jitgemm::LaneAddresses active_addresses(const LaneAddresses& addresses, Mask mask) {
     constexpr std::uint64_t kOffsetMask = 0x3fffffff;
-    return lane_addresses([&](int lane) {
+    return jitgemm::lane_addresses([&](int lane) {
         const bool active = (mask >> lane & 1U) != 0;
         return active ? static_cast<int>(addresses[static_cast<std::size_t>(lane)] & kOffsetMask) : kInactiveLane;
     });

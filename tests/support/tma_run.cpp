@@ -64,6 +64,10 @@ TmaResult run_tma(const TmaRun& run) {
     TmaResult result{std::vector<std::byte>(run.output_bytes, std::byte{0xEE}), {}};
     memory.copy_in(in, run.input);
     memory.copy_in(out, result.output);
+    if (run.undefined) {
+        memory.undefine(in, run.input.size());
+        memory.undefine(out, run.output_bytes, true);
+    }
     const emulator::LaunchConfig config{.entry = "kernel",
                                         .grid = {run.blocks, 1, 1},
                                         .block = {run.threads, 1, 1},

@@ -239,6 +239,23 @@ TEST_CASE("emulator TMA checks: a map that is larger than its buffer faults wher
     CHECK_THAT(text_of(run, FaultKind::out_of_range), ContainsSubstring("0 bytes past its end (2048 bytes)"));
 }
 
+TEST_CASE("emulator TMA checks: what nobody has written is not loaded, what is to be stored once is") {
+    const auto undefined = [](const std::string& body) {
+        TmaRun run = with(kMake + body);
+        run.undefined = true;
+        return run;
+    };
+    CHECK_THAT(text_of(undefined(kExpect + kLoad + kWait), FaultKind::never_written_global),
+               ContainsSubstring("reads 128 bytes of global memory, of which 128 were never written"));
+    const std::string store = kFill + kFence + kSync + kStore + kStored;
+    const std::string other = kSync + "st.shared.u32 [%r10+4], 99;\n" + kFence + kSync + kStore + kStored;
+    CHECK(is_right(undefined(store + kStore + kStored)));  // the same once more
+    text_of(undefined(store + other), FaultKind::second_store);
+    std::string load = kLoad;  // what is stored is written
+    load.replace(load.find("%map0"), 5, "%map1");
+    CHECK(is_right(undefined(store + kSync + kExpect + load + kWait)));
+}
+
 TEST_CASE("emulator TMA checks: a multicast goes to blocks there are, and a copy's mbarrier lies where it goes") {
     const std::string sync = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
     const auto pair = [&](const std::string& body) {
