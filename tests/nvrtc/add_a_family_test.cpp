@@ -195,12 +195,12 @@ TEST_CASE(
                                                      "generator/families/table.hpp", "templates/simt_compensated.cu"});
     REQUIRE(build_driver(copy));
 
-    const Generated usual = generated(copy, "unroll=4");
+    const Generated usual = generated(copy, "block=8x32");
     CHECK(usual.name == "simt_compensated_f32_tn_8x32");
     CHECK(usual.name_comes_back);
     CHECK(keeps_small_terms(usual));
-    const Generated unrolled = generated(copy, "unroll=8");
+    const Generated unrolled = generated(copy, "block=8x32,unroll=8");
     CHECK(unrolled.name == "simt_compensated_f32_tn_8x32_unroll8");
-    CHECK(unrolled.body.find("kUnroll   = 8;") != std::string::npos);
+    CHECK(unrolled.body.find("kUnroll = 8;") != std::string::npos);
     CHECK(keeps_small_terms(unrolled));
 }
