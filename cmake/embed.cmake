@@ -1,11 +1,12 @@
-# Puts CUDA files into a C++ file that defines FUNCTION, which gives their texts by name.
+# Puts files (CUDA, wisdom) into a C++ file that defines FUNCTION, which gives their texts by name.
 # Included by CMakeLists.txt it defines jitgemm_embed(); run with cmake -P it writes the file.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     # jitgemm_embed(<variable for the .cpp> <folder> <header that declares the function> <function>)
     function(jitgemm_embed output_variable folder header function)
         file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu
-             ${PROJECT_SOURCE_DIR}/${folder}/*.cuh ${PROJECT_SOURCE_DIR}/${folder}/*.inl)
+             ${PROJECT_SOURCE_DIR}/${folder}/*.cuh ${PROJECT_SOURCE_DIR}/${folder}/*.inl
+             ${PROJECT_SOURCE_DIR}/${folder}/*.jsonl)
         set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
         set(output ${PROJECT_BINARY_DIR}/${function}.cpp)
         add_custom_command(
@@ -22,7 +23,7 @@ endif()
 # A compiler need not take string literals longer than 64 KiB: a file becomes several.
 set(chunk_length 8192)
 
-file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh ${FOLDER}/*.inl)
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.cu ${FOLDER}/*.cuh ${FOLDER}/*.inl ${FOLDER}/*.jsonl)
 list(SORT files)
 set(entries "")
 foreach(file IN LISTS files)

@@ -1,5 +1,6 @@
 #include "generator/global_traffic.hpp"
 
+#include "generator/base/sector.hpp"
 #include "generator/families/family.hpp"
 
 #include <cmath>
@@ -7,7 +8,6 @@
 namespace jitgemm {
 namespace {
 
-constexpr double kSectorBytes = 32;
 constexpr double kSumBytes = 4;  // of a partial sum in the workspace
 
 double ceil_div(std::int64_t value, int divisor) { return std::ceil(static_cast<double>(value) / divisor); }

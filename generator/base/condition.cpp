@@ -1,13 +1,13 @@
 #include "generator/base/condition.hpp"
 
 #include "generator/base/nearest_name.hpp"
+#include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -179,12 +179,10 @@ private:
     }
 
     std::int64_t number(std::string_view word) const {
-        int value = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+        const std::optional<int> value = parse_number<int>(word);
         const bool octal = word.size() > 1 && word.front() == '0';
-        if (error != std::errc{} || end != word.data() + word.size() || octal)
-            fail(fmt::format("'{}' is not a decimal integer", word));
-        return value;
+        if (!value || octal) fail(fmt::format("'{}' is not a decimal integer", word));
+        return *value;
     }
 
     /// An unknown macro is an error and not false, so a known one is all there is to find.

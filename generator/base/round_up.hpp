@@ -10,4 +10,10 @@ template <std::integral Value>
     return divisor > 0 ? (value + divisor - 1) / divisor : Value{0};
 }
 
+/// The least multiple of `unit` that is no less.
+template <std::integral Value>
+[[nodiscard]] constexpr Value round_up(Value value, Value unit) {
+    return ceil_div(value, unit) * unit;
+}
+
 }  // namespace jitgemm

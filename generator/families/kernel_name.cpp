@@ -40,7 +40,7 @@ public:
         set_alignments(alignments, signature);
         const KernelId id{.signature = signature, .config = config_of(family, tokens.rest())};
         if (const std::string canonical = kernel_name(id); canonical != name_)
-            fail("it is spelt otherwise than its parameters are; the name of this kernel is " + canonical);
+            fail("the canonical name of this kernel is " + canonical);
         return id;
     }
 

@@ -18,6 +18,7 @@ enum class ChoiceSource : std::uint8_t {
     heuristic,  ///< the cost model's choice, unmeasured
     forced,     ///< the caller named it
     hint,       ///< faster than the heuristic's choice in a search that was cut short, narrowed or of other versions
+    installed,  ///< comes with the library: measured faster than the heuristic's choice on this class of devices
 };
 [[nodiscard]] std::string_view to_string(ChoiceSource source);
 

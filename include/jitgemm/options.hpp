@@ -25,6 +25,9 @@ struct Options {
     std::string tool;            ///< JITGEMM_TOOL: the program `jitgemm`, whose processes tune; empty: found in PATH
     double tuning_seconds = 60;  ///< most that tuning one problem on request takes; 0: as long as it takes
     std::string wisdom;          ///< JITGEMM_WISDOM: a file of `jitgemm wisdom export`, which serves requests as well
+    /// Measured winners that come with the library serve where nothing else that is measured does; JITGEMM_INSTALLED_WISDOM=0
+    /// turns them off.
+    bool installed_wisdom = true;
     std::string kernel;          ///< canonical kernel name to force; empty: tuned results, else the heuristic, choose
     std::string family;          ///< stay within this family; empty: any
     std::string parameters;      ///< "name=value,..." to fix; empty: none

@@ -17,10 +17,10 @@ namespace {
 constexpr int kNewestMajor = 13;
 constexpr int kOldestMajor = 12;
 
-template <typename Pointer>
-void find_symbol(const DynamicLibrary& library, const char* name, Pointer& pointer) {
-    pointer = reinterpret_cast<Pointer>(library.symbol(name));
-    if (pointer == nullptr) throw Error(fmt::format("{} has no {}: is it cuBLASLt 12 or newer?", library.path(), name));
+template <typename Function>
+void require(const DynamicLibrary& library, const char* name, Function*& function) {
+    if (!library.find(name, function))
+        throw Error(fmt::format("{} has no {}: is it cuBLASLt 12 or newer?", library.path(), name));
 }
 
 std::vector<std::string> library_names(int newest_major) {
@@ -84,20 +84,20 @@ CublasLt::~CublasLt() {
 }
 
 void CublasLt::find_functions() {
-    find_symbol(library_, "cublasLtCreate", create);
-    find_symbol(library_, "cublasLtDestroy", destroy);
-    find_symbol(library_, "cublasLtGetVersion", get_version);
-    find_symbol(library_, "cublasLtMatmulDescCreate", matmul_desc_create);
-    find_symbol(library_, "cublasLtMatmulDescDestroy", matmul_desc_destroy);
-    find_symbol(library_, "cublasLtMatmulDescSetAttribute", matmul_desc_set_attribute);
-    find_symbol(library_, "cublasLtMatrixLayoutCreate", matrix_layout_create);
-    find_symbol(library_, "cublasLtMatrixLayoutDestroy", matrix_layout_destroy);
-    find_symbol(library_, "cublasLtMatmulPreferenceCreate", preference_create);
-    find_symbol(library_, "cublasLtMatmulPreferenceDestroy", preference_destroy);
-    find_symbol(library_, "cublasLtMatmulPreferenceSetAttribute", preference_set_attribute);
-    find_symbol(library_, "cublasLtMatmulAlgoGetHeuristic", get_heuristic);
-    find_symbol(library_, "cublasLtMatmul", matmul);
-    status_string_ = reinterpret_cast<cublaslt::GetStatusString>(library_.symbol("cublasLtGetStatusString"));
+    require(library_, "cublasLtCreate", create);
+    require(library_, "cublasLtDestroy", destroy);
+    require(library_, "cublasLtGetVersion", get_version);
+    require(library_, "cublasLtMatmulDescCreate", matmul_desc_create);
+    require(library_, "cublasLtMatmulDescDestroy", matmul_desc_destroy);
+    require(library_, "cublasLtMatmulDescSetAttribute", matmul_desc_set_attribute);
+    require(library_, "cublasLtMatrixLayoutCreate", matrix_layout_create);
+    require(library_, "cublasLtMatrixLayoutDestroy", matrix_layout_destroy);
+    require(library_, "cublasLtMatmulPreferenceCreate", preference_create);
+    require(library_, "cublasLtMatmulPreferenceDestroy", preference_destroy);
+    require(library_, "cublasLtMatmulPreferenceSetAttribute", preference_set_attribute);
+    require(library_, "cublasLtMatmulAlgoGetHeuristic", get_heuristic);
+    require(library_, "cublasLtMatmul", matmul);
+    library_.find("cublasLtGetStatusString", status_string_);
 }
 
 std::string CublasLt::describe(cublaslt::Status status) const {

@@ -43,12 +43,11 @@ std::shared_ptr<const PeerLibrary> load(const std::string& path, std::shared_ptr
     // It may have started threads or registered kernels with the CUDA runtime; unloading it would pull code from under
     // them.
     peer->library.keep_loaded();
-    peer->gemm = reinterpret_cast<decltype(peer->gemm)>(peer->library.symbol("jitgemm_peer_gemm"));
-    if (peer->gemm == nullptr)
+    if (!peer->library.find("jitgemm_peer_gemm", peer->gemm))
         throw Error(fmt::format("peer library {} does not define jitgemm_peer_gemm (see docs/peers.md)", path));
-    peer->variants = reinterpret_cast<decltype(peer->variants)>(peer->library.symbol("jitgemm_peer_variants"));
-    const auto name = reinterpret_cast<decltype(&::jitgemm_peer_name)>(peer->library.symbol("jitgemm_peer_name"));
-    peer->name = name != nullptr ? name() : std::filesystem::path(path).stem().string();
+    peer->library.find("jitgemm_peer_variants", peer->variants);
+    decltype(&::jitgemm_peer_name) name = nullptr;
+    peer->name = peer->library.find("jitgemm_peer_name", name) ? name() : std::filesystem::path(path).stem().string();
     peer->device = std::move(device);
     return peer;
 }

@@ -1,5 +1,7 @@
 #include "runtime/bench/rotating_operands.hpp"
 
+#include "generator/base/round_up.hpp"
+
 #include <algorithm>
 
 namespace jitgemm {
@@ -7,15 +9,12 @@ namespace {
 
 constexpr std::int64_t kAllocationAlignment = 256;
 
-std::int64_t rounded_up(std::int64_t bytes) {
-    return std::max(kAllocationAlignment,
-                    (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment);
-}
-
 /// Where an operand begins in a copy: at 256 bytes, or at just its promised alignment.
 std::int64_t offset_of(const MatrixForm& form) { return form.generous ? 0 : form.alignment; }
 
-std::int64_t stride_of(const MatrixForm& form) { return rounded_up(form.extent_bytes() + offset_of(form)); }
+std::int64_t stride_of(const MatrixForm& form) {
+    return round_up(std::max(form.extent_bytes() + offset_of(form), std::int64_t{1}), kAllocationAlignment);
+}
 
 }  // namespace
 

@@ -78,11 +78,10 @@ GpuProbe probe_gpu(const DriverApi& api, int ordinal) {
 
 /// nvrtcVersion of a loaded library; 0 when it has no such function.
 int version_of(const DynamicLibrary& library) {
-    using VersionFunction = int (*)(int*, int*);
-    const auto version = reinterpret_cast<VersionFunction>(library.symbol("nvrtcVersion"));
+    int (*version)(int*, int*) = nullptr;
     int major = 0;
     int minor = 0;
-    if (version == nullptr || version(&major, &minor) != 0) return 0;
+    if (!library.find("nvrtcVersion", version) || version(&major, &minor) != 0) return 0;
     return 10 * major + minor;
 }
 

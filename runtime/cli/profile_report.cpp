@@ -1,5 +1,7 @@
 #include "runtime/cli/profile_report.hpp"
 
+#include "generator/base/sector.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,8 +15,6 @@ using emulator::Counters;
 using emulator::InstructionKind;
 using emulator::LineTally;
 using emulator::Tally;
-
-constexpr double kSectorBytes = 32;
 
 std::vector<InstructionKind> kinds() {
     std::vector<InstructionKind> all;

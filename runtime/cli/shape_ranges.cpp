@@ -1,11 +1,11 @@
 #include "runtime/cli/shape_ranges.hpp"
 
+#include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 
@@ -33,11 +33,10 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 std::int64_t number_in(std::string_view text, std::string_view word) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    const std::optional<std::int64_t> value = parse_number<std::int64_t>(text);
+    if (!value || *value < 0)
         refuse(word, "expected FIRST:LAST, FIRST:LAST:STEP or FIRST:LAST:*FACTOR in whole numbers");
-    return value;
+    return *value;
 }
 
 struct Step {

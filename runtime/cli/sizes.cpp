@@ -1,11 +1,11 @@
 #include "runtime/cli/sizes.hpp"
 
+#include "generator/base/parse_number.hpp"
 #include "runtime/cli/exit_codes.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <system_error>
 
@@ -32,12 +32,10 @@ std::int64_t parse_size(std::string_view option, std::string_view text) {
         unit = std::exp2(10.0 * static_cast<double>(power + 1));
         digits.remove_suffix(1);
     }
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = error == std::errc() && end == digits.data() + digits.size();
-    if (!whole || !(value >= 0) || value * unit > std::exp2(62))
+    const std::optional<double> value = parse_number<double>(digits);
+    if (!value || !(*value >= 0) || *value * unit > std::exp2(62))
         throw UsageError(fmt::format("--{} is '{}': expected a size as in 500M or 2G", option, text));
-    return static_cast<std::int64_t>(value * unit);
+    return static_cast<std::int64_t>(*value * unit);
 }
 
 }  // namespace jitgemm::cli

@@ -1,6 +1,7 @@
 #include "runtime/cli/subprocess.hpp"
 
 #include "jitgemm/error.hpp"
+#include "runtime/support/file_descriptor.hpp"
 
 #include <array>
 #include <cerrno>
@@ -15,45 +16,16 @@ extern char** environ;
 namespace jitgemm::cli {
 namespace {
 
-/// A pipe whose read end is ours and whose write end becomes a child's stdout.
-class OutputPipe {
-public:
-    OutputPipe() {
-        if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw Error("cannot create a pipe");
-        posix_spawn_file_actions_init(&actions_);
-        posix_spawn_file_actions_adddup2(&actions_, ends_[1], STDOUT_FILENO);
+std::string read_all(const FileDescriptor& pipe) {
+    std::string text;
+    std::array<char, 1 << 16> buffer;
+    ssize_t count = 0;
+    while ((count = read(pipe.number(), buffer.data(), buffer.size())) != 0) {
+        if (count < 0 && errno != EINTR) throw Error("cannot read from a pipe");
+        if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
     }
-    ~OutputPipe() {
-        posix_spawn_file_actions_destroy(&actions_);
-        close(ends_[0]);
-        close_write_end();
-    }
-    OutputPipe(const OutputPipe&) = delete;
-    OutputPipe& operator=(const OutputPipe&) = delete;
-
-    [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
-
-    [[nodiscard]] std::string read_all() {
-        close_write_end();
-        std::string text;
-        std::array<char, 1 << 16> buffer;
-        ssize_t count = 0;
-        while ((count = read(ends_[0], buffer.data(), buffer.size())) != 0) {
-            if (count < 0 && errno != EINTR) throw Error("cannot read from a pipe");
-            if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-        }
-        return text;
-    }
-
-private:
-    void close_write_end() {
-        if (ends_[1] >= 0) close(ends_[1]);
-        ends_[1] = -1;
-    }
-
-    std::array<int, 2> ends_{-1, -1};
-    posix_spawn_file_actions_t actions_{};
-};
+    return text;
+}
 
 int wait_for(pid_t child) {
     int status = 0;
@@ -69,11 +41,19 @@ std::optional<ProgramResult> run_program(const std::vector<std::string>& words) 
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
 
-    OutputPipe pipe;
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error("cannot create a pipe");
+    const FileDescriptor ours(ends[0]);
+    FileDescriptor childs(ends[1]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, childs.number(), STDOUT_FILENO);
     pid_t child = 0;
-    if (posix_spawnp(&child, arguments.front(), pipe.actions(), nullptr, arguments.data(), environ) != 0)
-        return std::nullopt;
-    std::string output = pipe.read_all();
+    const int error = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) return std::nullopt;
+    childs = {};  // or the end of what the child writes would never come
+    std::string output = read_all(ours);
     return ProgramResult{wait_for(child), std::move(output)};
 }
 

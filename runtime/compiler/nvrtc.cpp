@@ -38,8 +38,7 @@ struct NvrtcApi {
 const char* fill(NvrtcApi& api, const DynamicLibrary& library) {
     const char* missing = nullptr;
     const auto find = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.symbol(name));
-        if (function == nullptr && missing == nullptr) missing = name;
+        if (!library.find(name, function) && missing == nullptr) missing = name;
     };
     find(api.version, "nvrtcVersion");
     find(api.error_string, "nvrtcGetErrorString");

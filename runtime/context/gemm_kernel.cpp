@@ -146,6 +146,7 @@ std::string_view to_string(ChoiceSource source) {
         case ChoiceSource::exact: return "exact";
         case ChoiceSource::nearest: return "nearest";
         case ChoiceSource::hint: return "hint";
+        case ChoiceSource::installed: return "installed";
         case ChoiceSource::heuristic: return "heuristic";
         default: return "forced";
     }

@@ -25,18 +25,12 @@ struct SymbolFallback {
 };
 constexpr SymbolFallback kSymbolFallbacks[] = {{"cuEventElapsedTime_v2", "cuEventElapsedTime"}};
 
-void* find_symbol(const DynamicLibrary& library, const char* name) {
-    if (void* const found = library.symbol(name)) return found;
-    for (const SymbolFallback& fallback : kSymbolFallbacks) {
-        if (fallback.symbol == name) return library.symbol(fallback.older);
-    }
-    return nullptr;
-}
-
-template <class FunctionPointer>
-void resolve(const DynamicLibrary& library, const char* name, FunctionPointer& pointer, std::string* missing) {
-    pointer = reinterpret_cast<FunctionPointer>(find_symbol(library, name));
-    if (pointer == nullptr && missing != nullptr) *missing += (missing->empty() ? "" : ", ") + std::string(name);
+template <typename Function>
+void resolve(const DynamicLibrary& library, const char* name, Function*& function, std::string* missing) {
+    if (library.find(name, function)) return;
+    for (const SymbolFallback& fallback : kSymbolFallbacks)
+        if (fallback.symbol == name && library.find(fallback.older, function)) return;
+    if (missing != nullptr) *missing += (missing->empty() ? "" : ", ") + std::string(name);
 }
 
 // The extra step expands cuda.h's version macros before the name becomes text.

@@ -24,26 +24,19 @@ constexpr int kMemoryClock = 2;     // NVML_CLOCK_MEM
 constexpr int kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
 constexpr int kSuccess = 0;
 
-template <typename Pointer>
-bool find_symbol(const DynamicLibrary& library, const char* name, Pointer& pointer) {
-    pointer = reinterpret_cast<Pointer>(library.symbol(name));
-    return pointer != nullptr;
-}
-
 Nvml load_nvml() {
     std::vector<std::string> tried;
     const DynamicLibrary library = DynamicLibrary::open_first({"libnvidia-ml.so.1"}, tried);
     Nvml nvml;
     if (!library) return nvml;
     library.keep_loaded();
-    nvml.usable = find_symbol(library, "nvmlInit_v2", nvml.init) &&
-                  find_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.find) &&
-                  find_symbol(library, "nvmlDeviceGetClockInfo", nvml.clock) &&
-                  find_symbol(library, "nvmlDeviceGetPowerUsage", nvml.power) &&
-                  find_symbol(library, "nvmlDeviceGetTemperature", nvml.temperature) && nvml.init() == kSuccess;
+    nvml.usable =
+        library.find("nvmlInit_v2", nvml.init) && library.find("nvmlDeviceGetHandleByPciBusId_v2", nvml.find) &&
+        library.find("nvmlDeviceGetClockInfo", nvml.clock) && library.find("nvmlDeviceGetPowerUsage", nvml.power) &&
+        library.find("nvmlDeviceGetTemperature", nvml.temperature) && nvml.init() == kSuccess;
     // Its name until drivers of 535; newer ones have both.
-    if (!find_symbol(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml.clocks_event_reasons))
-        find_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.clocks_event_reasons);
+    if (!library.find("nvmlDeviceGetCurrentClocksEventReasons", nvml.clocks_event_reasons))
+        library.find("nvmlDeviceGetCurrentClocksThrottleReasons", nvml.clocks_event_reasons);
     return nvml;
 }
 

@@ -2,12 +2,12 @@
 
 #include "generator/base/arch.hpp"
 #include "generator/base/nearest_name.hpp"
+#include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 namespace jitgemm {
 namespace {
@@ -20,11 +20,7 @@ constexpr std::array<std::string_view, 2> kKinds{"cuda", "emulator"};  // in the
 }
 
 int parse_ordinal(std::string_view device, std::string_view text) {
-    int ordinal = -1;
-    const char* const begin = text.data();
-    const char* const end = begin + text.size();
-    const auto [stop, error] = std::from_chars(begin, end, ordinal);
-    if (error == std::errc() && stop == end && ordinal >= 0) return ordinal;
+    if (const auto ordinal = parse_number<int>(text); ordinal && *ordinal >= 0) return *ordinal;
     throw SpecError(fmt::format("unknown device '{}'", device),
                     {fmt::format("'{}' is no number of a GPU: expected cuda:N with N from 0", text)});
 }

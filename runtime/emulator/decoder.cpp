@@ -1,5 +1,6 @@
 #include "runtime/emulator/decoder.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "runtime/emulator/control_flow.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
 
@@ -32,13 +33,11 @@ constexpr std::int64_t kMostSharedBytes = 1 << 18;     // the most any GPU has i
 constexpr std::int64_t kMostLocalBytes = 1 << 19;      // of a thread, as CUDA has it
 constexpr std::int64_t kMostParameterBytes = 1 << 16;  // a kernel's are 32764 bytes, and calls have theirs beside
 
-std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
-
 /// Lays one thing after another, each at its alignment.
 class Layout {
 public:
     std::int64_t place(std::int64_t bytes, int alignment) {
-        const std::int64_t offset = round_up(end_, std::max(alignment, 1));
+        const std::int64_t offset = round_up<std::int64_t>(end_, std::max(alignment, 1));
         end_ = offset + bytes;
         return offset;
     }

@@ -1,5 +1,6 @@
 #include "runtime/emulator/global_memory.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/emulator/address_space.hpp"
 #include "runtime/emulator/program.hpp"
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kUnmappedRoom = std::size_t{1} << 20;  // a row that runs over lands in no neighbour
-
-std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
 template <typename Range>
 auto last_from(const Range& sorted, DeviceAddress address) {

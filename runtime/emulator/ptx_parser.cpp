@@ -1,10 +1,10 @@
+#include "generator/base/parse_number.hpp"
 #include "runtime/emulator/ptx.hpp"
 #include "runtime/emulator/ptx_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -23,10 +23,9 @@ std::optional<int> version_number(std::string_view text) {
     const std::size_t dot = std::min(text.find('.'), text.size());
     int number = 0;
     for (const std::string_view part : {text.substr(0, dot), text.substr(std::min(dot + 1, text.size()))}) {
-        int value = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        if (error != std::errc{} || end != part.data() + part.size() || part.size() > kMostDigits) return std::nullopt;
-        number = 10 * number + value;
+        const std::optional<int> value = parse_number<int>(part);
+        if (!value || part.size() > kMostDigits) return std::nullopt;
+        number = 10 * number + *value;
     }
     return number;
 }

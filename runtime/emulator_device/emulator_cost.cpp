@@ -1,5 +1,7 @@
 #include "runtime/emulator_device/emulator_cost.hpp"
 
+#include "generator/base/sector.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +9,7 @@ namespace jitgemm {
 namespace {
 
 constexpr double kLaunchUs = 2;
-constexpr double kSchedulers = 4;  // of an SM, since sm_70
-constexpr double kSectorBytes = 32;
+constexpr double kSchedulers = 4;        // of an SM, since sm_70
 constexpr double kL2BytesPerCycle = 64;  // of one SM
 
 /// Of all blocks' work, the part of the SM that has the most blocks.

@@ -21,6 +21,12 @@ public:
     [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
     [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute path of what was loaded
     [[nodiscard]] void* symbol(const char* name) const;              ///< null when absent
+    /// The same as a function pointer of the caller's type; whether it is there.
+    template <typename Function>
+    bool find(const char* name, Function*& function) const {
+        function = reinterpret_cast<Function*>(symbol(name));
+        return function != nullptr;
+    }
     void keep_loaded() const;  ///< never unloaded from now on, not even when the object goes
 
 private:

@@ -1,8 +1,8 @@
 #include "jitgemm/options.hpp"
+#include "generator/base/parse_number.hpp"
 #include "runtime/support/launch_rank.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -66,13 +66,7 @@ std::string wheel_directory() {
     return absolute_path(own);
 }
 
-std::optional<int> number(const char* name) {
-    const std::string text = first_of({name});
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
+std::optional<int> number(const char* name) { return parse_number<int>(first_of({name})); }
 
 /// How a launcher tells a process its place.
 struct RankVariables {
@@ -104,6 +98,7 @@ Options Options::from_environment() {
     options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
     options.tuning_directory = jitgemm::tuning_directory();
     options.wisdom = absolute_path(first_of({"JITGEMM_WISDOM"}));
+    options.installed_wisdom = first_of({"JITGEMM_INSTALLED_WISDOM"}) != "0";
     options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
     options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
     options.wheel_directory = jitgemm::wheel_directory();

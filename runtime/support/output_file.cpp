@@ -1,12 +1,12 @@
 #include "runtime/support/output_file.hpp"
 
+#include "generator/base/parse_number.hpp"
 #include "runtime/support/file_system.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -37,10 +37,7 @@ int descriptor_of(std::string_view path) {
     for (const std::string& folder :
          {std::string("/proc/self/fd/"), std::string("/dev/fd/"), fmt::format("/proc/{}/fd/", ::getpid())}) {
         if (!path.starts_with(folder)) continue;
-        const std::string_view digits = path.substr(folder.size());
-        int number = -1;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (error == std::errc() && end == digits.data() + digits.size()) return number;
+        if (const auto number = parse_number<int>(path.substr(folder.size()))) return *number;
     }
     return -1;
 }

@@ -1,5 +1,6 @@
 #include "runtime/verify/reference_kernels.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "runtime/verify/embedded_sources.hpp"
 
 #include <algorithm>
@@ -72,8 +73,6 @@ static_assert(static_cast<int>(DataType::f16) == 0 && static_cast<int>(DataType:
 static_assert(static_cast<int>(DataType::tf32) == 3 && static_cast<int>(DataType::e4m3) == 4 &&
               static_cast<int>(DataType::e5m2) == 5);
 static_assert(static_cast<int>(DataType::s8) == 6 && static_cast<int>(DataType::s32) == 7);
-
-std::int64_t ceil_div(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 std::int64_t blocks_for(std::int64_t elements) {
     return std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMostBlocks);

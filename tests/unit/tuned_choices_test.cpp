@@ -4,6 +4,7 @@
 #include "runtime/context/context_state.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/tuning/search/search.hpp"
+#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
 #include "runtime/tuning/store/wisdom.hpp"
@@ -375,6 +376,47 @@ TEST_CASE("a GPU that is only named is served by any class that it may be") {
     REQUIRE_FALSE(may_be_of_class(kH200, "sm_90a-132sm-60MB-GB-4800GBs-1750MHz"));
     REQUIRE_FALSE(may_be_of_class(kH200, "sm_90a-132sm-60MB-140GB-4800GBs-1700MHz"));
     REQUIRE_FALSE(may_be_of_class(kH200, kEmulatorClass));
+}
+
+TEST_CASE("installed winners serve what nothing else measured does, in place of the kernel that they beat") {
+    const Options off{.tuning_directory = {}, .installed_wisdom = false};
+    const Options on;
+    const TemplateSet templates = TemplateSet::embedded();
+    const GemmSpec spec{.m = 8192,
+                        .n = 8192,
+                        .k = 8192,
+                        .a = DataType::f32,
+                        .b = DataType::f32,
+                        .d = DataType::f32,
+                        .layout = GemmLayout::tt};
+    const TunedChoice heuristic = tuned_choices(off, kH200, templates).choose(spec, kH200);
+    REQUIRE(heuristic.source == ChoiceSource::heuristic);
+    const TunedChoice choice = tuned_choices(on, kH200, templates).choose(spec, kH200);
+    REQUIRE(choice.source == ChoiceSource::installed);
+    REQUIRE(name_of(spec, choice) ==
+            "simt_hierarchical_f32_tt_128x256x16_64x64_16x8_stages3_right_kl4_sl14_pred0_wave132");
+    REQUIRE(choice.distance == 0);
+    REQUIRE(tuned_choices(on, find_gpu("h100"), templates).choose(spec, find_gpu("h100")).source ==
+            ChoiceSource::heuristic);
+    GemmSpec far = spec;  // C is read, and all else is larger, too
+    far.c = DataType::f32;
+    far.m = far.n = far.k = 16384;
+    REQUIRE(tuned_choices(on, kH200, templates).choose(far, kH200).source == ChoiceSource::installed);
+    far.b = far.a = DataType::bf16;
+    REQUIRE(tuned_choices(on, kH200, templates).choose(far, kH200).source == ChoiceSource::heuristic);
+}
+
+TEST_CASE("every installed winner is a sound kernel of its problem, and is chosen for it") {
+    const Wisdom wisdom = installed_wisdom();
+    REQUIRE(wisdom.problems.empty());
+    REQUIRE(wisdom.winners.size() > 10);
+    const TunedChoices choices = tuned_choices(Options(), kH200, TemplateSet::embedded());
+    for (const Winner& winner : wisdom.winners) {
+        INFO(winner.kernel);
+        REQUIRE(may_be_of_class(kH200, winner.device_class));
+        REQUIRE(kernel_name({signature(winner.spec), choose_config(winner.spec, kH200)}) == winner.heuristic_kernel);
+        REQUIRE(name_of(winner.spec, choices.choose(winner.spec, kH200)) == winner.kernel);
+    }
 }
 
 TEST_CASE("what cannot be read is a warning and nothing else") {

@@ -1,5 +1,6 @@
 #include "generator/families/shared/simt_render.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/layout/bank_conflicts.hpp"
@@ -47,8 +48,6 @@ std::string params_text(const GemmSignature& s, const std::vector<Constant>& con
     return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
 }
 
-int quotient_rounded_up(std::int64_t value, int divisor) { return static_cast<int>((value + divisor - 1) / divisor); }
-
 }  // namespace
 
 RenderInput simt_render_input(const GemmSignature& s, const SimtTiling& tiling) {
@@ -78,7 +77,7 @@ ElementOwner simt_owner(const GemmSpec& spec, const SimtTiling& tiling, std::int
     ElementOwner owner;
     owner.tile_m = row / g.block.m;
     owner.tile_n = column / g.block.n;
-    const std::int64_t tile = owner.tile_m * quotient_rounded_up(spec.n, g.block.n) + owner.tile_n;
+    const std::int64_t tile = owner.tile_m * ceil_div(spec.n, std::int64_t{g.block.n}) + owner.tile_n;
     owner.block = tile % block_count(simt_grid(tiling), spec);
     const int in_block_m = static_cast<int>(row % g.block.m);
     const int in_block_n = static_cast<int>(column % g.block.n);

@@ -127,45 +127,15 @@ constexpr double kStoreBytesPerCycle = 15.5;
 constexpr double kL2BytesPerCycle = 53;
 constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
 
-/// Of the variants of one large tile ptxas schedules some worse than others, by 2 to 10 %, for no reason that a model could
-/// know: the one that an H200 ran fastest for each layout, and what the others are taken to lose.
-constexpr double kOtherVariant = 1.03;
-struct Variant {
-    GemmLayout layout;
-    bool edges;
-    bool cuts;
-    int block_m, slices, k_lanes;
-    UpdateOrder order;
-};
-constexpr Variant kFastest[] = {{GemmLayout::tn, false, false, 128, 14, 8, UpdateOrder::right},
-                                {GemmLayout::nn, false, false, 256, 4, 8, UpdateOrder::left},
-                                {GemmLayout::nt, false, false, 256, 15, 4, UpdateOrder::right},
-                                {GemmLayout::tt, false, false, 128, 14, 8, UpdateOrder::right},
-                                {GemmLayout::tn, false, true, 128, 14, 8, UpdateOrder::right},
-                                {GemmLayout::nn, false, true, 256, 14, 8, UpdateOrder::right},
-                                {GemmLayout::nt, false, true, 256, 14, 4, UpdateOrder::right},
-                                {GemmLayout::tt, false, true, 128, 14, 4, UpdateOrder::right},
-                                {GemmLayout::tn, true, false, 256, 8, 4, UpdateOrder::left},
-                                {GemmLayout::nn, true, false, 128, 8, 4, UpdateOrder::left},
-                                {GemmLayout::nt, true, false, 256, 4, 4, UpdateOrder::right},
-                                {GemmLayout::tt, true, false, 256, 14, 4, UpdateOrder::right},
-                                {GemmLayout::tn, true, true, 128, 8, 8, UpdateOrder::left},
-                                {GemmLayout::nn, true, true, 128, 8, 4, UpdateOrder::right},
-                                {GemmLayout::nt, true, true, 128, 4, 4, UpdateOrder::right},
-                                {GemmLayout::tt, true, true, 128, 4, 4, UpdateOrder::left}};
+/// Registers of large tiles meet in one bank: in SASS 160 to 220 of 4096 fmas with sums from the right, 260 to 370 otherwise
+/// (docs/experiments.md). What else sets variants of one tile apart is up to ptxas: measured winners know it, no model does.
+constexpr double kBankConflicts = 1.03;
 
-double variant_slowdown(GemmLayout layout, const Config& c) {
-    if (!is_full_tile(c)) return 1;
-    const auto is_this = [&](const Variant& v) {
-        return v.layout == layout && v.edges == c.predicated && v.cuts == (c.blocks_per_wave > 0) &&
-               v.block_m == c.block.m && v.slices == c.copy_slices && v.order == c.order &&
-               (v.k_lanes == c.k_lanes || layout == GemmLayout::nt);
-    };
-    return std::any_of(std::begin(kFastest), std::end(kFastest), is_this) ? 1 : kOtherVariant;
-}
+double order_slowdown(const Config& c) { return is_full_tile(c) && c.order != UpdateOrder::right ? kBankConflicts : 1; }
 
-/// Of the load-store unit, that a transposed element of a warp takes beyond its instruction.
-constexpr double transposed_cycles(int k_lanes) { return k_lanes == 8 ? 3.8 : 4.0; }
+/// Of the load-store unit, that a transposed element of a warp takes beyond its instruction. Eight k of four rows are fewer
+/// addresses than four k of eight; a large tile whose copies ask for bounds gains nothing by that.
+double transposed_cycles(const Config& c) { return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? 3.8 : 4.0; }
 
 /// Issue slots that one warp takes for one k-tile.
 double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
@@ -174,7 +144,7 @@ double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
     const double loads = (c.thread.m + c.thread.n) / 4.0;
     const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
     const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
-    return c.block.k * (fmas + loads) + copies + transposed_cycles(c.k_lanes) * transposed + kLoopInstructions;
+    return c.block.k * (fmas + loads) + copies + transposed_cycles(c) * transposed + kLoopInstructions;
 }
 
 double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
@@ -219,7 +189,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_tiles * k_tile_cycles(c, g, resident) * variant_slowdown(spec.layout, c) + kPrologueCycles +
+        return k_tiles * k_tile_cycles(c, g, resident) * order_slowdown(c) + kPrologueCycles +
                resident * store_bytes / kStoreBytesPerCycle;
     };
     add_waves(cost, blocks, gpu.sm_count, gpu.clock_mhz, wave_cycles);

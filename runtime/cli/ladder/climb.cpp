@@ -1,5 +1,6 @@
 #include "runtime/cli/ladder/climb.hpp"
 
+#include "generator/base/sector.hpp"
 #include "generator/global_traffic.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
@@ -27,7 +28,6 @@ constexpr std::string_view kOutOfMemory = "CUDA_ERROR_OUT_OF_MEMORY";
 constexpr double kBudgetUs = 1.5e6;  // of a rung's timing: less than Ctrl-C waits for
 constexpr int kFewestRounds = 3;
 constexpr int kWarmUpReplays = 3;  // of time_contenders, before its rounds
-constexpr double kSectorBytes = 32;
 
 /// Of the kernel's mainloop, the loads of fragments that ptxas makes included.
 std::optional<double> conflicts_of(const GemmSpec& spec, const KernelConfig& config) {

@@ -1,10 +1,9 @@
 #include "runtime/cli/layout/numbers.hpp"
 
+#include "generator/base/parse_number.hpp"
 #include "runtime/cli/exit_codes.hpp"
 
 #include <fmt/format.h>
-
-#include <charconv>
 
 namespace jitgemm::cli {
 namespace {
@@ -12,12 +11,11 @@ namespace {
 constexpr std::size_t kMostDigits = 9;
 
 std::int64_t number_of(std::string_view option, std::string_view text, std::string_view word) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size() || word.size() > kMostDigits)
+    const std::optional<std::int64_t> value = parse_number<std::int64_t>(word);
+    if (!value || word.size() > kMostDigits)
         throw UsageError(
             fmt::format("{} is '{}': '{}' is no integer of at most {} digits", option, text, word, kMostDigits));
-    return value;
+    return *value;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/cli/tune/options.hpp"
 
 #include "generator/base/nearest_name.hpp"
+#include "generator/base/parse_number.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/duration.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -36,13 +36,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-std::optional<int> whole_number(std::string_view text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 std::vector<std::string> all_gpus() {
     std::string reason;
     const int count = gpu_count(reason);
@@ -54,16 +47,16 @@ std::vector<std::string> all_gpus() {
 
 /// "1" is short for "cuda:1".
 std::string device_name(const std::string& word) {
-    if (const std::optional<int> ordinal = whole_number(word); ordinal && *ordinal >= 0)
+    if (const std::optional<int> ordinal = parse_number<int>(word); ordinal && *ordinal >= 0)
         return fmt::format("cuda:{}", *ordinal);
     return to_string(parse_device_name(word));
 }
 
 Shard parse_shard(const std::string& text) {
     const std::size_t slash = text.find('/');
-    const std::optional<int> index = whole_number(std::string_view(text).substr(0, slash));
+    const std::optional<int> index = parse_number<int>(std::string_view(text).substr(0, slash));
     const std::optional<int> count =
-        slash == std::string::npos ? std::nullopt : whole_number(std::string_view(text).substr(slash + 1));
+        slash == std::string::npos ? std::nullopt : parse_number<int>(std::string_view(text).substr(slash + 1));
     if (index && count && *index >= 0 && *index < *count) return {*index, *count};
     throw UsageError(fmt::format("--shard is '{}': expected I/N, part I (from 0) of N, as in 2/8", text));
 }

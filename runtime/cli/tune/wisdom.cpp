@@ -7,6 +7,7 @@
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/tune/output.hpp"
 #include "runtime/cli/verb.hpp"
+#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/store.hpp"
 
@@ -69,8 +70,10 @@ std::string speedup_text(double peer_us, double own_us, std::string_view peer) {
     return peer_us > 0 ? fmt::format("{:.2f} x {}", peer_us / own_us, peer) : fmt::format("{} not timed", peer);
 }
 
+std::string time_text(double us) { return us > 0 ? fmt::format("{:.2f} us", us) : "not kept"; }
+
 std::string winner_text(const Winner& winner) {
-    return fmt::format("  {:<28} {:>10.2f} us  {}, {}{}\n    {}\n", shape_text(winner.spec), winner.median_us,
+    return fmt::format("  {:<28} {:>13}  {}, {}{}\n    {}\n", shape_text(winner.spec), time_text(winner.median_us),
                        speedup_text(winner.heuristic_us, winner.median_us, "heuristic"),
                        speedup_text(winner.cublaslt_us, winner.median_us, "cuBLASLt"), how_searched(winner),
                        winner.kernel);
@@ -135,17 +138,21 @@ int import_winners(const std::string& file, const std::string& device_class, Out
 
 int show_winners(const std::string& file, const std::string& device_class, Output& output) {
     StoredWinners shown;
+    std::vector<Winner> installed;
     const std::string place = file.empty() ? tuning_directory() : file;
     if (file.empty()) {
         shown = tuning::stored_winners(place, device_class);
+        if (tool_options().installed_wisdom) installed = of_class(tuning::installed_wisdom().winners, device_class);
     } else {
         Wisdom wisdom = wisdom_in(file);
         shown = {of_class(std::move(wisdom.winners), device_class), std::move(wisdom.problems)};
     }
     note_all(shown.problems, output);
     output.text(winners_text(place, shown.winners));
+    if (!installed.empty()) output.text(winners_text("installed with the library", installed));
     output.document({{file.empty() ? "directory" : "file", place},
                      {"winners", winners_json(shown.winners)},
+                     {"installed", winners_json(installed)},
                      {"problems", shown.problems}});
     return exit_code_of(shown.problems);
 }

@@ -113,6 +113,7 @@ double model_error(const Winner& winner, const KernelConfig& config, const GpuMo
 }
 
 std::string gain(const Winner& winner) {
+    if (winner.median_us == 0) return "its time was not kept";
     std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
     if (winner.heuristic_us > 0) text += fmt::format(", the heuristic's kernel took {:.2f} us", winner.heuristic_us);
     return text;
@@ -128,7 +129,8 @@ std::string narrowing(const Selection& selection) {
     return fmt::format("{}", fmt::join(words, " "));
 }
 
-TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today) : today_(std::move(today)) {
+TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today, std::vector<Winner> installed)
+    : today_(std::move(today)), installed_(std::move(installed)) {
     for (Winner winner : winners) {
         winner.spec = normal_form(winner.spec);
         classes_[class_of(winner.spec)].push_back(std::move(winner));
@@ -229,6 +231,35 @@ std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const K
     return std::nullopt;
 }
 
+/// Those that beat this kernel in whatever a kernel's loop does not hang on (C, D's type, alignments), the nearest first.
+std::vector<const Winner*> TunedChoices::installed_over(const Request& request, const KernelConfig& heuristic) const {
+    const GemmSpec& spec = request.spec;
+    std::vector<const Winner*> found;
+    for (const Winner& winner : installed_) {
+        if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
+        if (parse_kernel_name(winner.heuristic_kernel).config == heuristic) found.push_back(&winner);
+    }
+    std::ranges::stable_sort(found, {}, [&](const Winner* winner) { return distance_between(spec, winner->spec); });
+    return found;
+}
+
+std::optional<TunedChoice> TunedChoices::installed(const Request& request, const KernelConfig& heuristic) const {
+    const double heuristic_us = predicted_us(request.spec, heuristic, request.gpu);
+    for (const Winner* const winner : installed_over(request, heuristic)) {
+        const KernelConfig config = parse_kernel_name(winner->kernel).config;
+        if (!misfits({signature(request.spec), config}, request.spec, *request.gpu.arch).empty()) continue;
+        const double allowed_us = heuristic_us * kInstalledSlack * model_error(*winner, config, request.gpu);
+        if (!satisfies(config, request.selection) || predicted_us(request.spec, config, request.gpu) > allowed_us)
+            continue;
+        return TunedChoice{config, ChoiceSource::installed,
+                           fmt::format("comes with the library: faster than the heuristic's kernel on this class of "
+                                       "devices, measured with {}",
+                                       sizes(winner->spec)),
+                           winner->spec, distance_between(request.spec, winner->spec)};
+    }
+    return std::nullopt;
+}
+
 TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) const {
     if (selection.kernel)
         return {choose_config(asked, gpu, selection), ChoiceSource::forced, "named by the caller", {}, 0};
@@ -237,6 +268,7 @@ TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, con
     const KernelConfig heuristic = choose_config(asked, gpu, selection);
     if (auto choice = hint(request, heuristic)) return *std::move(choice);
     if (auto choice = nearest(request, heuristic)) return *std::move(choice);
+    if (auto choice = installed(request, heuristic)) return *std::move(choice);
     const char* const reason =
         empty() ? "nothing is tuned for this class of devices" : "nothing tuned is near enough to this problem";
     return {heuristic, ChoiceSource::heuristic, reason, {}, 0};

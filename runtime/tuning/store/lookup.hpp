@@ -18,6 +18,8 @@ inline constexpr double kNearestLimit = 1.5;
 /// How much longer a neighbour's kernel may be predicted to take than the heuristic's choice: tiles and waves that came
 /// out even there may not here. Beyond what the model was wrong by on the neighbour itself.
 inline constexpr double kNearestSlack = 1.05;
+/// The same of an installed winner, whose problem may be a far one: what 128x256 and 256x128 may differ by.
+inline constexpr double kInstalledSlack = 1.02;
 
 /// What a selection keeps a search from, in words: "family=simt_naive stages=4"; empty when it leaves everything open.
 [[nodiscard]] std::string narrowing(const Selection& selection);
@@ -39,17 +41,21 @@ struct TunedChoice {
 /// - A *hint* is any other of the steady protocol that was faster than the heuristic's kernel in the same rounds: its
 ///   whole interval lies below that kernel's time. It serves the very problem it was measured on, where the heuristic's
 ///   kernel of today is still the one that it beat; and near problems where nothing but its versions is amiss.
+/// - An *installed* one, which comes with the library, serves every problem of its types and layout for which the heuristic
+///   chooses the very kernel that it beat. What two kernels of one tile gain over each other is in their code, whatever the
+///   sizes; that the tile suits these is up to the model.
 /// - Whatever else there is (cold or hot operands, no faster than the heuristic's) serves nobody; it is kept for those who
 ///   look at it, and to be measured again.
 class TunedChoices {
 public:
     TunedChoices() = default;
-    /// `winners` are of the device that choose() is asked for. `today` tells stale ones.
-    TunedChoices(const std::vector<Winner>& winners, Versions today);
+    /// `winners` are of the device that choose() is asked for. `today` tells stale ones. `installed` are those of its class
+    /// that come with the library.
+    TunedChoices(const std::vector<Winner>& winners, Versions today, std::vector<Winner> installed = {});
 
     /// The trusted winner of this very problem; else a hint for it; else the winner of the nearest tuned one with the same
-    /// types, layout, order of D, C or none and alignments, if its tiles and waves suit; else the heuristic's choice. A
-    /// kernel that does not pass its family's constraints, or the selection, is passed over, with a line in the log.
+    /// types, layout, order of D, C or none and alignments, if its tiles and waves suit; else an installed one; else the
+    /// heuristic's choice. A kernel that does not pass its family's constraints, or the selection, is passed over, with a line in the log.
     /// Throws what choose_config throws.
     [[nodiscard]] TunedChoice choose(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {}) const;
     [[nodiscard]] bool empty() const { return classes_.empty(); }
@@ -68,6 +74,9 @@ private:
     [[nodiscard]] std::optional<TunedChoice> exact(const Request& request) const;
     [[nodiscard]] std::optional<TunedChoice> hint(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> nearest(const Request& request, const KernelConfig& heuristic) const;
+    [[nodiscard]] std::optional<TunedChoice> installed(const Request& request, const KernelConfig& heuristic) const;
+    [[nodiscard]] std::vector<const Winner*> installed_over(const Request& request,
+                                                            const KernelConfig& heuristic) const;
     [[nodiscard]] std::vector<Neighbour> neighbours(const Request& request) const;
     [[nodiscard]] std::vector<const Winner*> of_problem(const GemmSpec& spec) const;
     [[nodiscard]] bool is_trusted(const Winner& winner, const Selection& selection) const;
@@ -76,6 +85,7 @@ private:
     /// By the spec without its sizes: problems that one kernel can serve. Specs are row-major in D.
     std::unordered_map<GemmSpec, std::vector<Winner>> classes_;
     Versions today_;
+    std::vector<Winner> installed_;
 };
 
 }  // namespace jitgemm::tuning

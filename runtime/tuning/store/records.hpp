@@ -82,8 +82,8 @@ struct Winner {
     std::string device_class;
     GemmSpec spec;
     std::string kernel;
-    double median_us = 0;
-    double low_us = 0;  ///< confidence interval of the median, 95 %
+    double median_us = 0;  ///< 0: not kept
+    double low_us = 0;     ///< confidence interval of the median, 95 %
     double high_us = 0;
     std::string heuristic_kernel;  ///< what would have been chosen unmeasured, and its median in the same rounds
     double heuristic_us = 0;       ///< 0: not measured

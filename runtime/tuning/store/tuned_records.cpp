@@ -8,6 +8,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/store/wisdom.hpp"
 
@@ -47,6 +48,15 @@ void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, 
                          [&](const Winner& winner) { return serves(winner.device_class); });
 }
 
+/// Of any memory size: what they tell of kernels does not hang on it.
+std::vector<Winner> installed_winners(const Options& options, const GpuModel& gpu) {
+    std::vector<Winner> winners;
+    if (!options.installed_wisdom) return winners;
+    add_serving(
+        installed_wisdom().winners, [&](std::string_view name) { return may_be_of_class(gpu, name); }, winners);
+    return winners;
+}
+
 }  // namespace
 
 std::vector<Winner> tuned_winners(const Options& options, const ClassFilter& serves) {
@@ -77,7 +87,6 @@ DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Com
 
 TunedChoices tuned_choices(const Options& options, const Device& device, const TemplateSet& templates,
                            Compiler& compiler) {
-    if (options.tuning_directory.empty() && options.wisdom.empty()) return {};
     DeviceFacts facts{.model = device.model(),
                       .ordinal = device.ordinal(),
                       .memory_bytes = device.total_memory(),
@@ -85,15 +94,16 @@ TunedChoices tuned_choices(const Options& options, const Device& device, const T
                       .versions = {}};
     const std::string own = device_class(facts);
     const std::vector<Winner> winners = tuned_winners(options, [&](std::string_view name) { return name == own; });
-    if (winners.empty()) return {};  // the versions cost a look at NVRTC
-    return {winners, device_facts(device, templates, compiler).versions};
+    const std::vector<Winner> installed =
+        facts.emulator ? std::vector<Winner>() : installed_winners(options, facts.model);
+    if (winners.empty()) return {winners, {}, installed};  // the versions cost a look at NVRTC
+    return {winners, device_facts(device, templates, compiler).versions, installed};
 }
 
 TunedChoices tuned_choices(const Options& options, const GpuModel& gpu, const TemplateSet& templates) {
     const auto serves = [&](std::string_view name) { return may_be_of_class(gpu, name); };
     const std::vector<Winner> winners = tuned_winners(options, serves);
-    if (winners.empty()) return {};
-    return {winners, own_versions(templates)};
+    return {winners, own_versions(templates), installed_winners(options, gpu)};
 }
 
 }  // namespace jitgemm::tuning

@@ -19,7 +19,8 @@ std::string how_searched(const Winner& winner) {
 bool is_better(const Winner& left, const Winner& right) {
     const auto rank = [](const Winner& winner) {
         const int timed = winner.complete ? 0 : winner.candidates_timed;  // a finished search decided itself how many
-        return std::tuple(!winner.complete, -timed, winner.median_us, -winner.unix_time, winner.kernel);
+        return std::tuple(!winner.complete, -timed, winner.median_us == 0, winner.median_us, -winner.unix_time,
+                          winner.kernel);
     };
     return rank(left) < rank(right);
 }

@@ -3,6 +3,7 @@
 #include "generator/families/kernel_name.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/output_file.hpp"
+#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/winner_map.hpp"
 
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -74,7 +76,7 @@ Winner winner_in(std::string_view line, int format) {
     if (format == 1 && json.is_object()) json.update({{"hot", false}, {"narrowed", kNarrowedUnknown}});
     auto winner = json.get<Winner>();
     if (winner.device_class.empty()) throw Error("device_class is empty");
-    if (!(winner.median_us > 0)) throw Error(fmt::format("median_us is {}: a time is more than 0", winner.median_us));
+    if (!(winner.median_us >= 0)) throw Error(fmt::format("median_us is {}: a time is not negative", winner.median_us));
     winner.spec = resolved(winner.spec);
     check_kernel(winner);
     return winner;
@@ -122,6 +124,16 @@ std::string to_wisdom(const std::vector<Winner>& winners) {
     std::string text = json_line({{kHeaderField, kFormat}}) + "\n";
     for (const Winner& winner : sorted.sorted()) text += json_line(winner) + "\n";
     return text;
+}
+
+Wisdom installed_wisdom() {
+    Wisdom all;
+    for (const auto& [name, text] : installed_wisdom_files()) {
+        Wisdom one = parse_wisdom(text, name);
+        std::ranges::move(one.winners, std::back_inserter(all.winners));
+        std::ranges::move(one.problems, std::back_inserter(all.problems));
+    }
+    return all;
 }
 
 void write_wisdom(const std::string& path, const std::vector<Winner>& winners) {

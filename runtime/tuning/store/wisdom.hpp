@@ -9,7 +9,7 @@
 
 /// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 2}, then a winner
 /// a line with the fields of Winner. Read without SQLite. Format 1 did not say how a winner was searched (`hot`,
-/// `narrowed`); it is read as not known.
+/// `narrowed`); it is read as not known. A time of 0 was not kept.
 
 namespace jitgemm::tuning {
 

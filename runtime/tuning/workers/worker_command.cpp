@@ -1,12 +1,12 @@
 #include "runtime/tuning/workers/worker_command.hpp"
 
+#include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 
 namespace jitgemm::tuning {
@@ -31,9 +31,7 @@ constexpr std::string_view kEmulatorLimit = "emulator-gflop";
 
 template <typename Number>
 Number number_in(std::string_view name, std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) return number;
+    if (const std::optional<Number> number = parse_number<Number>(text)) return *number;
     throw Error(fmt::format("the setting {} is '{}': expected a number", name, text));
 }
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "runtime/tuning/store/wisdom.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace jitgemm {
+
+/// The files of wisdom/ by name, as they were when the library was built.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> installed_wisdom_files();
+
+namespace tuning {
+
+/// What they hold. Throws WisdomError for a file that is none.
+[[nodiscard]] Wisdom installed_wisdom();
+
+}  // namespace tuning
+}  // namespace jitgemm

@@ -1,0 +1,91 @@
+// What several families use names none of them: a family is its folder, its template and a line of families/table.hpp.
+
+#include "generator/families/family.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whose subject is one family: the pictures of its fragments, the fit of its constants; and the ladder, which climbs them all.
+const std::set<std::string> kExceptions{"generator/draw/kernel_accumulators.cpp",
+                                        "generator/draw/kernel_accumulators.hpp",
+                                        "generator/draw/kernel_page.cpp",
+                                        "generator/draw/kernel_pipeline.cpp",
+                                        "generator/draw/kernel_pipeline.hpp",
+                                        "generator/draw/kernel_rasterization.cpp",
+                                        "generator/draw/kernel_rasterization.hpp",
+                                        "generator/draw/kernel_shared_map.cpp",
+                                        "generator/draw/kernel_shared_map.hpp",
+                                        "generator/draw/kernel_shared_tile.cpp",
+                                        "generator/draw/kernel_shared_tile.hpp",
+                                        "generator/draw/kernel_tiling.cpp",
+                                        "generator/draw/kernel_tiling.hpp",
+                                        "runtime/cli/ladder/rungs.cpp",
+                                        "runtime/tuning/fit/fit.cpp",
+                                        "runtime/tuning/fit/fit.hpp"};
+
+/// "simt_naive" is SimtNaive as a type.
+std::string type_of(std::string_view name) {
+    std::string type;
+    bool begins = true;
+    for (const char letter : name) {
+        if (letter != '_') type += begins ? static_cast<char>(std::toupper(letter)) : letter;
+        begins = letter == '_';
+    }
+    return type;
+}
+
+const std::regex& any_family() {
+    static const std::regex kNames = [] {
+        std::string names;
+        for (const jitgemm::Family& family : jitgemm::family_table())
+            names += (names.empty() ? "" : "|") + std::string(family.name) + "|" + type_of(family.name);
+        return std::regex("\\b(" + names + ")(Config)?\\b");
+    }();
+    return kNames;
+}
+
+/// A family's own folder or template, or the list of families.
+bool may_name_families(const std::string& file) {
+    if (file == "generator/families/table.hpp") return true;
+    return std::ranges::any_of(jitgemm::family_table(), [&](const jitgemm::Family& family) {
+        return file.starts_with("generator/families/" + std::string(family.name) + "/") ||
+               file == "templates/" + std::string(family.template_file);
+    });
+}
+
+/// Whether its code does; comments may give examples.
+bool names_family(const fs::path& path) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        if (std::regex_search(line.substr(0, line.find("//")), any_family())) return true;
+    return false;
+}
+
+std::set<std::string> shared_files_with_families() {
+    std::set<std::string> found;
+    const fs::path root = JITGEMM_SOURCE_DIR;
+    for (const char* folder : {"generator", "runtime", "include", "templates", "cmake"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+            const std::string name = entry.path().lexically_relative(root).generic_string();
+            if (entry.is_regular_file() && !may_name_families(name) && names_family(entry.path())) found.insert(name);
+        }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("no shared file names a kernel family, but for those whose subject it is") {
+    REQUIRE(shared_files_with_families() == kExceptions);
+    REQUIRE(names_family(fs::path(JITGEMM_SOURCE_DIR) / "generator/families/table.hpp"));
+}
