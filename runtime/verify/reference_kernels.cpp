@@ -75,7 +75,7 @@ static_assert(static_cast<int>(DataType::tf32) == 3 && static_cast<int>(DataType
 static_assert(static_cast<int>(DataType::s8) == 6 && static_cast<int>(DataType::s32) == 7);
 
 std::int64_t blocks_for(std::int64_t elements) {
-    return std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMostBlocks);
+    return std::clamp<std::int64_t>(ceil_div<std::int64_t>(elements, kThreads), 1, kMostBlocks);
 }
 
 FillArguments fill_request(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) {
