@@ -50,7 +50,11 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads) gemm_add_rests(cons
         const TileCoord tile = tile_of_block(whole + v / (kBlockM * kVectorsPerRow), tiles);
         const int row = tile.m * kBlockM + v / kVectorsPerRow % kBlockM;
         const int column = tile.n * kBlockN + v % kVectorsPerRow * kVectorD;
+#if GEMM_VECTOR_D > 1
         if (row >= args.m) continue;
+#else
+        if (row >= args.m || column >= args.n) continue;
+#endif
         const float* rest = rest_sums(args, 0) + static_cast<long long>(v) * kVectorD;
         ElementD* d = args.d + row * args.ldd + column;
 #if GEMM_VECTOR_D > 1

@@ -210,6 +210,7 @@ int CudaDevice::blocks_per_sm(const Function& function, const LaunchShape& shape
 }
 
 EncodedTensorMap CudaDevice::encode_tensor_map(const TiledTensorMap& map) {
+    const ScopedContext current(*context_);
     CUtensorMap encoded;
     static_assert(sizeof encoded == sizeof(EncodedTensorMap));
     constexpr std::array<cuuint32_t, kMaxTensorRank> kUnitSteps{1, 1, 1, 1, 1};

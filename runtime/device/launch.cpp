@@ -50,7 +50,7 @@ bool same_place(const GemmSpec& spec, const Region& c, const Region& d) {
 void check_pointer(const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0) {
         problems.push_back(fmt::format("{} is null", operand.name));
-    } else if (operand.address % static_cast<std::uint64_t>(operand.alignment) != 0) {
+    } else if ((operand.address & (static_cast<std::uint64_t>(operand.alignment) - 1)) != 0) {
         problems.push_back(fmt::format("{} at {:#x} is less aligned than the {} bytes the spec promises", operand.name,
                                        operand.address, operand.alignment));
     }

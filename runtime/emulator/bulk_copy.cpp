@@ -1,5 +1,6 @@
 #include "runtime/emulator/bulk_copy.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/layout/composed_layout.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +83,9 @@ std::uint32_t rows_of_box(const TiledTensorMap& map) {
     return rows;
 }
 
-BulkRow row_of_box(const TiledTensorMap& map, const BoxStart& start, std::uint32_t number) {
+// A store writes whole chunks: what lies in shared memory behind the last element of a row goes to global memory as well, up to 16
+// bytes (tried on an H200, elements of 1, 2 and 4 bytes, with and without swizzle).
+BulkRow row_of_box(const TiledTensorMap& map, const BoxStart& start, std::uint32_t number, Access access) {
     const std::int64_t element = bytes(map.type);
     BulkRow row{.bytes = map.box[0] * static_cast<std::uint32_t>(element)};
     DeviceAddress address = map.address;
@@ -96,7 +99,8 @@ BulkRow row_of_box(const TiledTensorMap& map, const BoxStart& start, std::uint32
         return static_cast<std::uint32_t>(std::clamp<std::int64_t>(byte, 0, row.bytes));
     };
     row.first = within(-start[0] * element);
-    row.end = within((static_cast<std::int64_t>(map.extents[0]) - start[0]) * element);
+    const std::int64_t end = (static_cast<std::int64_t>(map.extents[0]) - start[0]) * element;
+    row.end = within(writes(access) ? round_up(std::max<std::int64_t>(end, 0), std::int64_t{kBulkChunkBytes}) : end);
     row.address = address + static_cast<std::uint64_t>(start[0] * element + row.first);
     return row;
 }
@@ -125,7 +129,7 @@ BulkChunks box_chunks(Warp& warp, const TiledTensorMap& map, const BoxStart& sta
     const Swizzle* swizzle = swizzle_of(map.swizzle);
     BulkChunks chunks;
     for (std::uint32_t number = 0; number < rows_of_box(map); ++number) {
-        const BulkRow row = row_of_box(map, start, number);
+        const BulkRow row = row_of_box(map, start, number, access);
         // Swizzled rows that are shorter than the span lie as far apart as whole ones (tried on an H200).
         const std::uint32_t pitch =
             std::max(row.bytes, swizzle == nullptr ? 0U : static_cast<std::uint32_t>(span_bytes(map.swizzle)));

@@ -32,16 +32,17 @@ CompiledKernel compile_here(const CompileJob& job, KernelSource& source) {
         ->compile(job.ptx ? ptx_request(source) : compile_request(source));
 }
 
-/// The tool with templates of its own: that of the kernel's family with one text in place of another.
+/// The tool with templates of its own: that of the kernel's family with one text in place of another, everywhere.
 WorkerCommand with_edited_template(const TemporaryFolder& folder, const std::string& kernel, const std::string& from,
                                    const std::string& to) {
     std::filesystem::copy(std::string(JITGEMM_SOURCE_DIR) + "/templates", folder / "templates",
                           std::filesystem::copy_options::recursive);
     const std::string name(family_of(parse_kernel_name(kernel).config).template_file);
     std::string text = text_in(folder / ("templates/" + name));
-    const std::size_t found = text.find(from);
+    std::size_t found = text.find(from);
     REQUIRE(found != std::string::npos);
-    put_text(folder / ("templates/" + name), text.replace(found, from.size(), to));
+    for (; found != std::string::npos; found = text.find(from, found + to.size())) text.replace(found, from.size(), to);
+    put_text(folder / ("templates/" + name), text);
     WorkerCommand command = tool_worker(folder / "cache");
     command.options.template_directory = folder / "templates";
     return command;
@@ -98,7 +99,7 @@ TEST_CASE("spills are part of the outcome") {
 }
 
 TEST_CASE("a kernel that the compiler refuses is compile_failed with its log") {
-    const CompileOutcome outcome = compile_edited("extern \"C\"", "int planted = error;\nextern \"C\"");
+    const CompileOutcome outcome = compile_edited("extern __shared__", "int planted = error;\n    extern __shared__");
     CHECK(outcome.verdict == Verdict::compile_failed);
     CHECK_THAT(outcome.message, Catch::Matchers::ContainsSubstring("identifier \"error\" is undefined"));
 }

@@ -153,6 +153,7 @@ TEST_CASE("counters are zeroed in a caller's workspace, whose end they are, and 
     const KernelEntry entry{
         .function = "gemm",
         .threads = 128,
+        .grid = {},
         .arguments = {PointerArgument{ArgumentRole::workspace}, PointerArgument{ArgumentRole::counters}}};
     state->entries.emplace_back(entry, device->load("", entry), state->row_major, device->model());
     state->workspace_bytes = 1024 + 64;

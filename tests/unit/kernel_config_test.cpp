@@ -275,7 +275,7 @@ TEST_CASE("a kernel name cut off before its last token that must be there is ref
 }
 
 TEST_CASE("a name that says the same otherwise is refused with the canonical one") {
-    const std::string canonical = "the name of this kernel is " + std::string(kExampleName);
+    const std::string canonical = "the canonical name of this kernel is " + std::string(kExampleName);
     for (const char* const other : {"_split1", "_pack-none", "_align16.16.16", "_store-smem_split1"})
         CHECK_THROWS_WITH(parse_kernel_name(std::string(kExampleName) + other), ContainsSubstring(canonical));
     std::string zeros(kExampleName);
