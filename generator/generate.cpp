@@ -1,11 +1,13 @@
 #include "generator/generate.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
+#include <array>
 
 namespace jitgemm {
 namespace {
@@ -45,11 +47,6 @@ std::string_view labelled_line(std::string_view text, std::string_view label) {
         throw ConfigError("dump", {fmt::format("the banner has no line '{}...'", label)});
     const std::string_view rest = text.substr(begin + label.size());
     return rest.substr(0, rest.find('\n'));
-}
-
-/// "--lda 784 " where it is not what a packed matrix has.
-std::string option_unless(std::string_view name, std::int64_t value, std::int64_t usual) {
-    return value == usual ? std::string{} : fmt::format(" --{} {}", name, value);
 }
 
 }  // namespace
@@ -100,36 +97,20 @@ ParsedDump parse_dump(std::string_view text) {
 }
 
 std::string command_line_options(const GemmSpec& asked) {
+    constexpr std::array<std::string_view, 4> kAlwaysSaid{"m", "n", "k", "layout"};
     const GemmSpec spec = resolved(asked);
-    GemmSpec bare = gemm_spec_of_type(spec.a);
-    bare.m = spec.m;
-    bare.n = spec.n;
-    bare.k = spec.k;
-    bare.b = spec.b;
-    bare.c = spec.c;
-    bare.layout = spec.layout;
-    bare.d_order = spec.d_order;
-    std::string text = fmt::format(" --m {} --n {} --k {} --type {}", spec.m, spec.n, spec.k, to_string(spec.a));
-    if (spec.b != spec.a) text += fmt::format(" --b-type {}", to_string(spec.b));
-    if (spec.c) text += fmt::format(" --c-type {}", to_string(*spec.c));
-    if (spec.d != bare.d) text += fmt::format(" --d-type {}", to_string(spec.d));
-    if (spec.accumulator != bare.accumulator) text += fmt::format(" --acc-type {}", to_string(spec.accumulator));
-    text += fmt::format(" --layout {}", to_string(spec.layout));
-    if (spec.d_order != Order::row) text += " --d-layout n";
-    bare.d = spec.d;
-    bare.accumulator = spec.accumulator;
-    const GemmSpec packed = resolved(bare);
-    text += option_unless("lda", spec.lda, packed.lda) + option_unless("ldb", spec.ldb, packed.ldb);
-    text += option_unless("ldc", spec.ldc, packed.ldc) + option_unless("ldd", spec.ldd, packed.ldd);
-    bare.lda = spec.lda;
-    bare.ldb = spec.ldb;
-    bare.ldc = spec.ldc;
-    bare.ldd = spec.ldd;
-    const GemmSpec usual = resolved(bare);
-    text +=
-        option_unless("align-a", spec.align_a, usual.align_a) + option_unless("align-b", spec.align_b, usual.align_b);
-    text +=
-        option_unless("align-c", spec.align_c, usual.align_c) + option_unless("align-d", spec.align_d, usual.align_d);
+    GemmSpec said = gemm_spec_of_type(spec.a);
+    std::string text;
+    for (const GemmSpecField& field : gemm_spec_fields()) {
+        if (field.key == "a") {
+            text += fmt::format(" --type {}", to_string(spec.a));
+            continue;
+        }
+        const bool follows = field.value(spec) == field.value(resolved(said));  // from what is said already
+        if (follows && std::ranges::find(kAlwaysSaid, field.key) == kAlwaysSaid.end()) continue;
+        text += fmt::format(" --{} {}", field.option, field.print(spec));
+        field.read(said, field.key, field.print(spec));
+    }
     return text;
 }
 

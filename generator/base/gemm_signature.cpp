@@ -24,7 +24,9 @@ GemmSignature signature(const GemmSpec& spec) {
             .accumulator = form.accumulator,
             .align_a = form.align_a,
             .align_b = form.align_b,
-            .align_d = d_alignment(form)};
+            .align_d = d_alignment(form),
+            .batched = form.batch > 1,
+            .epilogue = form.epilogue};
 }
 
 }  // namespace jitgemm

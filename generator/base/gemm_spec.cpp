@@ -1,5 +1,6 @@
 #include "jitgemm/gemm_spec.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -111,6 +112,12 @@ void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
         reasons.push_back(fmt::format("the layout is {}: no GemmLayout", static_cast<int>(spec.layout)));
     if (spec.d_order > Order::column)
         reasons.push_back(fmt::format("the order of D is {}: no Order", static_cast<int>(spec.d_order)));
+    const GemmEpilogue& epilogue = spec.epilogue;
+    type("the bias", epilogue.bias_type);
+    if (epilogue.residual) type("the residual", *epilogue.residual);
+    if (epilogue.bias > Bias::per_column || epilogue.activation > Activation::silu ||
+        std::max({epilogue.scale_a, epilogue.scale_b, epilogue.scale_d}) > ScaleFactors::per_block)
+        reasons.emplace_back("the epilogue has a number that none of its enumerations has");
 }
 
 void check_matrix(const StoredMatrix& x, Reasons& reasons) {
@@ -172,28 +179,64 @@ void check_types(const GemmSpec& spec, Reasons& reasons) {
     check_one_of("d", spec.d, spec.a, rule->outputs, reasons);
 }
 
+bool is_8bit(DataType type) { return bytes(type) == 1; }
+
+void check_scales(std::string_view name, ScaleFactors scales, DataType type, Reasons& reasons) {
+    if (scales == ScaleFactors::none || is_8bit(type)) return;
+    reasons.push_back(fmt::format("{} has scale factors and is {}: only types of 8 bits have", name, to_string(type)));
+}
+
+void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
+    const GemmEpilogue& epilogue = spec.epilogue;
+    const auto is_float = [](DataType type) { return is_half(type) || type == DataType::f32; };
+    if (epilogue.bias != Bias::none && !is_float(epilogue.bias_type))
+        reasons.push_back(fmt::format("the bias is {}: it must be f16, bf16 or f32", to_string(epilogue.bias_type)));
+    if (epilogue.residual && !is_float(*epilogue.residual))
+        reasons.push_back(
+            fmt::format("the residual is {}: it must be f16, bf16 or f32", to_string(*epilogue.residual)));
+    check_scales("A", epilogue.scale_a, spec.a, reasons);
+    check_scales("B", epilogue.scale_b, spec.b, reasons);
+    check_scales("D", epilogue.scale_d, spec.d, reasons);
+    if (epilogue.scale_d > ScaleFactors::per_tensor)
+        reasons.push_back("D has scale factors of parts: it has one for all of it");
+}
+
+/// D's problems may not share an element; A, B and C may be one and the same for all.
+void check_batch(const GemmSpec& spec, Reasons& reasons) {
+    if (spec.batch < 1 || spec.batch > kLargestExtent)
+        reasons.push_back(fmt::format("batch is {}: it is from 1 to {}", spec.batch, kLargestExtent));
+    const auto check = [&](char name, const std::optional<std::int64_t>& stride) {
+        if (stride && *stride < 0)
+            reasons.push_back(fmt::format("batch_stride_{} is {}: it cannot be negative", name, *stride));
+    };
+    check('a', spec.batch_stride_a);
+    check('b', spec.batch_stride_b);
+    check('c', spec.batch_stride_c);
+    check('d', spec.batch_stride_d);
+    const std::int64_t least = extent(stored_d(spec));
+    if (spec.batch > 1 && spec.batch_stride_d && *spec.batch_stride_d < least)
+        reasons.push_back(fmt::format("batch_stride_d is {}: a D takes {} elements", *spec.batch_stride_d, least));
+}
+
 Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
 
-// One odd multiplier a word: products that don't wait for each other, added up and mixed once.
-constexpr std::array<std::uint64_t, 10> kHashMultipliers{
-    0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9,
-    0x94D049BB133111EB, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB};
-
-std::uint64_t mixed(std::uint64_t sum) {
-    sum = (sum ^ (sum >> 32U)) * kHashMultipliers[0];
-    return sum ^ (sum >> 29U);
+/// With leading dimensions as numbers. One problem has no strides.
+void settle_strides(GemmSpec& spec) {
+    if (spec.batch == 1) {
+        spec.batch_stride_a = spec.batch_stride_b = spec.batch_stride_c = spec.batch_stride_d = std::nullopt;
+        return;
+    }
+    const OperandExtents packed = operand_extents(spec);
+    if (!spec.batch_stride_a) spec.batch_stride_a = packed.a;
+    if (!spec.batch_stride_b) spec.batch_stride_b = packed.b;
+    if (spec.c && !spec.batch_stride_c) spec.batch_stride_c = packed.c;
+    if (!spec.c) spec.batch_stride_c = std::nullopt;
+    if (!spec.batch_stride_d) spec.batch_stride_d = packed.d;
 }
 
-/// The enumerations in a few bits each; c unset is a type of its own.
-std::uint64_t packed_types(const GemmSpec& s) {
-    const auto bits = [](auto value, unsigned shift) { return static_cast<std::uint64_t>(value) << shift; };
-    const std::uint64_t c = s.c ? bits(*s.c, 16) : bits(0xFF, 16);
-    return bits(s.a, 0) | bits(s.b, 8) | c | bits(s.d, 24) | bits(s.accumulator, 32) | bits(s.layout, 40) |
-           bits(s.d_order, 48);
-}
-
-std::uint64_t packed(int low, int high) {
-    return static_cast<std::uint32_t>(low) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32U;
+Bias turned(Bias bias) {
+    if (bias == Bias::none) return bias;
+    return bias == Bias::per_row ? Bias::per_column : Bias::per_row;
 }
 
 }  // namespace
@@ -223,6 +266,8 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_matrix(stored_b(spec), reasons);
     if (spec.c) check_matrix(stored_c(spec), reasons);
     check_matrix(stored_d(spec), reasons);
+    check_epilogue(spec, reasons);
+    if (reasons.empty()) check_batch(spec, reasons);
     return reasons;
 }
 
@@ -244,6 +289,7 @@ GemmSpec resolved(const GemmSpec& spec) {
         result.ldc = 0;
         result.align_c = 0;
     }
+    settle_strides(result);
     return result;
 }
 
@@ -254,6 +300,9 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     std::swap(result.a, result.b);
     std::swap(result.lda, result.ldb);
     std::swap(result.align_a, result.align_b);
+    std::swap(result.batch_stride_a, result.batch_stride_b);
+    std::swap(result.epilogue.scale_a, result.epilogue.scale_b);
+    result.epilogue.bias = turned(spec.epilogue.bias);
     // The new A is B transposed: the same memory, so what were rows are now columns.
     result.layout = layout_of(flipped(order_b(spec.layout)), flipped(order_a(spec.layout)));
     result.d_order = Order::row;
@@ -273,20 +322,14 @@ double flops(const GemmSpec& spec) {
 
 }  // namespace jitgemm
 
+// A product for each field, which don't wait for each other; added up and mixed once (the constants are those of splitmix64).
 std::size_t std::hash<jitgemm::GemmSpec>::operator()(const jitgemm::GemmSpec& spec) const noexcept {
-    using namespace jitgemm;
-    const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-    const std::array<std::uint64_t, kHashMultipliers.size()> words{word(spec.m),
-                                                                   word(spec.n),
-                                                                   word(spec.k),
-                                                                   word(spec.lda),
-                                                                   word(spec.ldb),
-                                                                   word(spec.ldc),
-                                                                   word(spec.ldd),
-                                                                   packed(spec.align_a, spec.align_b),
-                                                                   packed(spec.align_c, spec.align_d),
-                                                                   packed_types(spec)};
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < words.size(); ++i) sum += words[i] * kHashMultipliers[i];
-    return static_cast<std::size_t>(mixed(sum));
+    std::uint64_t multiplier = 0x9E3779B97F4A7C15;
+    for (const jitgemm::GemmSpecField& field : jitgemm::gemm_spec_fields()) {
+        sum += static_cast<std::uint64_t>(field.value(spec)) * multiplier;
+        multiplier = multiplier * 0xBF58476D1CE4E5B9 + 2;
+    }
+    sum = (sum ^ (sum >> 32U)) * 0x94D049BB133111EB;
+    return static_cast<std::size_t>(sum ^ (sum >> 29U));
 }

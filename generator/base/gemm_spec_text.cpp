@@ -1,3 +1,4 @@
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_spec.hpp"
@@ -6,14 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <functional>
 #include <span>
 
 namespace jitgemm {
 namespace {
 
-constexpr std::string_view kFormatName = "gemm-v1";
+constexpr std::array<std::string_view, 2> kFormats{"gemm-v1", "gemm-v2"};
 constexpr std::array<std::string_view, 4> kLayoutNames{"tn", "nn", "nt", "tt"};  // in the order of the enumeration
 constexpr std::array<std::string_view, 2> kOrderNames{"t", "n"};
 
@@ -24,12 +23,6 @@ std::string_view name_in(const Names& names, std::string_view enumeration, Enume
     if (position < names.size()) return names[position];
     throw SpecError(fmt::format("unknown {}", enumeration), {fmt::format("{} is no {}", position, enumeration)});
 }
-
-/// Says what is wrong with one word; the caller adds the whole text.
-class WordError : public Error {
-public:
-    using Error::Error;
-};
 
 std::vector<std::string_view> split_words(std::string_view text) {
     constexpr std::string_view kBlanks = " \t\r\n";
@@ -43,132 +36,48 @@ std::vector<std::string_view> split_words(std::string_view text) {
     }
 }
 
-WordError unknown(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
-    return WordError(
-        fmt::format("unknown {} '{}' (known: {}){}", what, word, join_names(known), nearest_hint(word, known)));
-}
-
-DataType read_type(std::string_view word) {
-    if (const auto type = parse_data_type(word)) return *type;
+const GemmSpecField& find_field(std::string_view key, int format) {
     std::vector<std::string_view> known;
-    for (const DataTypeInfo& row : data_type_table()) known.push_back(row.name);
-    throw unknown("type", word, known);
-}
-
-GemmLayout read_layout(std::string_view word) {
-    if (const auto layout = parse_gemm_layout(word)) return *layout;
-    throw unknown("layout", word, kLayoutNames);
-}
-
-Order read_order(std::string_view word) {
-    if (const auto order = parse_order(word)) return *order;
-    throw unknown("order", word, kOrderNames);
-}
-
-template <typename Integer>
-Integer read_integer(std::string_view what, std::string_view word) {
-    Integer value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc::result_out_of_range) throw WordError(fmt::format("{} is '{}': too large", what, word));
-    if (error != std::errc() || end != word.data() + word.size()) {
-        throw WordError(fmt::format("{} is '{}': expected a whole number", what, word));
-    }
-    return value;
-}
-
-/// One key of the text form: how its value is printed and read.
-struct Field {
-    std::string_view key;
-    std::function<std::string(const GemmSpec&)> print;
-    std::function<void(GemmSpec&, std::string_view)> read;
-};
-
-Field type_field(std::string_view key, DataType GemmSpec::*member) {
-    return {key, [=](const GemmSpec& spec) { return std::string(to_string(spec.*member)); },
-            [=](GemmSpec& spec, std::string_view word) { spec.*member = read_type(word); }};
-}
-
-template <typename Integer>
-Field integer_field(std::string_view key, Integer GemmSpec::*member) {
-    return {key, [=](const GemmSpec& spec) { return std::to_string(spec.*member); },
-            [=](GemmSpec& spec, std::string_view word) { spec.*member = read_integer<Integer>(key, word); }};
-}
-
-Field c_field() {
-    return {"c", [](const GemmSpec& spec) { return std::string(spec.c ? to_string(*spec.c) : "none"); },
-            [](GemmSpec& spec, std::string_view word) {
-                spec.c = word == "none" ? std::nullopt : std::optional(read_type(word));
-            }};
-}
-
-Field layout_field() {
-    return {"layout", [](const GemmSpec& spec) { return std::string(to_string(spec.layout)); },
-            [](GemmSpec& spec, std::string_view word) { spec.layout = read_layout(word); }};
-}
-
-Field d_layout_field() {
-    return {"d-layout", [](const GemmSpec& spec) { return std::string(to_string(spec.d_order)); },
-            [](GemmSpec& spec, std::string_view word) { spec.d_order = read_order(word); }};
-}
-
-const std::vector<Field>& fields() {
-    static const std::vector<Field> table{
-        integer_field("m", &GemmSpec::m),
-        integer_field("n", &GemmSpec::n),
-        integer_field("k", &GemmSpec::k),
-        type_field("a", &GemmSpec::a),
-        type_field("b", &GemmSpec::b),
-        c_field(),
-        type_field("d", &GemmSpec::d),
-        type_field("acc", &GemmSpec::accumulator),
-        layout_field(),
-        d_layout_field(),
-        integer_field("lda", &GemmSpec::lda),
-        integer_field("ldb", &GemmSpec::ldb),
-        integer_field("ldc", &GemmSpec::ldc),
-        integer_field("ldd", &GemmSpec::ldd),
-        integer_field("align-a", &GemmSpec::align_a),
-        integer_field("align-b", &GemmSpec::align_b),
-        integer_field("align-c", &GemmSpec::align_c),
-        integer_field("align-d", &GemmSpec::align_d),
-    };
-    return table;
-}
-
-const Field& find_field(std::string_view key) {
-    std::vector<std::string_view> known;
-    for (const Field& field : fields()) {
+    for (const GemmSpecField& field : gemm_spec_fields()) {
+        if (field.format > format) continue;
         if (field.key == key) return field;
         known.push_back(field.key);
     }
-    throw unknown("key", key, known);
+    throw WordError(fmt::format("unknown key '{}' (known: {}){}", key, join_names(known), nearest_hint(key, known)));
 }
 
-void read_assignment(GemmSpec& spec, std::string_view word, std::vector<std::string_view>& seen) {
+void read_assignment(GemmSpec& spec, std::string_view word, int format, std::vector<std::string_view>& seen) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) throw WordError(fmt::format("'{}' is not of the form key=value", word));
-    const Field& field = find_field(word.substr(0, equals));
+    const GemmSpecField& field = find_field(word.substr(0, equals), format);
     if (std::find(seen.begin(), seen.end(), field.key) != seen.end()) {
         throw WordError(fmt::format("'{}' stands twice", field.key));
     }
     seen.push_back(field.key);
-    field.read(spec, word.substr(equals + 1));
+    field.read(spec, field.key, word.substr(equals + 1));
 }
 
 GemmSpec read_spec(std::string_view text) {
     const std::vector<std::string_view> words = split_words(text);
-    if (words.empty() || words.front() != kFormatName) {
-        throw WordError(
-            fmt::format("starts with '{}': expected the format '{}'", words.empty() ? "" : words.front(), kFormatName));
+    const auto format = words.empty() ? kFormats.end() : std::ranges::find(kFormats, words.front());
+    if (format == kFormats.end()) {
+        throw WordError(fmt::format("starts with '{}': expected the format, '{}' or '{}'",
+                                    words.empty() ? "" : words.front(), kFormats[0], kFormats[1]));
     }
     GemmSpec spec;
     std::vector<std::string_view> seen;
-    for (std::size_t i = 1; i < words.size(); ++i) read_assignment(spec, words[i], seen);
+    for (std::size_t i = 1; i < words.size(); ++i)
+        read_assignment(spec, words[i], static_cast<int>(format - kFormats.begin()) + 1, seen);
     const auto missing = [&](std::string_view key) { return std::ranges::find(seen, key) == seen.end(); };
     if (missing("b")) spec.b = spec.a;
     if (missing("d")) spec.d = default_output(spec.a);
     if (missing("acc")) spec.accumulator = default_accumulator(spec.a);
     return spec;
+}
+
+/// A field as a shape line has it.
+void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
+    find_field(key, 1).read(spec, key, word);
 }
 
 GemmSpec read_shape_line(std::string_view line) {
@@ -179,11 +88,13 @@ GemmSpec read_shape_line(std::string_view line) {
     }
     // Typed by people: other libraries' words and capitals are understood, what is none is complained about.
     const std::optional<DataType> type = data_type_of_word(words[0]);
-    GemmSpec spec = gemm_spec_of_type(type ? *type : read_type(words[0]));
-    spec.layout = read_layout(lower_case(words[1]));
-    spec.m = read_integer<std::int64_t>("m", words[2]);
-    spec.n = read_integer<std::int64_t>("n", words[3]);
-    spec.k = read_integer<std::int64_t>("k", words[4]);
+    GemmSpec spec;
+    if (!type) read_word(spec, "a", words[0]);  // throws
+    spec = gemm_spec_of_type(*type);
+    read_word(spec, "layout", lower_case(words[1]));
+    read_word(spec, "m", words[2]);
+    read_word(spec, "n", words[3]);
+    read_word(spec, "k", words[4]);
     return spec;
 }
 
@@ -206,9 +117,15 @@ std::optional<Order> parse_order(std::string_view name) {
 }
 
 std::string to_string(const GemmSpec& spec) {
-    std::string text(kFormatName);
-    for (const Field& field : fields()) text += fmt::format(" {}={}", field.key, field.print(spec));
-    return text;
+    const auto is_said = [&](const GemmSpecField& field) { return field.format == 1 || !is_usual(field, spec); };
+    std::size_t format = 1;
+    std::string text;
+    for (const GemmSpecField& field : gemm_spec_fields()) {
+        if (!is_said(field)) continue;
+        format = std::max(format, static_cast<std::size_t>(field.format));
+        text += fmt::format(" {}={}", field.key, field.print(spec));
+    }
+    return std::string(kFormats.at(format - 1)) + text;
 }
 
 GemmSpec parse_gemm_spec(std::string_view text) {

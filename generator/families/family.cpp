@@ -1,5 +1,6 @@
 #include "generator/families/family.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/nearest_name.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/parameter_table.hpp"
@@ -45,16 +46,25 @@ struct Adapter {
         return 0;
     }
 
+    /// What no family serves yet, or why this one does not; each family's own checks know nothing of the former.
+    static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch) {
+        std::vector<std::string> reasons = unserved_fields(spec);
+        return reasons.empty() ? Typed::unsupported(spec, arch) : reasons;
+    }
+    static std::vector<std::string> violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
+        std::vector<std::string> reasons = unserved_fields(spec);
+        return reasons.empty() ? Typed::violations(spec, own(config), arch) : reasons;
+    }
+
     static constexpr Family row() {
         return {
             .name = Typed::kName,
             .summary = Typed::kSummary,
             .math_unit = Typed::kMathUnit,
             .selected_by_default = selected_by_default(),
-            .unsupported = Typed::unsupported,
+            .unsupported = unsupported,
             .candidates = candidates,
-            .violations = [](const GemmSpec& spec, const KernelConfig& config,
-                             const Arch& arch) { return Typed::violations(spec, own(config), arch); },
+            .violations = violations,
             .discouraged = [](const GemmSpec& spec,
                               const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
             .anatomy = [](const GemmSpec& spec,

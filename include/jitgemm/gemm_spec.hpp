@@ -23,6 +23,30 @@ enum class Order : std::uint8_t { row, column };
 /// PyTorch's `x @ w.T`. tt is numpy's `a @ b`.
 enum class GemmLayout : std::uint8_t { tn, nn, nt, tt };
 
+/// A vector that the epilogue adds to every row or column of D: cuBLASLt's CUBLASLT_EPILOGUE_BIAS is per row of a column-major D.
+enum class Bias : std::uint8_t { none, per_row, per_column };
+/// Applied to each element of D. gelu is the tanh approximation, silu x · sigmoid(x).
+enum class Activation : std::uint8_t { none, relu, gelu, silu };
+/// What one f32 scale factor of a matrix covers: all of it; a row of A, D or a column of B; or 128 values of k of these.
+enum class ScaleFactors : std::uint8_t { none, per_tensor, per_vector, per_block };
+
+/// What happens to the sums on their way to D, beside alpha and beta:
+///
+///     D = scale_d · (activation(alpha · scale_a · scale_b · A · B + beta · C + bias) + residual)
+///
+/// in f32, rounded once to D's type. The vectors, matrices and factors come with the launch. No kernel family has any of it yet.
+struct GemmEpilogue {
+    Bias bias = Bias::none;
+    DataType bias_type = DataType::f32;
+    Activation activation = Activation::none;
+    std::optional<DataType> residual = std::nullopt;  ///< type of an M×N matrix that lies as D does
+    ScaleFactors scale_a = ScaleFactors::none;
+    ScaleFactors scale_b = ScaleFactors::none;
+    ScaleFactors scale_d = ScaleFactors::none;  ///< per_tensor at most
+
+    friend bool operator==(const GemmEpilogue&, const GemmEpilogue&) = default;
+};
+
 /// What is asked: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N).
 ///
 /// A zero leading dimension means "packed"; a zero alignment means "what the leading dimension and a 256-byte aligned
@@ -46,6 +70,13 @@ struct GemmSpec {
     int align_b = 0;
     int align_c = 0;
     int align_d = 0;
+    std::int64_t batch = 1;  ///< problems of these sizes; no kernel family multiplies more than one at a time yet
+    /// Elements from one A to the next, 0 for the same A in all; unset: packed one behind the other.
+    std::optional<std::int64_t> batch_stride_a = std::nullopt;
+    std::optional<std::int64_t> batch_stride_b = std::nullopt;
+    std::optional<std::int64_t> batch_stride_c = std::nullopt;
+    std::optional<std::int64_t> batch_stride_d = std::nullopt;  ///< at least what a D takes
+    GemmEpilogue epilogue = {};
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;
 };
@@ -74,10 +105,11 @@ struct OperandExtents {
 };
 [[nodiscard]] OperandExtents operand_extents(const GemmSpec& resolved_spec);
 
-/// One line that parse_gemm_spec reads back: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". Names every field, resolved or not.
+/// One line that parse_gemm_spec reads back: "gemm-v1 m=.. n=.. k=.. a=bf16 ... align-d=16". Names every field of the first format, resolved
+/// or not; a spec with a batch or an epilogue is "gemm-v2" and names those of its fields, too, that are not as usual.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
-/// Reads to_string's line, any key order, missing keys at their defaults (types by A's). Throws SpecError naming the offending word.
+/// Reads to_string's line of either format, any key order, missing keys at their defaults (types by A's). Throws SpecError naming the offending word.
 [[nodiscard]] GemmSpec parse_gemm_spec(std::string_view text);
 
 /// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k; D and the accumulator take the type's

@@ -1,32 +1,37 @@
 #include "runtime/cli/json_fields.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace jitgemm::cli {
 namespace {
 
 constexpr double kFlopsPerTflopMicrosecond = 1e6;
 
+/// The option's, with underscores.
+std::string json_name(const GemmSpecField& field) {
+    std::string name(field.option);
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
 }  // namespace
 
 Json to_json(const GemmSpec& spec) {
     Json json{
         {"type", type_name(spec)}, {"layout", to_string(spec.layout)}, {"m", spec.m}, {"n", spec.n}, {"k", spec.k}};
-    json["a_type"] = to_string(spec.a);
-    json["b_type"] = to_string(spec.b);
-    json["c_type"] = spec.c ? Json(to_string(*spec.c)) : Json();
-    json["d_type"] = to_string(spec.d);
-    json["acc_type"] = to_string(spec.accumulator);
-    json["d_layout"] = to_string(spec.d_order);
-    json["lda"] = spec.lda;
-    json["ldb"] = spec.ldb;
-    json["ldc"] = spec.c ? Json(spec.ldc) : Json();
-    json["ldd"] = spec.ldd;
-    json["align_a"] = spec.align_a;
-    json["align_b"] = spec.align_b;
-    json["align_c"] = spec.c ? Json(spec.align_c) : Json();
-    json["align_d"] = spec.align_d;
+    for (const GemmSpecField& field : gemm_spec_fields()) {
+        const std::string name = json_name(field);
+        if (json.contains(name) || (field.format > 1 && is_usual(field, spec))) continue;
+        if (field.is_of_c && !spec.c)
+            json[name] = nullptr;
+        else
+            json[name] = field.is_number ? Json(field.value(spec)) : Json(field.print(spec));
+    }
     return json;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/cli/problem_options.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/nearest_name.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
@@ -19,31 +20,13 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
+/// What the command line has beside the fields of a spec.
 struct OptionRow {
     std::string_view name;
     std::string_view description;
 };
-
-constexpr std::array kProblemOptions{
-    OptionRow{"m", "Rows of A, C and D"},
-    OptionRow{"n", "Columns of B, C and D"},
-    OptionRow{"k", "Columns of A, rows of B"},
+constexpr std::array kOtherOptions{
     OptionRow{"type", "Type of A and B, which also gives D's and the accumulator's (default bf16)"},
-    OptionRow{"a-type", "Type of A"},
-    OptionRow{"b-type", "Type of B"},
-    OptionRow{"c-type", "Type of C, which is then read (default D's when --beta is not 0)"},
-    OptionRow{"d-type", "Type of D"},
-    OptionRow{"acc-type", "Type of the accumulator"},
-    OptionRow{"layout", "tn, nn, nt or tt: BLAS letters of A and B, t row-major, n column-major (default tn)"},
-    OptionRow{"d-layout", "t or n: order of D and C (default t, row-major)"},
-    OptionRow{"lda", "Leading dimension of A in elements (default packed)"},
-    OptionRow{"ldb", "Leading dimension of B"},
-    OptionRow{"ldc", "Leading dimension of C"},
-    OptionRow{"ldd", "Leading dimension of D"},
-    OptionRow{"align-a", "Alignment of A in bytes: 16, 8, 4 or 2 (default what lda gives)"},
-    OptionRow{"align-b", "Alignment of B in bytes"},
-    OptionRow{"align-c", "Alignment of C in bytes"},
-    OptionRow{"align-d", "Alignment of D in bytes"},
     OptionRow{"alpha", "D = alpha A B + beta C (default 1)"},
     OptionRow{"beta", "Default 1 where C is named, else 0"},
 };
@@ -118,6 +101,19 @@ public:
     void order(Order& field) {
         static constexpr std::array<std::string_view, 2> kKnown{"t", "n"};
         word("d-layout", kKnown, parse_order, field);
+    }
+
+    /// Batch and epilogue, as the text form of a spec has them.
+    void second_format(GemmSpec& spec) {
+        for (const GemmSpecField& field : gemm_spec_fields()) {
+            const auto text = options_.text(field.option);
+            if (field.format == 1 || !text) continue;
+            try {
+                field.read(spec, field.option, *text);
+            } catch (const WordError& error) {
+                reasons_.push_back(fmt::format("--{} is '{}': {}", field.option, *text, error.what()));
+            }
+        }
     }
 
     void refuse_without_c() {
@@ -221,7 +217,8 @@ void ProblemOptions::declare_problem(CLI::App& app) {
     app.add_option("shape", shape_line_, "The problem as one line in place of the options: TYPE LAYOUT M N K")
         ->expected(-1)
         ->type_name("");
-    for (const OptionRow& row : kProblemOptions) declare(app, "Problem", row.name, row.description);
+    for (const GemmSpecField& field : gemm_spec_fields()) declare(app, "Problem", field.option, field.help);
+    for (const OptionRow& row : kOtherOptions) declare(app, "Problem", row.name, row.description);
 }
 
 void ProblemOptions::declare_selection(CLI::App& app) {
@@ -308,6 +305,7 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     reader.check_type("type");
     read_sizes(reader, request.spec);
     read_types(reader, request.spec);
+    reader.second_format(request.spec);
     read_c(reader, *this, with_c, request);
     refuse(reader.reasons());
     refuse(problems(request.spec));

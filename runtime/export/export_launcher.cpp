@@ -129,7 +129,8 @@ std::string shape_checks(const LauncherInput& input) {
         checks += "    if (problem->workspace == 0 || problem->workspace % 16 != 0) return 0;\n";
     }
     const auto is_narrow = [](const KernelArgument& argument) {
-        return argument == KernelArgument(ExtentArgument{ArgumentRole::m, 4});
+        const auto* const extent = std::get_if<ExtentArgument>(&argument);
+        return extent != nullptr && extent->role == ArgumentRole::m && extent->bytes == 4;
     };
     const std::vector<KernelArgument>& arguments = input.source.entries.front().arguments;
     if (std::any_of(arguments.begin(), arguments.end(), is_narrow)) {

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "jitgemm/error.hpp"
+#include "jitgemm/gemm_spec.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// A field of GemmSpec: all that its text, JSON, hash, options and checks need. The table of them is the only list of fields there is.
+struct GemmSpecField {
+    std::string_view key;     ///< in the text form: "align-a"
+    std::string_view option;  ///< of the command line, and with underscores in JSON: "a-type", "lda"
+    std::string_view help;    ///< of the option
+    int format;               ///< first format of the text that has it: 1 or 2
+    std::string (*print)(const GemmSpec&);
+    /// Throws WordError for a word that is no value of it.
+    void (*read)(GemmSpec&, std::string_view key, std::string_view word);
+    std::int64_t (*value)(const GemmSpec&);  ///< a number that differs where the field does
+    bool is_number;                          ///< in JSON; else its text
+    bool is_of_c;                            ///< without C it says nothing: null in JSON
+    std::string_view token;                  ///< before its text in a kernel's name; empty: it isn't in names as such
+    std::string_view unserved;               ///< what no kernel family does yet, where it is not as usual
+};
+
+/// Says what is wrong with one word; who reads the whole text adds that.
+class WordError : public Error {
+public:
+    using Error::Error;
+};
+
+/// In the order of the text form: all of format 1, then those of format 2.
+[[nodiscard]] std::span<const GemmSpecField> gemm_spec_fields();
+/// Whether the field is what a spec has unless told otherwise.
+[[nodiscard]] bool is_usual(const GemmSpecField& field, const GemmSpec& spec);
+/// A field of the epilogue as kernel names have it: "bias-row-f32", "act-gelu"; empty where it is usual.
+[[nodiscard]] std::string epilogue_tokens(const GemmEpilogue& epilogue);
+/// Reads one such token; false where it is none.
+[[nodiscard]] bool read_epilogue_token(std::string_view token, GemmEpilogue& epilogue);
+
+/// A reason for each field that no kernel family serves yet: what every family answers first.
+[[nodiscard]] std::vector<std::string> unserved_fields(const GemmSpec& spec);
+
+}  // namespace jitgemm
