@@ -112,9 +112,9 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
     single.batch_stride_a = 100;
     CHECK_FALSE(resolved(single).batch_stride_a.has_value());
     const auto problem = [](auto&& change) {
-        GemmSpec spec = batch_of_four();
-        change(spec);
-        const std::vector<std::string> reasons = problems(spec);
+        GemmSpec changed = batch_of_four();
+        change(changed);
+        const std::vector<std::string> reasons = problems(changed);
         REQUIRE(reasons.size() == 1);
         return reasons.front();
     };
