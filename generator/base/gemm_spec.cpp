@@ -198,7 +198,7 @@ void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
     check_scales("B", epilogue.scale_b, spec.b, reasons);
     check_scales("D", epilogue.scale_d, spec.d, reasons);
     if (epilogue.scale_d > ScaleFactors::per_tensor)
-        reasons.push_back("D has scale factors of parts: it has one for all of it");
+        reasons.emplace_back("D has scale factors of parts: it has one for all of it");
 }
 
 /// D's problems may not share an element; A, B and C may be one and the same for all.

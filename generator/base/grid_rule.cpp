@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -52,11 +53,11 @@ bool needs_sm_count(const GridRule& rule) { return std::holds_alternative<Persis
 std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n, std::string_view k) {
     const std::string_view rows = rule.matrix == GridMatrix::b ? n : m;
     const std::string_view columns = rule.matrix == GridMatrix::d ? n : k;
-    const std::string tiles =
+    std::string tiles =
         fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
     return std::visit(
         Overloaded{
-            [&](BlockPerTile) { return tiles; },
+            [&](BlockPerTile) { return std::move(tiles); },
             [&](CappedBlocks capped) { return fmt::format("least({}, {})", tiles, capped.most); },
             [&](PersistentBlocks persistent) {
                 return fmt::format("least(tiles({0}, {2}), greatest(sm_count() * {1} / {2}, 1)) * {2}", tiles,

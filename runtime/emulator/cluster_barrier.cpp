@@ -20,7 +20,7 @@ ClusterBarrier::Member& ClusterBarrier::member_of(const Warp& warp) {
         }
     }
     const int before = warp.block().rank() * cluster_.launch().warps_per_block();
-    return members_[static_cast<std::size_t>(before + warp.index())];
+    return members_[static_cast<std::size_t>(before) + static_cast<std::size_t>(warp.index())];
 }
 
 void ClusterBarrier::require_whole_warp(const Warp& warp, Mask mask) const {

@@ -11,6 +11,7 @@
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
+using Catch::Matchers::Equals;
 
 namespace {
 
@@ -30,9 +31,9 @@ TEST_CASE("a matrix copied through tensor maps arrives whole, with every residue
          {TensorMapSwizzle::none, TensorMapSwizzle::span32, TensorMapSwizzle::span64, TensorMapSwizzle::span128}) {
         const TensorMapCopy copy(context.state, swizzle, 8);
         for (std::int64_t columns = 1; columns <= copy.box_columns() + 1; ++columns)
-            REQUIRE(copy_problem(context.state, copy, {columns % 17 + 1, columns}) == "");
+            REQUIRE_THAT(copy_problem(context.state, copy, {columns % 17 + 1, columns}), Equals(""));
         for (std::int64_t rows = 1; rows <= 2 * copy.box_rows() + 1; ++rows)
-            REQUIRE(copy_problem(context.state, copy, {rows, 2 * copy.box_columns() + 3}) == "");
+            REQUIRE_THAT(copy_problem(context.state, copy, {rows, 2 * copy.box_columns() + 3}), Equals(""));
     }
 }
 
@@ -48,5 +49,5 @@ TEST_CASE("eight threads launch one kernel with tensor maps of changing matrices
         });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const std::string& problem : problems) CHECK(problem == "");
+    for (const std::string& problem : problems) CHECK_THAT(problem, Equals(""));
 }

@@ -15,6 +15,7 @@
 
 using namespace jitgemm;
 using namespace jitgemm::testing;
+using Catch::Matchers::Equals;
 
 namespace {
 
@@ -64,8 +65,8 @@ TEST_CASE("on the GPU, a matrix copied through tensor maps arrives whole, with e
         const TensorMapCopy copy(context, swizzle, 8);
         for (std::int64_t rows = 1; rows <= 2 * copy.box_rows() + 1; ++rows)
             for (std::int64_t columns = 1; columns <= copy.box_columns() + 1; ++columns)
-                REQUIRE(copy_problem(context, copy, {rows, columns}) == "");
-        REQUIRE(copy_problem(context, copy, {3001, 5003}) == "");
+                REQUIRE_THAT(copy_problem(context, copy, {rows, columns}), Equals(""));
+        REQUIRE_THAT(copy_problem(context, copy, {3001, 5003}), Equals(""));
     }
 }
 
@@ -87,7 +88,8 @@ TEST_CASE("on the GPU, eight threads launch one kernel with tensor maps of chang
             const CudaStream stream;
             std::vector<Copy> copies;
             for (int i = 0; i < kMatrices; ++i)
-                copies.push_back(new_copy(device, matrix, static_cast<std::uint64_t>(thread * 100 + i)));
+                copies.push_back(
+                    new_copy(device, matrix, static_cast<std::uint64_t>(thread) * 100 + static_cast<std::uint64_t>(i)));
             for (int i = 0; i < kLaunches; ++i) {
                 // Each D is written from every A in turn; what the last launch left must be the last one's.
                 const Copy& from = copies[static_cast<std::size_t>(i % kMatrices)];
@@ -109,7 +111,7 @@ TEST_CASE("on the GPU, eight threads launch one kernel with tensor maps of chang
         });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const std::string& problem : problems) CHECK(problem == "");
+    for (const std::string& problem : problems) CHECK_THAT(problem, Equals(""));
 }
 
 TEST_CASE("a captured launch has counters of its own, and graphs replay beside plain launches") {
@@ -140,7 +142,7 @@ TEST_CASE("a captured launch has counters of its own, and graphs replay beside p
     for (const Copy* of : {&captured, &plain}) {
         std::vector<std::uint16_t> output(matrix.bytes_d() / 2);
         device.copy_to_host(output.data(), of->d, matrix.bytes_d());
-        CHECK(wrong_copy(matrix, of->input, output) == "");
+        CHECK_THAT(wrong_copy(matrix, of->input, output), Equals(""));
         device.free(of->a);
         device.free(of->d);
     }

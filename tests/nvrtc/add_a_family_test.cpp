@@ -112,9 +112,9 @@ std::vector<std::string> write_units(const fs::path& copy) {
 
 /// Compiles the units, as many at a time as there are cores, and links them to the driver.
 bool build_driver(const fs::path& copy) {
-    std::ofstream list(copy / "units");
-    for (const std::string& unit : write_units(copy)) list << unit << '\n';
-    list << JITGEMM_SOURCE_DIR "/tests/data/add_a_family_driver.cpp" << std::endl;
+    std::string units = JITGEMM_SOURCE_DIR "/tests/data/add_a_family_driver.cpp\n";
+    for (const std::string& unit : write_units(copy)) units += unit + '\n';
+    std::ofstream(copy / "units") << units;
     const std::string command = fmt::format(
         "cd {} && xargs -P $(nproc) -n 1 c++ -std=c++20 -O0 -w -DFMT_HEADER_ONLY -DXXH_INLINE_ALL= -I. -Iinclude -c < "
         "units && "

@@ -10,8 +10,8 @@ namespace jitgemm::testing {
 
 /// Matrices of a kind that a tensor map can address: rows of a multiple of 16 bytes, filled to the last byte.
 struct CopiedMatrix {
-    CopiedMatrix(std::int64_t rows_, std::int64_t columns_)
-        : rows(rows_), columns(columns_), lda((columns_ + 7) / 8 * 8 + 8), ldd((columns_ + 7) / 8 * 8 + 16) {}
+    CopiedMatrix(std::int64_t m, std::int64_t n)
+        : rows(m), columns(n), lda((n + 7) / 8 * 8 + 8), ldd((n + 7) / 8 * 8 + 16) {}
 
     std::int64_t rows;
     std::int64_t columns;

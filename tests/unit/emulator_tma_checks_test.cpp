@@ -9,7 +9,6 @@ using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using emulator::AsyncMode;
 using emulator::FaultKind;
-using testing::copy_tile_out;
 using testing::counting_input;
 using testing::fault_of;
 using testing::make_mbarrier;

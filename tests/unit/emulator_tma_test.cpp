@@ -85,7 +85,8 @@ std::size_t swizzled(const TiledTensorMap& map, int byte) {
                       : map.swizzle == TensorMapSwizzle::span64 ? line % 4
                       : map.swizzle == TensorMapSwizzle::span32 ? line % 2
                                                                 : 0;
-    return static_cast<std::size_t>(128 * line + 16 * (place / 16 % 8 ^ moves) + place % 16);
+    const int byte = 128 * line + 16 * (place / 16 % 8 ^ moves) + place % 16;
+    return static_cast<std::size_t>(byte);
 }
 
 std::string coordinates(const Start& start) { return fmt::format("{{{}}}", fmt::join(start, ", ")); }
@@ -207,7 +208,7 @@ TEST_CASE("emulator TMA: swizzled rows shorter than the span lie as far apart as
 TEST_CASE("emulator TMA: what of a loaded box lies outside the tensor is zero, and counts as bytes that came") {
     const AsyncMode mode = GENERATE(AsyncMode::eager, AsyncMode::late);
     const TensorMapSwizzle swizzle = GENERATE(TensorMapSwizzle::none, TensorMapSwizzle::span128);
-    for (const std::uint64_t columns : {1, 7, 8, 9, 63, 64, 65, 71}) {
+    for (const std::uint64_t columns : {1U, 7U, 8U, 9U, 63U, 64U, 65U, 71U}) {
         for (const Start& start : {Start{0, 0}, Start{8, 3}, Start{64, 0}, Start{-8, -2}, Start{-64, 1}, Start{0, 8},
                                    Start{0, -4}, Start{1024, 1024}}) {
             const Tensor tensor = packed(DataType::bf16, {columns, 7}, {64, 4}, swizzle);
@@ -234,7 +235,7 @@ TEST_CASE("emulator TMA: tensors of one to five dimensions are loaded") {
 TEST_CASE("emulator TMA: a box is stored from every swizzle, and nothing outside the tensor but the rest of 16 bytes") {
     const AsyncMode mode = GENERATE(AsyncMode::eager, AsyncMode::late);
     const TensorMapSwizzle swizzle = GENERATE(from_range(kSwizzles));
-    for (const std::uint64_t columns : {1, 7, 8, 9, 40}) {
+    for (const std::uint64_t columns : {1U, 7U, 8U, 9U, 40U}) {
         for (const Start& start : {Start{0, 0}, Start{8, 3}, Start{0, 5}, Start{40, 0}, Start{0, 7}}) {
             const auto row = static_cast<std::uint32_t>(columns % 2 == 0 ? std::max(span_bytes(swizzle), 32) / 2 : 8);
             const Tensor tensor = packed(DataType::f16, {columns, 7}, {row, 8}, swizzle);

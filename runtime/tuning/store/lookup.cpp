@@ -239,7 +239,8 @@ std::vector<const Winner*> TunedChoices::installed_over(const Request& request, 
         if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
         if (parse_kernel_name(winner.heuristic_kernel).config == heuristic) found.push_back(&winner);
     }
-    std::ranges::stable_sort(found, {}, [&](const Winner* winner) { return distance_between(spec, winner->spec); });
+    const auto farness = [&](const Winner* winner) { return std::pair(distance_between(spec, winner->spec), winner); };
+    std::ranges::sort(found, {}, farness);  // of two as far the first in the file
     return found;
 }
 
