@@ -85,8 +85,8 @@ std::size_t swizzled(const TiledTensorMap& map, int byte) {
                       : map.swizzle == TensorMapSwizzle::span64 ? line % 4
                       : map.swizzle == TensorMapSwizzle::span32 ? line % 2
                                                                 : 0;
-    const int byte = 128 * line + 16 * (place / 16 % 8 ^ moves) + place % 16;
-    return static_cast<std::size_t>(byte);
+    const int offset = 128 * line + 16 * (place / 16 % 8 ^ moves) + place % 16;
+    return static_cast<std::size_t>(offset);
 }
 
 std::string coordinates(const Start& start) { return fmt::format("{{{}}}", fmt::join(start, ", ")); }
