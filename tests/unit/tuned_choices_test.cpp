@@ -382,7 +382,7 @@ TEST_CASE("installed winners serve what nothing else measured does, in place of 
     Options off;
     off.installed_wisdom = false;
     const Options on;
-    const TemplateSet templates = TemplateSet::embedded();
+    const TemplateSet& templates = TemplateSet::embedded();
     const GemmSpec spec{.m = 8192,
                         .n = 8192,
                         .k = 8192,
