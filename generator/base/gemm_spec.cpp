@@ -205,9 +205,11 @@ void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
 void check_batch(const GemmSpec& spec, Reasons& reasons) {
     if (spec.batch < 1 || spec.batch > kLargestExtent)
         reasons.push_back(fmt::format("batch is {}: it is from 1 to {}", spec.batch, kLargestExtent));
+    const std::int64_t most =
+        kMaxBytes / 4 / std::max<std::int64_t>(spec.batch, 1);  // no element has more than 4 bytes
     const auto check = [&](char name, const std::optional<std::int64_t>& stride) {
-        if (stride && *stride < 0)
-            reasons.push_back(fmt::format("batch_stride_{} is {}: it cannot be negative", name, *stride));
+        if (stride && (*stride < 0 || *stride > most))
+            reasons.push_back(fmt::format("batch_stride_{} is {}: it is from 0 to {}", name, *stride, most));
     };
     check('a', spec.batch_stride_a);
     check('b', spec.batch_stride_b);
@@ -290,6 +292,7 @@ GemmSpec resolved(const GemmSpec& spec) {
         result.align_c = 0;
     }
     settle_strides(result);
+    if (result.epilogue.bias == Bias::none) result.epilogue.bias_type = DataType::f32;  // a type of nothing
     return result;
 }
 
@@ -321,15 +324,3 @@ double flops(const GemmSpec& spec) {
 }
 
 }  // namespace jitgemm
-
-// A product for each field, which don't wait for each other; added up and mixed once (the constants are those of splitmix64).
-std::size_t std::hash<jitgemm::GemmSpec>::operator()(const jitgemm::GemmSpec& spec) const noexcept {
-    std::uint64_t sum = 0;
-    std::uint64_t multiplier = 0x9E3779B97F4A7C15;
-    for (const jitgemm::GemmSpecField& field : jitgemm::gemm_spec_fields()) {
-        sum += static_cast<std::uint64_t>(field.value(spec)) * multiplier;
-        multiplier = multiplier * 0xBF58476D1CE4E5B9 + 2;
-    }
-    sum = (sum ^ (sum >> 32U)) * 0x94D049BB133111EB;
-    return static_cast<std::size_t>(sum ^ (sum >> 29U));
-}

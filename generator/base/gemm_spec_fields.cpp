@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -61,7 +62,10 @@ std::int64_t type_value(const std::optional<DataType>& type) { return type ? sta
 
 template <typename Enumeration>
 std::string name_text(Enumeration value, Names names) {
-    return std::string(names[static_cast<std::size_t>(value)]);
+    const auto position = static_cast<std::size_t>(value);
+    if (position >= names.size())
+        throw SpecError("invalid problem", {fmt::format("{} is none of {}", position, join_names(names))});
+    return std::string(names[position]);
 }
 
 // ---- rows ------------------------------------------------------------------------------------------------------------
@@ -114,7 +118,7 @@ constexpr GemmSpecField stride(std::string_view key, std::string_view help, bool
             .is_number = false,
             .is_of_c = is_of_c,
             .token = {},
-            .unserved = "multiplies batches"};
+            .unserved = {}};
 }
 
 template <auto Member>
@@ -304,3 +308,20 @@ std::vector<std::string> unserved_fields(const GemmSpec& spec) {
 }
 
 }  // namespace jitgemm
+
+// A product for each field, which don't wait for each other; added up and mixed once (the constants are those of splitmix64). Over the
+// table's rows one by one, so that each is read in place and not through a pointer: a request for a known kernel is little more than this.
+std::size_t std::hash<jitgemm::GemmSpec>::operator()(const jitgemm::GemmSpec& spec) const noexcept {
+    using jitgemm::kFields;
+    const auto sum_of = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        std::uint64_t multiplier = 0x9E3779B97F4A7C15;
+        std::uint64_t sum = 0;
+        ((sum += static_cast<std::uint64_t>(kFields[I].value(spec)) * multiplier,
+          multiplier = multiplier * 0xBF58476D1CE4E5B9 + 2),
+         ...);
+        return sum;
+    };
+    std::uint64_t sum = sum_of(std::make_index_sequence<std::size(kFields)>());
+    sum = (sum ^ (sum >> 32U)) * 0x94D049BB133111EB;
+    return static_cast<std::size_t>(sum ^ (sum >> 29U));
+}

@@ -121,6 +121,8 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
     CHECK(problems(batch_of_four()).empty());
     CHECK_THAT(problem([](GemmSpec& s) { s.batch = 0; }), ContainsSubstring("batch is 0"));
     CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_b = -1; }), ContainsSubstring("batch_stride_b is -1"));
+    CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_a = std::int64_t{1} << 62; }),
+               ContainsSubstring("batch_stride_a is 46"));
     CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_d = 11; }), ContainsSubstring("a D takes 12 elements"));
     CHECK_THAT(problem([](GemmSpec& s) { s.epilogue.scale_a = ScaleFactors::per_tensor; }),
                ContainsSubstring("A has scale factors and is bf16"));
@@ -130,6 +132,14 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
                ContainsSubstring("the bias is e4m3"));
     CHECK_THAT(problem([](GemmSpec& s) { s.epilogue.activation = static_cast<Activation>(9); }),
                ContainsSubstring("none of its enumerations"));
+}
+
+TEST_CASE("the type of no bias says nothing, and a number that is no activation has no text") {
+    GemmSpec spec = small();
+    spec.epilogue.bias_type = DataType::bf16;
+    CHECK(resolved(spec) == resolved(small()));
+    spec.epilogue.activation = static_cast<Activation>(9);
+    CHECK_THROWS_AS(to_string(spec), SpecError);
 }
 
 TEST_CASE("what no family serves is refused by all, with field, value and rule") {

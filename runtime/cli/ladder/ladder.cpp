@@ -1,3 +1,4 @@
+#include "generator/base/gemm_spec_fields.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/options.hpp"
@@ -56,7 +57,7 @@ void check_limits(const ClimbOptions& climb) {
 }
 
 void check_problem(const GemmSpec& spec) {
-    std::vector<std::string> reasons;
+    std::vector<std::string> reasons = unserved_fields(spec);
     for (const auto& [name, size] : {std::pair{"m", spec.m}, {"n", spec.n}, {"k", spec.k}})
         if (size < 1) reasons.push_back(fmt::format("{} is {}: a ladder needs something to compute", name, size));
     if (spec.a != spec.b)
