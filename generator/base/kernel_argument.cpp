@@ -3,6 +3,8 @@
 #include "generator/base/overloaded.hpp"
 #include "generator/base/round_up.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace jitgemm {
@@ -31,9 +33,9 @@ FieldType field_type(const KernelArgument& argument) {
         argument);
 }
 
-std::string field_name(const KernelArgument& argument) {
-    const std::string role(to_string(role_of(argument)));
-    return std::holds_alternative<TensorMapArgument>(argument) ? "map_" + role : role;
+std::string name_of_field(const KernelArgument& argument) {
+    const auto* const map = std::get_if<TensorMapArgument>(&argument);
+    return map != nullptr ? field_name(*map) : std::string(to_string(role_of(argument)));
 }
 
 std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div(offset, alignment) * alignment; }
@@ -46,6 +48,10 @@ std::string_view to_string(ArgumentRole role) {
     return kNames.at(static_cast<std::size_t>(role));
 }
 
+std::string field_name(const TensorMapArgument& map) {
+    return fmt::format("map_{}{}{}", to_string(map.role), map.part.empty() ? "" : "_", map.part);
+}
+
 ArgumentRole role_of(const KernelArgument& argument) {
     return std::visit([](const auto& alternative) { return alternative.role; }, argument);
 }
@@ -55,7 +61,7 @@ ArgumentLayout argument_layout(std::span<const KernelArgument> arguments) {
     for (const KernelArgument& argument : arguments) {
         const FieldType type = field_type(argument);
         const std::size_t offset = aligned(layout.bytes, type.alignment);
-        layout.fields.push_back({field_name(argument), type.c_type, type.bytes, type.alignment, offset});
+        layout.fields.push_back({name_of_field(argument), type.c_type, type.bytes, type.alignment, offset});
         layout.bytes = offset + type.bytes;
         layout.alignment = std::max(layout.alignment, type.alignment);
     }

@@ -41,13 +41,14 @@ struct TensorMapArgument {
     std::array<std::uint32_t, 2> box{};  ///< elements of one copy: along the contiguous extent, and across it
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
     L2Promotion promotion = L2Promotion::none;
+    std::string_view part{};  ///< "rest" of map_d_rest, where a kernel has several maps of a matrix
     friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
 using KernelArgument = std::variant<PointerArgument, ExtentArgument, ScalarArgument, TensorMapArgument>;
 
 /// An argument as a field of the struct that a kernel takes by value.
 struct ArgumentField {
-    std::string name;  ///< the role's; a tensor map's is map_a
+    std::string name;  ///< the role's; a tensor map's is map_a (field_name)
     std::string_view c_type;
     std::size_t bytes;  ///< and its alignment, but for tensor maps
     std::size_t alignment;
@@ -61,6 +62,9 @@ struct ArgumentLayout {
     std::size_t alignment = 1;
 };
 [[nodiscard]] ArgumentLayout argument_layout(std::span<const KernelArgument> arguments);
+
+/// "map_d": what the struct calls it.
+[[nodiscard]] std::string field_name(const TensorMapArgument& map);
 
 [[nodiscard]] ArgumentRole role_of(const KernelArgument& argument);
 

@@ -35,10 +35,10 @@ std::string encode_call(const TensorMapArgument& map, const GemmSpec& spec, std:
                         const RoleName& name) {
     const MatrixStorage matrix = storage_of(map.role, spec);
     return fmt::format(
-        "encode_tensor_map(&{}.map_{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}, {}, {}, {}, {}, "
+        "encode_tensor_map(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}, {}, {}, {}, {}, "
         "CU_TENSOR_MAP_SWIZZLE_{}, "
         "CU_TENSOR_MAP_L2_PROMOTION_{})",
-        target, to_string(map.role), map_type(matrix.type), bytes(matrix.type), name(map.role), name(matrix.run),
+        target, field_name(map), map_type(matrix.type), bytes(matrix.type), name(map.role), name(matrix.run),
         name(matrix.runs), name(matrix.pitch), map.box[0], map.box[1], swizzle_name(map.swizzle),
         promotion_name(map.promotion));
 }

@@ -9,6 +9,7 @@
 #include "generator/families/simt_outer_product_tile2d/family.hpp"
 #include "generator/families/simt_tile2d/family.hpp"
 #include "generator/families/simt_tile2d_shared/family.hpp"
+#include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wmma_multistage/family.hpp"
 
 #include <variant>
@@ -23,7 +24,7 @@ struct FamilyList {
 /// The kernel families there are. Another one: the include of its family.hpp and its struct at the end of this list.
 using AllFamilies = FamilyList<MmaMultistage, SimtHierarchical, SimtFamily<SimtNaive>, SimtFamily<SimtTile2d>,
                                SimtFamily<SimtTile2dShared>, SimtFamily<SimtOuterProduct>,
-                               SimtFamily<SimtOuterProductTile2d>, WmmaMultistage, SimtLongK>;
+                               SimtFamily<SimtOuterProductTile2d>, WmmaMultistage, SimtLongK, WgmmaWarpSpecialized>;
 
 using ConfigVariant = AllFamilies::Configs;
 

@@ -97,6 +97,15 @@ std::optional<WgmmaForm> find_wgmma(std::string_view name) {
     return found == forms.end() ? std::nullopt : std::optional(*found);
 }
 
+std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n) {
+    const MmaType type = mma_type(operands);
+    const MmaType sum = mma_type(accumulator);
+    const bool known = std::ranges::any_of(
+        kTypeRows, [&](const TypeRow& row) { return row.accumulator == sum && row.a == type && row.b == type; });
+    if (!known || n < 8 || n > kLargestN || n % 8 != 0 || !has_n(sum, n)) return std::nullopt;
+    return WgmmaForm{n, type, type, sum};
+}
+
 MmaAtom wgmma_atom(const WgmmaForm& form) {
     const int k = k_of(form);
     return {.cute_name = wgmma_cute_name(form),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace jitgemm {
 namespace {
 
@@ -47,6 +49,22 @@ std::string statement(const Items& strings, const Items& outputs, const Items& i
     text += packed_items(spaces + ": ", outputs, indent + 2, 0) + '\n';
     text += packed_items(spaces + ": ", inputs, indent + 2, touches_memory ? 0 : 2);
     return text + (touches_memory ? "\n" + spaces + ": \"memory\");\n" : ");\n");
+}
+
+// ---- wgmma ----------------------------------------------------------------------------------------------------------
+
+/// "{%0, %1, ...}, " as string literals, each short enough for a line.
+Items register_list(int count) {
+    constexpr std::size_t kLongest = kColumns - kIndent - 2;
+    Items lines;
+    std::string line = "{";
+    for (int i = 0; i < count; ++i) {
+        const std::string item = fmt::format("%{}{}", i, i + 1 == count ? "}, " : ", ");
+        if (line.size() + item.size() > kLongest) lines.push_back('"' + std::exchange(line, {}) + '"');
+        line += item;
+    }
+    lines.push_back('"' + line + '"');
+    return lines;
 }
 
 // ---- wmma -----------------------------------------------------------------------------------------------------------
@@ -171,6 +189,24 @@ std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
                operand == Operand::a ? 'a' : 'b') +
            statement({fmt::format("\"{} {}, [%{}];\"", atom->ptx_name, operand_list(0, x), x)}, registers("=r", "r", x),
                      {"\"r\"(address)"}, true) +
+           "}\n";
+}
+
+std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major) {
+    const MmaAtom atom = wgmma_atom(form);
+    const int c = atom.registers(Operand::c);
+    const Items strings = Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + 2),
+                                fmt::format("\"{} \"", atom.ptx_name)} +
+                          register_list(c) +
+                          Items{fmt::format("\"%{}, %{}, add, 1, 1, {:d}, {:d}; }}\"", c, c + 1, !a_k_major, !b_k_major)};
+    return fmt::format(
+               "// c = a * b, or c += a * b where there is something to `add` to, of 64 x {} by {} of K, both in shared memory; which\n"
+               "// thread holds which sum: {} in the instruction table. A matrix descriptor says where an operand lies, and how (PTX ISA,\n"
+               "// \"Matrix Descriptor Format\").\n"
+               "__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {{\n",
+               form.n, atom.shape.k, atom.cute_name) +
+           statement(strings, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
+                     {"\"l\"(a)", "\"l\"(b)", "\"r\"(static_cast<int>(add))"}, false) +
            "}\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/mma_atom.hpp"
+#include "generator/layout/wgmma_atom.hpp"
 #include "generator/layout/wmma_atom.hpp"
 
 #include <string>
@@ -24,5 +25,9 @@ namespace jitgemm {
 /// kRegistersA, kRegistersB and kRegistersC of a fragment, and the wmma instructions as inline functions: load_fragment_a,
 /// load_fragment_b, mma, store_fragment. K-major operands lie in shared memory with K contiguous.
 [[nodiscard]] std::string wmma_wrappers(const WmmaAtom& atom, bool a_k_major, bool b_k_major);
+
+/// `wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add)`: one instruction on two operands in shared memory,
+/// given by their matrix descriptors.
+[[nodiscard]] std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major);
 
 }  // namespace jitgemm

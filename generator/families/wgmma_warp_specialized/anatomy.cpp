@@ -1,0 +1,73 @@
+#include "generator/families/wgmma_warp_specialized/family.hpp"
+
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/layout/wgmma_atom.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c) {
+    const char mn = operand == Operand::a ? 'M' : 'N';
+    OperandPath path;
+    path.operand = operand;
+    path.k_major = tile.k_major;
+    path.copy = fmt::format("TMA, boxes of {}x{} elements{}", tile.box[0], tile.box[1],
+                            tile.shares > 1 ? fmt::format(", to {} blocks of the cluster", tile.shares) : "");
+    path.place = fmt::format("{} panel{} of rows of {} bytes, swizzled over {} bytes", tile.panels,
+                             tile.panels == 1 ? "" : "s", c.swizzle, c.swizzle);
+    path.width_reason = fmt::format("wgmma reads it from shared memory, {} of K at a time", kWgmmaK);
+    path.trans_reason = tile.k_major ? "K is contiguous in shared memory"
+                                     : fmt::format("{} is contiguous in shared memory, as the instruction is told", mn);
+    return path;
+}
+
+}  // namespace
+
+KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& c) {
+    const WgmmaGeometry g = geometry(signature(spec), c);
+    const WgmmaForm form = *wgmma_form(spec.a, spec.accumulator, c.warpgroup.n);
+    KernelAnatomy anatomy;
+    anatomy.block = c.block;
+    anatomy.warp = {kSliceRows, c.warpgroup.n, c.block.k};
+    anatomy.mma = {kWgmmaM, c.warpgroup.n, kWgmmaK};
+    anatomy.instruction = wgmma_ptx_name(form);
+    anatomy.roles = {{"consumer", g.consumers * 4, g.consumer_registers}, {"producer", 4, g.producer_registers}};
+    anatomy.accumulator_registers = g.accumulator_registers;
+    anatomy.stages = c.stages;
+    anatomy.cluster = c.cluster.m * c.cluster.n;
+    anatomy.raster_group = c.group;
+    anatomy.stage_bytes = g.stage_bytes;
+    anatomy.pipeline_bytes = g.pipeline_bytes;
+    anatomy.epilogue_bytes = g.staging_bytes;
+    anatomy.shared_bytes = g.shared_bytes;
+    anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
+    return anatomy;
+}
+
+ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& spec, const Config& c, std::int64_t row, std::int64_t column) {
+    const WgmmaGeometry g = geometry(signature(spec), c);
+    ElementOwner owner;
+    owner.tile_m = row / c.block.m;
+    owner.tile_n = column / c.block.n;
+    const TileIndex cluster{owner.tile_m / c.cluster.m, owner.tile_n / c.cluster.n};
+    const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
+    owner.block = block_of_tile(c, cluster, tiles_of(cluster_tile, spec.m, spec.n)) * c.cluster.m * c.cluster.n +
+                  owner.tile_m % c.cluster.m + owner.tile_n % c.cluster.n * c.cluster.m;
+    const int in_block_m = static_cast<int>(row % c.block.m);
+    const int in_block_n = static_cast<int>(column % c.block.n);
+    const int warpgroup = in_block_m / c.warpgroup.m * g.consumers_n + in_block_n / c.warpgroup.n;
+    const int in_group_m = in_block_m % c.warpgroup.m;
+    const int in_group_n = in_block_n % c.warpgroup.n;
+    const MmaAtom atom = wgmma_atom(*wgmma_form(spec.a, spec.accumulator, c.warpgroup.n));
+    const ThreadValue held = owner_of(atom.layout_c, {in_group_m % kWgmmaM, in_group_n});
+    owner.warp = warpgroup * 4 + held.thread / 32;
+    owner.lane = held.thread % 32;
+    const int registers = atom.registers(Operand::c);
+    owner.accumulator_register =
+        in_group_m / kWgmmaM * registers + held.value / (atom.layout_c.values() / registers);
+    return owner;
+}
+
+}  // namespace jitgemm

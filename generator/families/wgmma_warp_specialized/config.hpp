@@ -1,0 +1,35 @@
+#pragma once
+
+#include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/rasterization.hpp"
+
+#include <cstdint>
+
+namespace jitgemm {
+
+/// How the consumer warpgroups of a block share its tiles: each its part of every tile, or each a whole tile in its turn, so that one
+/// stores while the other multiplies.
+enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong };
+
+/// What takes D from registers to global memory: TMA, from slices staged in shared memory, or stores of each thread.
+enum class OutputStore : std::uint8_t { tma, registers };
+
+/// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
+/// blocks are persistent.
+struct WgmmaWarpSpecializedConfig {
+    TileShape block{128, 256, 64};
+    TileShape warpgroup{64, 256, 64};  ///< what a consumer multiplies; warpgroup.k equals block.k
+    WarpgroupSchedule schedule = WarpgroupSchedule::cooperative;
+    int stages = 4;
+    TileShape cluster{1, 1, 1};  ///< block tiles of a cluster along M and N; those of a row share A, of a column B
+    int swizzle = 128;           ///< bytes of a row of the operands' panels, and the span of their swizzle
+    Rasterization rasterization = Rasterization::grouped_m;
+    int group = 8;  ///< cluster tiles; 1 where the rasterization has none
+    OutputStore store = OutputStore::tma;
+    int slices = 2;                 ///< of 16 rows that a warp may have staged for TMA; 1 with store = reg
+    bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
+
+    friend bool operator==(const WgmmaWarpSpecializedConfig&, const WgmmaWarpSpecializedConfig&) = default;
+};
+
+}  // namespace jitgemm

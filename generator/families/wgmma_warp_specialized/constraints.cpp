@@ -1,0 +1,134 @@
+#include "generator/families/wgmma_warp_specialized/family.hpp"
+
+#include "generator/families/shared/tensor_core_constraints.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+constexpr int kTmaAlignment = 16;                      // of addresses and pitches, bytes
+constexpr int kMaxBox = 256;                           // elements along a dimension
+constexpr std::int64_t kLargestPitch = 1LL << 40;      // bytes
+constexpr int kMaxConsumers = 3;
+constexpr int kMaxSlices = 16;
+constexpr int kMinStages = 2;
+constexpr int kMaxStages = 16;
+constexpr int kScratchRegisters = 40;  // a consumer's, beside its accumulators
+constexpr int kRowsPerSwizzle = 8;     // a pattern of it
+
+void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch) {
+    if (alignment < kTmaAlignment)
+        reasons.push_back(fmt::format("wgmma_warp_specialized copies {} by TMA, which wants it aligned to {} bytes, not {}",
+                                      name, kTmaAlignment, alignment));
+    if (pitch * 2 >= kLargestPitch)
+        reasons.push_back(fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
+}
+
+void check_tiles(Reasons& reasons, const Config& c) {
+    check_divides(reasons, "block_tile.m", c.block.m, "warpgroup_tile.m", c.warpgroup.m);
+    check_divides(reasons, "block_tile.n", c.block.n, "warpgroup_tile.n", c.warpgroup.n);
+    check_divides(reasons, "warpgroup_tile.m", c.warpgroup.m, "the rows of a wgmma", kWgmmaM);
+    check_divides(reasons, "warpgroup_tile.n", c.warpgroup.n, "the steps of a wgmma's n", 8);
+    check_range(reasons, "warpgroup_tile.n", c.warpgroup.n, 8, kMaxWgmmaN);
+    check_divides(reasons, "block_tile.k", c.block.k, "the k of a wgmma", kWgmmaK);
+    if (c.warpgroup.k != c.block.k)
+        reasons.push_back(fmt::format("warpgroup_tile.k = {} differs from block_tile.k = {}: warpgroups don't divide K",
+                                      c.warpgroup.k, c.block.k));
+    if (c.schedule == WarpgroupSchedule::pingpong && (c.block.m != c.warpgroup.m || c.block.n != c.warpgroup.n))
+        reasons.push_back(fmt::format(
+            "pingpong: a warpgroup multiplies whole block tiles, {}x{} is not the {}x{} of a warpgroup", c.block.m,
+            c.block.n, c.warpgroup.m, c.warpgroup.n));
+}
+
+void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& tile, int swizzle, const Config& c,
+                   int warpgroup_extent, int block_extent) {
+    const int panel = swizzle / 2;
+    if (tile.k_major && c.block.k % panel != 0)
+        reasons.push_back(fmt::format("block_tile.k = {} of {} is not whole panels of {} elements ({} bytes)", c.block.k,
+                                      name, panel, swizzle));
+    if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
+        reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
+                                      block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
+    const int across = tile.k_major ? block_extent : c.block.k;
+    if (across % (tile.shares * kRowsPerSwizzle) != 0)
+        reasons.push_back(fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not whole eights for each",
+                                      tile.shares, name, across));
+    if (tile.box[1] > kMaxBox)
+        reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBox));
+}
+
+void check_swizzle(Reasons& reasons, const Config& c) {
+    if (c.swizzle != 32 && c.swizzle != 64 && c.swizzle != 128)
+        reasons.push_back(fmt::format("swizzle = {} is none of 32, 64, 128 bytes", c.swizzle));
+}
+
+void check_cluster(Reasons& reasons, const Config& c, const Arch& arch) {
+    const int blocks = c.cluster.m * c.cluster.n;
+    if (c.cluster.m < 1 || c.cluster.n < 1 || blocks > kPortableClusterBlocks)
+        reasons.push_back(fmt::format("cluster = {}x{}: {} takes 1 to {} blocks", c.cluster.m, c.cluster.n, arch.name,
+                                      kPortableClusterBlocks));
+}
+
+void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, const Arch& arch) {
+    check_range(reasons, "stages", c.stages, kMinStages, kMaxStages);
+    check_range(reasons, "slices", c.slices, 1, kMaxSlices);
+    if (g.consumers < 1 || g.consumers > kMaxConsumers)
+        reasons.push_back(fmt::format("{} consumer warpgroups, outside 1 to {}", g.consumers, kMaxConsumers));
+    if (g.accumulator_registers + kScratchRegisters > g.consumer_registers + 16)
+        reasons.push_back(fmt::format("{} accumulators per thread and about {} other registers, a consumer has {}",
+                                      g.accumulator_registers, kScratchRegisters - 16, g.consumer_registers));
+    if (g.shared_bytes > arch.shared_bytes_per_block)
+        reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, staging {}), {} has {}", g.shared_bytes,
+                                      g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));
+}
+
+/// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
+void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (c.store != OutputStore::tma) return;
+    if (spec.align_d < kTmaAlignment)
+        reasons.push_back(fmt::format("store = tma wants D aligned to {} bytes, not {}", kTmaAlignment,
+                                      spec.align_d));
+    if (spec.n * bytes(spec.d) % kTmaAlignment != 0)
+        reasons.push_back(fmt::format("store = tma writes whole {} bytes, a row of D has {} x {}", kTmaAlignment, spec.n,
+                                      bytes(spec.d)));
+}
+
+}  // namespace
+
+bool WgmmaWarpSpecialized::selected_by_default(const GemmSpec&) { return true; }
+
+Reasons WgmmaWarpSpecialized::unsupported(const GemmSpec& spec, const Arch& arch) {
+    Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
+    if (!arch.has_wgmma || !arch.has_tma)
+        reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
+    check_tma_operand(reasons, "A", spec.align_a, spec.lda);
+    check_tma_operand(reasons, "B", spec.align_b, spec.ldb);
+    return reasons;
+}
+
+Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, const Arch& arch) {
+    Reasons reasons = unsupported(spec, arch);
+    if (!reasons.empty()) return reasons;
+    check_swizzle(reasons, c);
+    if (!reasons.empty()) return reasons;  // everything else follows from it
+    const WgmmaGeometry g = geometry(signature(spec), c);
+    check_tiles(reasons, c);
+    check_cluster(reasons, c, arch);
+    check_operand(reasons, "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
+    check_operand(reasons, "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
+    check_store(reasons, spec, c);
+    check_resources(reasons, c, g, arch);
+    if (!reasons.empty()) return reasons;
+    const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
+    check_rasterization(reasons, c, cluster_tile, spec);
+    check_grid(reasons, spec, {cluster_tile.m, cluster_tile.n, c.cluster.m * c.cluster.n});
+    return reasons;
+}
+
+Reasons WgmmaWarpSpecialized::discouraged(const GemmSpec&, const Config&) { return {}; }
+
+}  // namespace jitgemm

@@ -1,0 +1,160 @@
+#include "generator/families/wgmma_warp_specialized/family.hpp"
+
+#include "generator/base/roofline.hpp"
+#include "generator/base/round_up.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+// ---- candidates -----------------------------------------------------------------------------------------------------
+
+/// Block tiles of one height, whose widths go from one to another in steps of 8, and how their warpgroups share them.
+struct TileRange {
+    int block_m, warpgroup_m;
+    int least_n, most_n;
+    WarpgroupSchedule schedule;
+};
+constexpr TileRange kTileRanges[] = {
+    {64, 64, 16, 256, WarpgroupSchedule::pingpong},      {64, 64, 8, 256, WarpgroupSchedule::cooperative},
+    {128, 128, 64, 208, WarpgroupSchedule::pingpong},    {128, 64, 16, 256, WarpgroupSchedule::cooperative},
+    {192, 64, 64, 200, WarpgroupSchedule::cooperative},  {256, 128, 64, 208, WarpgroupSchedule::cooperative},
+};
+constexpr int kWidthStep = 8;
+constexpr int kBlockK = 64;
+constexpr int kLongBlockK = 128;
+constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
+constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
+constexpr int kFewestStages = 3;
+
+/// As many stages as shared memory has room for, beside the slices that are staged.
+int stages_that_fit(const GemmSignature& problem, Config config, const Arch& arch) {
+    config.stages = 1;
+    const WgmmaGeometry g = geometry(problem, config);
+    const std::int64_t per_stage = g.pipeline_bytes + 16;
+    const std::int64_t room = arch.shared_bytes_per_block - g.staging_bytes;
+    return static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, 8));
+}
+
+/// Tiles in flight should share rows of A and columns of B: the group that makes them fetch least.
+int best_group(const Config& c, int clusters) {
+    const auto fetched = [&](int group) {
+        return group * c.block.m * c.cluster.m + ceil_div(clusters, group) * c.block.n * c.cluster.n;
+    };
+    int best = 1;
+    for (const int group : {2, 4, 8, 16})
+        if (fetched(group) < fetched(best)) best = group;
+    return best;
+}
+
+void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
+                  Config config) {
+    const std::int64_t tiles = ceil_div<std::int64_t>(spec.m, config.block.m) * ceil_div<std::int64_t>(spec.n, config.block.n);
+    for (const TileShape& cluster : kClusters) {
+        const int blocks = cluster.m * cluster.n;
+        if (blocks > 1 && tiles < blocks) continue;
+        config.cluster = cluster;
+        config.group = best_group(config, std::max(1, gpu.sm_count / blocks));
+        config.stages = stages_that_fit(problem, config, *gpu.arch);
+        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK)) list.push_back(config);
+    }
+}
+
+// ---- cost -----------------------------------------------------------------------------------------------------------
+
+// Measured on an H200 (docs/experiments.md): cycles are of the SM clock.
+constexpr double kSharedBytesPerCycle = 128;       // what a wgmma reads of its operands
+constexpr double kL2BytesPerCycle = 66;            // per SM, of tiles that neighbours fetch as well
+constexpr double kProducerCycles = 250;            // from one k-tile's copies to the next one's
+constexpr double kCooperativeCycles = 2500;        // per tile: its epilogue, of which little is hidden
+constexpr double kPingpongCycles = 300;
+constexpr double kPrologueCycles = 5000;           // up to the first wgmma, and after the last
+constexpr double kShallowPipeline = 1536 * 3;      // cycles of k-tiles in flight that hide the latency of a load
+constexpr double kDramShare = 0.9;
+constexpr double kLaunchUs = 1.0;
+constexpr double kDependentLaunchUs = 0.6;
+constexpr double kStoreBytesPerCycle = 24;
+constexpr double kPowerBoundUs = 200;              // of a launch: from here on energy is time
+constexpr double kEnergyPerEdge = 11;              // share of the energy per (1 / block.m + 1 / block.n)
+constexpr double kEnergyWithoutMulticast = 0.015;
+constexpr double kUsualEnergy = 1.1;
+constexpr double kCyclesExponent = 0.6;            // time is cycles to this power, times energy
+
+/// Cycles in which the tensor cores multiply a k-tile, N below 64 being bound by what they read of shared memory.
+double multiply_cycles(const Config& c) {
+    const double per_wgmma = std::max(c.warpgroup.n / 2.0, (2048 + 32.0 * c.warpgroup.n) / kSharedBytesPerCycle);
+    return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / kWgmmaK * per_wgmma;
+}
+
+struct TileCycles {
+    double multiply;
+    double fetch;
+    double k_tile;  ///< the slowest of these, and of what issues the copies
+};
+
+TileCycles tile_cycles(const Config& c, const WgmmaGeometry& g) {
+    TileCycles cycles{};
+    cycles.multiply = multiply_cycles(c);
+    cycles.fetch = (static_cast<double>(g.a.bytes) / g.a.shares + static_cast<double>(g.b.bytes) / g.b.shares) / kL2BytesPerCycle;
+    cycles.k_tile = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
+    const double in_flight = cycles.k_tile * c.stages;
+    if (in_flight < kShallowPipeline) cycles.k_tile *= 1 + 0.1 * (kShallowPipeline / in_flight - 1);
+    return cycles;
+}
+
+/// Of what the launch would take if power were no limit, on top.
+double energy(const Config& c, const WgmmaGeometry& g) {
+    const bool larger_is_shared = c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1;
+    return 1 + kEnergyPerEdge * (1.0 / c.block.m + 1.0 / c.block.n) + (larger_is_shared ? 0 : kEnergyWithoutMulticast);
+}
+
+}  // namespace
+
+std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    const GemmSignature problem = signature(spec);
+    std::vector<Config> list;
+    for (const TileRange& range : kTileRanges)
+        for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
+            Config config;
+            config.schedule = range.schedule;
+            config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
+            config.warpgroup = {range.warpgroup_m, n, config.block.k};
+            if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
+            add_variants(list, spec, problem, gpu, config);
+        }
+    return list;
+}
+
+CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, const GpuModel& gpu) {
+    const WgmmaGeometry g = geometry(signature(spec), c);
+    CostEstimate cost;
+    if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
+    cost.blocks_per_sm = 1;
+    const TileCycles cycles = tile_cycles(c, g);
+    const int blocks = c.cluster.m * c.cluster.n;
+    const double clusters = std::max(1, gpu.sm_count / blocks);
+    const double tiles = std::ceil(static_cast<double>(spec.m) / (c.block.m * c.cluster.m)) *
+                         std::ceil(static_cast<double>(spec.n) / (c.block.n * c.cluster.n));
+    const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
+    const bool pingpong = c.schedule == WarpgroupSchedule::pingpong;
+    const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle;
+    const double per_tile = std::max(k_tiles * cycles.k_tile + (pingpong ? kPingpongCycles : kCooperativeCycles), stored);
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    cost.waves = tiles / clusters;
+    cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
+    cost.tail_us = (std::ceil(cost.waves) - cost.waves) * per_tile * us_per_cycle;
+    cost.tensor_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
+    cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
+    cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (kPrologueCycles + stored) * us_per_cycle;
+    cost.total_us = cost.overhead_us + std::max(cost.math_us, cost.dram_us);
+    if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, 1 / kCyclesExponent);
+    return cost;
+}
+
+}  // namespace jitgemm

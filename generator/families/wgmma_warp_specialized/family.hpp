@@ -1,0 +1,49 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/wgmma_warp_specialized/config.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+struct WgmmaWarpSpecialized {
+    using Config = WgmmaWarpSpecializedConfig;
+    static constexpr std::string_view kName = "wgmma_warp_specialized";
+    static constexpr std::string_view kSummary =
+        "f16 and bf16 on wgmma: TMA, a producer warp and consumer warpgroups, persistent blocks (sm_90a)";
+    static constexpr std::string_view kTemplateFile = "wgmma_warp_specialized.cu";
+    static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+
+    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    /// Why the family can't serve the problem whatever the config: types, architecture, operands that TMA can't address.
+    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+                                                             const Arch& arch);
+    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
+    /// What follows from the others: the K of a warpgroup tile, the slices of a store that stages none, the raster group of a
+    /// rasterization `given` by name.
+    static void settle(Config& config, const ParameterMap& given);
+    [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
+    /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid.
+    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+                                            std::int64_t column);
+};
+
+}  // namespace jitgemm

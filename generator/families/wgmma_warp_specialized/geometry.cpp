@@ -1,0 +1,76 @@
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+
+#include "generator/base/round_up.hpp"
+#include "generator/families/shared/bounded.hpp"
+#include "generator/layout/copy_atom.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+constexpr int kElementBytes = 2;
+constexpr int kBarrierBytes = 8;
+constexpr int kSmallestRow = 16;  // bytes of a box
+
+/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers. One needs no more than
+/// each thread has at launch.
+struct RegisterDeal {
+    int producer;
+    int consumer;
+};
+constexpr RegisterDeal deal(int consumers) {
+    switch (consumers) {
+        case 1: return {255, 255};
+        case 2: return {40, 232};   // of 3 · 168
+        default: return {32, 160};  // of 4 · 128
+    }
+}
+
+PanelledTile panelled(bool k_major, int rows, int block_k, int swizzle, int shares) {
+    PanelledTile tile;
+    const int panel = swizzle / kElementBytes;
+    tile.k_major = k_major;
+    tile.shares = std::max(shares, 1);
+    tile.panels = panel == 0 ? 0 : k_major ? block_k / panel : ceil_div(rows, panel);
+    tile.bytes = bounded_product(tile.panels, k_major ? rows : block_k, swizzle);
+    tile.box = {panel, (k_major ? rows : block_k) / tile.shares};
+    return tile;
+}
+
+/// The widest row of a slice that TMA can swizzle and the warpgroup tile fills.
+int slice_row_bytes(int columns, int element_bytes) {
+    int bytes = 128;
+    while (bytes > kSmallestRow && bytes > columns * element_bytes) bytes /= 2;
+    return bytes;
+}
+
+}  // namespace
+
+WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
+    WgmmaGeometry g;
+    g.consumers_n = quotient_or_zero(c.block.n, c.warpgroup.n);
+    g.consumers = c.schedule == WarpgroupSchedule::pingpong
+                      ? 2
+                      : bounded_product(quotient_or_zero(c.block.m, c.warpgroup.m), g.consumers_n);
+    g.threads = bounded_product(g.consumers + 1, 128);
+    g.k_blocks = c.block.k / kWgmmaK;
+    g.accumulator_registers = bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) /
+                              (signature.accumulator == DataType::f16 ? 4 : 2);
+    g.producer_registers = deal(g.consumers).producer;
+    g.consumer_registers = deal(g.consumers).consumer;
+    g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.swizzle, c.cluster.n);
+    g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.swizzle, c.cluster.m);
+    g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
+    g.pipeline_bytes = g.stage_bytes * c.stages;
+    if (c.store == OutputStore::tma) {
+        const int element = bytes(signature.d);
+        g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
+        g.rest_columns = c.warpgroup.n % g.slice_columns;
+        g.staging_bytes = std::int64_t{bounded_product(g.consumers, 4 * kSliceRows, c.slices)} * g.slice_columns * element;
+    }
+    g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
+    return g;
+}
+
+}  // namespace jitgemm

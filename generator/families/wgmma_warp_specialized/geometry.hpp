@@ -1,0 +1,52 @@
+#pragma once
+
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_argument.hpp"
+#include "generator/families/wgmma_warp_specialized/config.hpp"
+#include "generator/layout/mma_atom.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace jitgemm {
+
+/// An operand in shared memory: panels of rows of `swizzle` bytes, as TMA lays them and wgmma reads them.
+struct PanelledTile {
+    bool k_major = true;
+    int panels = 0;
+    int bytes = 0;  ///< of a stage
+    /// Elements of what one block copies at once: along the contiguous extent, and across it.
+    std::array<int, 2> box{};
+    int shares = 1;  ///< blocks of a cluster that copy it together
+};
+
+/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit.
+struct WgmmaGeometry {
+    int consumers = 0;  ///< warpgroups that multiply
+    int consumers_n = 0;
+    int threads = 0;
+    int k_blocks = 0;
+    int accumulator_registers = 0;  ///< per thread of a consumer
+    int consumer_registers = 0;     ///< after setmaxnreg
+    int producer_registers = 0;
+    PanelledTile a;
+    PanelledTile b;
+    std::int64_t stage_bytes = 0;
+    std::int64_t pipeline_bytes = 0;
+    int slice_columns = 0;  ///< of D, that a warp stages at once
+    int rest_columns = 0;   ///< the narrower last slice of a row
+    std::int64_t staging_bytes = 0;
+    std::int64_t shared_bytes = 0;  ///< barriers included
+};
+
+[[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
+
+/// Rows of one wgmma, and the k that one multiplies.
+inline constexpr int kWgmmaM = 64;
+inline constexpr int kWgmmaK = 16;
+inline constexpr int kMaxWgmmaN = 256;
+/// Rows of D that a warp has of a wgmma.
+inline constexpr int kSliceRows = 16;
+
+}  // namespace jitgemm

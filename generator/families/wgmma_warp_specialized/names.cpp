@@ -1,0 +1,63 @@
+#include "generator/families/wgmma_warp_specialized/family.hpp"
+
+#include <array>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+constexpr int kUsualGroup = 8;
+
+bool read_schedule(TextReader& reader, Config& config) {
+    if (reader.take("cooperative")) return config.schedule = WarpgroupSchedule::cooperative, true;
+    if (reader.take("pingpong")) return config.schedule = WarpgroupSchedule::pingpong, true;
+    return false;
+}
+
+bool read_store(TextReader& reader, Config& config) {
+    if (reader.take("tma")) return config.store = OutputStore::tma, true;
+    if (reader.take("reg")) return config.store = OutputStore::registers, true;
+    return false;
+}
+
+constexpr std::array<ConfigParameter<Config>, 11> kParameters{{
+    {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
+     [](const Config& c) { return shape_text(c.block); }},
+    {"warpgroup", "wg", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
+     [](const Config& c) { return shape_text_2d(c.warpgroup); }},
+    {"schedule", "", "cooperative or pingpong", read_schedule,
+     [](const Config& c) {
+         return std::string(c.schedule == WarpgroupSchedule::pingpong ? "pingpong" : "cooperative");
+     },
+     "cooperative"},
+    {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
+     [](const Config& c) { return std::to_string(c.stages); }},
+    {"cluster", "cluster", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },
+     [](const Config& c) { return shape_text_2d(c.cluster); }, "1x1"},
+    {"swizzle", "swizzle", "32, 64 or 128", [](TextReader& r, Config& c) { return r.take_number(c.swizzle); },
+     [](const Config& c) { return std::to_string(c.swizzle); }, "128"},
+    {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
+     [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
+     [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},
+    {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
+     [](const Config& c) { return std::to_string(c.group); }, "8"},
+    {"store", "store-", "tma or reg", read_store,
+     [](const Config& c) { return std::string(c.store == OutputStore::tma ? "tma" : "reg"); }, "tma"},
+    {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
+     [](const Config& c) { return std::to_string(c.slices); }, "2"},
+    {"dependent_launch", "pdl", "0, 1, false or true",
+     [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
+     [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},
+}};
+
+}  // namespace
+
+std::span<const ConfigParameter<Config>> WgmmaWarpSpecialized::parameter_table() { return kParameters; }
+
+void WgmmaWarpSpecialized::settle(Config& config, const ParameterMap& given) {
+    config.warpgroup.k = config.block.k;
+    settle_group(config.rasterization, config.group, kUsualGroup, given);
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,152 @@
+#include "generator/families/wgmma_warp_specialized/family.hpp"
+
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/wrapper_text.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/layout/wgmma_atom.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
+int blocks_of_cluster(const Config& c) { return c.cluster.m * c.cluster.n; }
+bool is_odd_eight(int columns) { return columns % 16 != 0; }
+
+TensorMapSwizzle swizzle_of(int row_bytes) {
+    switch (row_bytes) {
+        case 32: return TensorMapSwizzle::span32;
+        case 64: return TensorMapSwizzle::span64;
+        case 128: return TensorMapSwizzle::span128;
+        default: return TensorMapSwizzle::none;
+    }
+}
+
+std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    std::map<std::string, int, std::less<>> macros{
+        {"GEMM_PINGPONG", c.schedule == WarpgroupSchedule::pingpong},
+        {"GEMM_CLUSTER", blocks_of_cluster(c)},
+        {"GEMM_SETMAXNREG", g.consumers > 1},
+        {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
+        {"GEMM_STORE_TMA", stores_by_tma(c)},
+        {"GEMM_REST_COLUMNS", g.rest_columns},
+        {"GEMM_SLICE_SWIZZLED", stores_by_tma(c) && g.slice_columns * bytes(s.d) > 16},
+        {"GEMM_STMATRIX", s.d != DataType::f32 && g.slice_columns >= 16},
+        {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
+        {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
+        {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
+    macros.merge(type_macros(s));
+    return macros;
+}
+
+std::string tile_lines(const Config& c) {
+    std::string text =
+        constant_line("kBlockM", c.block.m, "block tile: the part of D a thread block computes, and of K it loads at a time");
+    text += constant_line("kBlockN", c.block.n, "");
+    text += constant_line("kBlockK", c.block.k, "");
+    text += constant_line("kWarpgroupM", c.warpgroup.m, "warpgroup tile: the part of the block tile a consumer multiplies");
+    text += constant_line("kWarpgroupN", c.warpgroup.n, "");
+    text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
+    text += constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
+    if (blocks_of_cluster(c) > 1) {
+        text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster, along M: they share B");
+        text += constant_line("kClusterN", c.cluster.n, "along N: they share A");
+    }
+    return text + group_line(c.rasterization, c.group);
+}
+
+std::string register_lines(const WgmmaGeometry& g) {
+    if (g.consumers == 1) return {};
+    return constant_line("kProducerRegisters", g.producer_registers, "per thread of the warpgroup that copies") +
+           constant_line("kConsumerRegisters", g.consumer_registers, "and of those that multiply");
+}
+
+std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
+    if (!stores_by_tma(c)) return {};
+    std::string text = constant_line("kSliceColumns", g.slice_columns, "of D, that a warp stages at once");
+    if (g.rest_columns != 0) text += constant_line("kRestColumns", g.rest_columns, "of the last slice of a row");
+    return text + constant_line("kSlices", c.slices, "that a warp may have staged");
+}
+
+std::string type_lines(const GemmSignature& s) {
+    const bool f16_sums = s.accumulator == DataType::f16;
+    std::string text;
+    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
+        text += alias_line("Bits", "unsigned short", "an element of 16 bits as stored");
+    text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+}
+
+std::string operand_template(const PanelledTile& tile) {
+    return tile.k_major ? "operand_k_major.cuh" : "operand_mn_major.cuh";
+}
+
+/// "using OperandA = KMajorTile<kBlockM, kClusterN>;"
+std::string operand_alias(const PanelledTile& tile, char name, char extent, char cluster) {
+    return fmt::format("using Operand{} = {}Tile<kBlock{}{}>;\n", name, tile.k_major ? "KMajor" : "MNMajor", extent,
+                       cluster == 0 ? std::string() : fmt::format(", kCluster{}", cluster));
+}
+
+std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    using Role = ArgumentRole;
+    const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view part = {}) {
+        return TensorMapArgument{role,
+                                 {static_cast<std::uint32_t>(box[0]), static_cast<std::uint32_t>(box[1])},
+                                 swizzle_of(swizzle),
+                                 L2Promotion::bytes128,
+                                 part};
+    };
+    std::vector<KernelArgument> list{map(Role::a, g.a.box, c.swizzle), map(Role::b, g.b.box, c.swizzle)};
+    if (stores_by_tma(c)) list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
+    if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "rest"));
+    if (s.c) list.emplace_back(PointerArgument{Role::c});
+    if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
+    for (const Role extent : {Role::m, Role::n, Role::k}) list.emplace_back(ExtentArgument{extent});
+    if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
+    if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
+    list.emplace_back(ScalarArgument{Role::alpha});
+    if (s.c) list.emplace_back(ScalarArgument{Role::beta});
+    return list;
+}
+
+}  // namespace
+
+RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& signature, const Config& c) {
+    const WgmmaGeometry g = geometry(signature, c);
+    const bool in_cluster = blocks_of_cluster(c) > 1;
+    RenderInput input;
+    input.macros = macros(signature, c, g);
+    input.generated["wgmma_params.cuh"] =
+        tile_lines(c) + register_lines(g) + slice_lines(c, g) + "\n" + type_lines(signature);
+    input.generated["wgmma_atom.cuh"] = wgmma_wrapper(
+        *wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
+    input.pieces["operand_a.cuh"] = operand_template(g.a);
+    input.pieces["operand_b.cuh"] = operand_template(g.b);
+    input.generated["operands.inl"] =
+        operand_alias(g.a, 'A', 'M', in_cluster ? 'N' : '\0') + operand_alias(g.b, 'B', 'N', in_cluster ? 'M' : '\0');
+    return input;
+}
+
+std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& signature, const Config& c) {
+    const WgmmaGeometry g = geometry(signature, c);
+    KernelEntry gemm;
+    gemm.function = "gemm";
+    gemm.threads = g.threads;
+    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
+    gemm.cluster = {blocks_of_cluster(c), 1, 1};
+    gemm.programmatic_launch = c.dependent_launch;
+    gemm.grid = {.tile_m = c.block.m * c.cluster.m,
+                 .tile_n = c.block.n * c.cluster.n,
+                 .splits = blocks_of_cluster(c),
+                 .blocks = PersistentBlocks{1, blocks_of_cluster(c)}};
+    gemm.arguments = arguments(signature, c, g);
+    return {gemm};
+}
+
+std::int64_t WgmmaWarpSpecialized::workspace_bytes(const GemmSpec&, const Config&) { return 0; }
+
+}  // namespace jitgemm

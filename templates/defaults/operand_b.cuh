@@ -1,0 +1,2 @@
+#pragma once
+#include "../operand_k_major.cuh"

@@ -1,0 +1,40 @@
+#pragma once
+// Defaults of wgmma_warp_specialized, so that the template compiles alone. A rendering puts the chosen values here.
+#ifndef GEMM_PINGPONG
+#define GEMM_PINGPONG 0  // consumers take tiles in turn
+#endif
+#ifndef GEMM_CLUSTER
+#define GEMM_CLUSTER 1  // blocks of a cluster
+#endif
+#ifndef GEMM_SETMAXNREG
+#define GEMM_SETMAXNREG 1
+#endif
+#ifndef GEMM_STORE_TMA
+#define GEMM_STORE_TMA 1
+#endif
+#ifndef GEMM_REST_COLUMNS
+#define GEMM_REST_COLUMNS 0  // of D, narrower than a slice
+#endif
+#ifndef GEMM_STMATRIX
+#define GEMM_STMATRIX (GEMM_TYPE_D != 2)
+#endif
+#ifndef GEMM_STMATRIX_X2
+#define GEMM_STMATRIX_X2 0
+#endif
+#ifndef GEMM_DEPENDENT_LAUNCH
+#define GEMM_DEPENDENT_LAUNCH 0
+#endif
+#include "params.cuh"
+
+constexpr int kWarpgroupM = 64;
+constexpr int kWarpgroupN = 128;
+constexpr int kPanelBytes = kBlockK * 2;
+#if GEMM_CLUSTER > 1
+constexpr int kClusterM = GEMM_CLUSTER;
+constexpr int kClusterN = 1;
+#endif
+constexpr int kProducerRegisters = 40;
+constexpr int kConsumerRegisters = 232;
+constexpr int kSliceColumns = 128 / sizeof(ElementD);
+constexpr int kRestColumns = GEMM_REST_COLUMNS;
+constexpr int kSlices = 2;

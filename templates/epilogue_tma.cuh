@@ -1,0 +1,137 @@
+#pragma once
+#include "numeric.cuh"
+#include "accumulator_pair.cuh"
+#include "finish_pair.cuh"
+// rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
+// has TMA store each; kSlices of them may be in flight, while the warp goes on.
+constexpr int kSliceBytes = 16 * kSliceColumns * static_cast<int>(sizeof(ElementD));
+constexpr bool kSwizzledSlices = kSliceColumns * sizeof(ElementD) > 16;
+
+// Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
+// address (PTX ISA, "Swizzling Modes").
+template <int kRowBytes, bool kSwizzled>
+__device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int chunk) {
+    const unsigned address = slice + row * kRowBytes + chunk * 16;
+    return kSwizzled ? address ^ (address >> 3 & (kRowBytes - 16)) : address;
+}
+
+#if GEMM_TYPE_D == 2
+__device__ __forceinline__ void store_shared(unsigned address, float2 pair) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(pair.x), "f"(pair.y) : "memory");
+}
+#else
+// 8x8 matrices of 16-bit elements from the fragments of a warp, a register each; lane l gives the address of row l % 8 of matrix
+// l / 8.
+#if GEMM_STMATRIX
+__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]), "r"(r[1]),
+                 "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+#endif
+#if GEMM_STMATRIX_X2
+__device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(r[0]), "r"(r[1])
+                 : "memory");
+}
+#endif
+#endif
+
+// Eight columns of the warp's 16 rows, finished: a thread's pairs in rows g and g + 8.
+struct FinishedAtom {
+    float2 pair[2];
+};
+#if GEMM_READ_C
+__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column, int lane) {
+    row += lane / 4;
+    column += lane % 4 * 2;
+    return {finish_pair(args, row, column, accumulator_pair(sums, 0)),
+            finish_pair(args, row + 8, column, accumulator_pair(sums, 1))};
+}
+#else
+__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args) {
+    return {finish_pair(args, accumulator_pair(sums, 0)), finish_pair(args, accumulator_pair(sums, 1))};
+}
+#endif
+
+// One slice, from the sums of its first eight columns on; (row, column) is where it begins in D.
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*sums)[kRegistersC], const GemmArgs& args, int row,
+                                            int column, int lane) {
+    constexpr int kRowBytes = kColumns * sizeof(ElementD);
+#if GEMM_READ_C
+    const auto finished = [&](int j) { return finish_atom(sums[j], args, row, column + j * 8, lane); };
+#else
+    const auto finished = [&](int j) { return finish_atom(sums[j], args); };
+#endif
+#if GEMM_TYPE_D == 2
+#pragma unroll
+    for (int j = 0; j < kColumns / 8; ++j) {
+        const FinishedAtom atom = finished(j);
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+            store_shared(chunk_address<kRowBytes, kSwizzled>(slice, lane / 4 + pair * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
+                         atom.pair[pair]);
+    }
+#else
+    const auto packed = [](float2 pair) { return pack_d(pair.x, pair.y); };
+#if GEMM_STMATRIX
+#pragma unroll
+    for (int j = 0; j + 1 < kColumns / 8; j += 2) {
+        const FinishedAtom left = finished(j), right = finished(j + 1);
+        stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, j + lane / 16),
+                 {packed(left.pair[0]), packed(left.pair[1]), packed(right.pair[0]), packed(right.pair[1])});
+    }
+#endif
+#if GEMM_STMATRIX_X2
+    if constexpr (kColumns % 16 != 0) {
+        const FinishedAtom last = finished(kColumns / 8 - 1);
+        stmatrix(chunk_address<kRowBytes, kSwizzled>(slice, lane % 16, kColumns / 8 - 1),
+                 {packed(last.pair[0]), packed(last.pair[1])});
+    }
+#endif
+#endif
+}
+
+// Of 64 rows of a warpgroup tile the 16 that are this warp's: (row, column) of D on. `staging` is the warp's own, (kSlices) slices.
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
+                                           int column, unsigned staging, int first_slice, int lane) {
+    constexpr int kWhole = kWarpgroupN / kSliceColumns;
+#pragma unroll
+#if GEMM_REST_COLUMNS
+    for (int i = 0; i <= kWhole; ++i) {
+#else
+    for (int i = 0; i < kWhole; ++i) {
+#endif
+        const unsigned slice = staging + (first_slice + i) % kSlices * kSliceBytes;
+        const int slice_column = column + i * kSliceColumns;
+        if (lane == 0) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
+        __syncwarp();
+#if GEMM_REST_COLUMNS
+        if (i == kWhole)
+            stage_slice<kRestColumns, false>(slice, rC + i * kSliceColumns / 8, args, row, slice_column, lane);
+        else
+            stage_slice<kSliceColumns, kSwizzledSlices>(slice, rC + i * kSliceColumns / 8, args, row, slice_column, lane);
+#else
+        stage_slice<kSliceColumns, kSwizzledSlices>(slice, rC + i * kSliceColumns / 8, args, row, slice_column, lane);
+#endif
+        fence_proxy_async();
+        __syncwarp();
+        if (lane == 0) {
+#if GEMM_REST_COLUMNS
+            tma_store(slice, i == kWhole ? args.map_d_rest : args.map_d, slice_column, row);
+#else
+            tma_store(slice, args.map_d, slice_column, row);
+#endif
+            tma_store_commit();
+        }
+    }
+}
+
+__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args, int warp_row,
+                                         int warp_column, unsigned staging, int lane) {
+    constexpr int kSlicesPerRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+        store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, i * kSlicesPerRow, lane);
+}

@@ -1,0 +1,40 @@
+#pragma once
+// A matrix in global memory as TMA addresses it (CUtensorMap): the host encodes it for the pointer of a launch.
+struct alignas(64) TensorMap {
+    unsigned long long words[16];
+};
+
+#if GEMM_HAS_C
+// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C. Leading dimensions count elements; pointers are
+// aligned as the kernel's name says.
+#else
+// D (m, n) = alpha * A (m, k) * B (k, n), row-major D. Leading dimensions count elements; pointers are aligned as the kernel's
+// name says.
+#endif
+struct GemmArgs {
+    TensorMap map_a;  // (m, k)
+    TensorMap map_b;  // (k, n)
+#if GEMM_STORE_TMA
+    TensorMap map_d;  // (m, n), boxes of a slice, see epilogue_tma
+#if GEMM_REST_COLUMNS
+    TensorMap map_d_rest;  // boxes of the narrower last slice of a row
+#endif
+#endif
+#if GEMM_HAS_C
+    const ElementC* c;  // (m, n), row pitch ldc
+#endif
+#if !GEMM_STORE_TMA
+    ElementD* d;  // (m, n), row pitch ldd
+#endif
+    int m, n, k;
+#if GEMM_HAS_C
+    long long ldc;
+#endif
+#if !GEMM_STORE_TMA
+    long long ldd;
+#endif
+    float alpha;
+#if GEMM_HAS_C
+    float beta;
+#endif
+};

@@ -1,0 +1,45 @@
+#pragma once
+// Four warps that issue wgmma together. A fence comes before the first one that uses registers which other instructions have written;
+// what a committed group reads and writes may be touched again when it is no longer pending.
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// For all of them: the sums are there. (That each is named keeps the compiler from using one before.)
+__device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
+    wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+#pragma unroll
+#if GEMM_ACCUMULATOR_F16
+            for (int r = 0; r < kRegistersC; ++r) asm volatile("" : "+r"(rC[i][j][r])::"memory");
+#else
+            for (int r = 0; r < kRegistersC; ++r) asm volatile("" : "+f"(rC[i][j][r])::"memory");
+#endif
+}
+
+#if GEMM_SETMAXNREG
+// Registers per thread of a warpgroup from here on: what the producer gives up, the consumers take.
+template <int kRegisters>
+__device__ __forceinline__ void give_up_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+#endif
+// True for one lane of the warp.
+__device__ __forceinline__ bool elect_one() {
+    unsigned elected;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+    return elected != 0;
+}

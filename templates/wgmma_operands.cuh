@@ -1,0 +1,70 @@
+#pragma once
+#include "operand_a.cuh"
+#include "operand_b.cuh"
+#include "operands.inl"
+
+constexpr int kStageBytes = OperandA::kBytes + OperandB::kBytes;
+
+// Where a warp stands in the ring of stages, and the parity of the phase that the stage's barriers are in.
+struct RingPosition {
+    int stage = 0;
+    unsigned phase = 0;
+
+    __device__ __forceinline__ void advance() {
+        if (++stage == kStages) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+#if GEMM_PINGPONG
+    // Past k-tiles that are another warpgroup's.
+    __device__ __forceinline__ void skip(int k_tiles) {
+        const int rounds = (stage + k_tiles) / kStages;
+        stage += k_tiles - rounds * kStages;
+        phase ^= rounds & 1;
+    }
+#endif
+};
+
+// What shared memory holds, by address: the ring's stages, each a tile of A and one of B; what the epilogue stages; and for each
+// stage two barriers.
+struct SharedMemory {
+    unsigned ring;
+#if GEMM_STORE_TMA
+    unsigned staging;
+#endif
+    unsigned full;   // (kStages) all bytes of the stage have arrived
+    unsigned empty;  // (kStages) all warps that read the stage have done so
+
+    __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {
+#if GEMM_STORE_TMA
+        staging = ring + kStages * kStageBytes;
+        full = staging + kStagingBytes;
+#else
+        full = ring + kStages * kStageBytes;
+#endif
+        empty = full + kStages * 8;
+    }
+
+    __device__ __forceinline__ unsigned stage_a(int stage) const { return ring + stage * kStageBytes; }
+    __device__ __forceinline__ unsigned stage_b(int stage) const { return stage_a(stage) + OperandA::kBytes; }
+    __device__ __forceinline__ unsigned full_barrier(int stage) const { return full + stage * 8; }
+    __device__ __forceinline__ unsigned empty_barrier(int stage) const { return empty + stage * 8; }
+
+    // One thread, for a product of nothing.
+    __device__ __forceinline__ void clear_ring() const {
+#pragma unroll 1
+        for (unsigned byte = 0; byte < kStages * kStageBytes; byte += 16)
+            asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(ring + byte), "r"(0) : "memory");
+        fence_proxy_async();
+    }
+
+    __device__ __forceinline__ void init_barriers() const {
+        for (int stage = 0; stage < kStages; ++stage) {
+            mbarrier_init(full_barrier(stage), 1);
+            mbarrier_init(empty_barrier(stage), kReaders);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        fence_proxy_async();  // TMA arrives at them, too
+    }
+};

@@ -1,0 +1,63 @@
+/// wgmma_warp_specialized on a GPU: every variant over residues, layouts and types, exact and on normal inputs.
+
+#include "runtime/context/context_state.hpp"
+#include "tests/catch.hpp"
+#include "tests/gpu/gpu.hpp"
+#include "tests/support/wgmma_checks.hpp"
+
+#include <random>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+Context& context() {
+    static Context shared;
+    return shared;
+}
+
+bool has_wgmma() { return state_of(context()).device->model().arch->has_wgmma; }
+
+#define REQUIRE_WGMMA() \
+    REQUIRE_GPU();      \
+    if (!has_wgmma()) SKIP_TEST("this GPU has no wgmma")
+
+/// Of each dimension of a problem: one, a vector, either side of a wgmma, a tile and two of them, many tiles.
+constexpr std::array<std::int64_t, 10> kResidues{1, 8, 63, 64, 65, 127, 129, 255, 257, 1000};
+
+}  // namespace
+
+TEST_CASE("wgmma: every variant over residues of each dimension, layouts and types") {
+    REQUIRE_WGMMA();
+    for (const GemmLayout layout : kLayouts)
+        check_wgmma_variants(context(), layout, {{1, 8, 63}, {257, 1000, 129}, {65, 255, 1000}, {1000, 64, 8}, {127, 129, 1}});
+}
+
+TEST_CASE("wgmma: residues in every combination") {
+    REQUIRE_WGMMA();
+    std::size_t i = 0;
+    for (const std::int64_t m : kResidues)
+        for (const std::int64_t n : kResidues)
+            for (const std::int64_t k : kResidues) {
+                const GemmLayout layout = kLayouts.at(i % kLayouts.size());
+                check_wgmma(context(), with_tma_pitches(spec_of(layout, m, n, k)),
+                            kWgmmaVariants.at(i / 4 % kWgmmaVariants.size()));
+                ++i;
+            }
+}
+
+TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
+    REQUIRE_WGMMA();
+    for (const GemmLayout layout : kLayouts)
+        for (const std::string_view variant : kWgmmaVariants)
+            check_wgmma(context(), with_tma_pitches(spec_of(layout, 3000, 2500, 2100)), variant);
+}
+
+TEST_CASE("wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
+    REQUIRE_WGMMA();
+    for (const std::string_view variant : kWgmmaVariants)
+        check_unread_operands(spec_of(GemmLayout::tn, 100, 72, 64), [&](const GemmSpec& spec, const VerifyOptions& options) {
+            check_wgmma(context(), spec, variant, options);
+        });
+}

@@ -1,0 +1,54 @@
+#include "tests/support/wgmma_checks.hpp"
+
+#include "generator/families/family.hpp"
+#include "runtime/context/context_state.hpp"
+
+namespace jitgemm::testing {
+namespace {
+
+constexpr std::int64_t kElements = 8;  // of 16 bytes
+
+std::int64_t whole_vectors(std::int64_t pitch) { return (pitch + kElements - 1) / kElements * kElements; }
+
+/// The i-th mix of types, D's order, C.
+GemmSpec mixed(GemmLayout layout, const Sizes& size, std::size_t i) {
+    using enum DataType;
+    GemmSpec spec = spec_of(layout, size[0], size[1], size[2], i % 3 == 0 ? f16 : bf16);
+    if (i % 6 == 0) spec.accumulator = f16;
+    spec.d = std::array{spec.a, f32, spec.a, bf16, f16}.at(i % 5);
+    if (i % 4 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
+    if (i % 7 == 3) spec.d_order = Order::column;
+    return with_tma_pitches(spec);
+}
+
+}  // namespace
+
+GemmSpec with_tma_pitches(const GemmSpec& spec) {
+    GemmSpec padded = resolved(spec);
+    padded.lda = whole_vectors(padded.lda);
+    padded.ldb = whole_vectors(padded.ldb);
+    padded.align_a = padded.align_b = padded.align_c = padded.align_d = 0;
+    return resolved(padded);
+}
+
+void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters, const VerifyOptions& options) {
+    const Arch& arch = *state_of(context).device->model().arch;
+    const GemmSpec row_major = with_row_major_d(resolved(spec));
+    KernelConfig config =
+        with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
+    if (!family_of(config).violations(row_major, config, arch).empty())
+        config = with_parameters(config, {{"store", "reg"}});
+    static_cast<void>(check_kernel(context, spec, config, options));
+}
+
+void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
+    std::size_t i = static_cast<std::size_t>(layout);
+    for (const std::string_view variant : kWgmmaVariants)
+        for (const Sizes& size : sizes) {
+            const GemmSpec spec = mixed(layout, size, i++);
+            check_wgmma(context, spec, variant,
+                        {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+        }
+}
+
+}  // namespace jitgemm::testing

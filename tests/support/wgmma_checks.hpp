@@ -1,0 +1,39 @@
+#pragma once
+
+#include "tests/support/kernel_checks.hpp"
+
+#include <array>
+#include <string_view>
+
+/// \file What the tests of wgmma_warp_specialized on a GPU and on the emulator share.
+
+namespace jitgemm::testing {
+
+/// Both schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
+/// rest and without, both stores, every order of tiles.
+inline constexpr std::array<std::string_view, 12> kWgmmaVariants{
+    "block=128x128x64,warpgroup=64x128,stages=3",
+    "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
+    "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
+    "block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=4,rasterization=grouped_n,group=2",
+    "block=64x64x128,warpgroup=64x64,schedule=pingpong,stages=4,slices=1,cluster=2x1",
+    "block=64x256x64,warpgroup=64x128,stages=4,slices=4",
+    "block=64x24x64,warpgroup=64x24,stages=8,swizzle=64",
+    "block=192x104x32,warpgroup=64x104,stages=5,swizzle=32,rasterization=row",
+    "block=128x128x64,warpgroup=64x128,stages=6,store=reg,cluster=2x2",
+    "block=64x8x64,warpgroup=64x8,stages=8,rasterization=column",
+    "block=64x40x64,warpgroup=64x40,schedule=pingpong,stages=6,dependent_launch=1",
+    "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1"};
+
+/// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
+[[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
+
+/// CHECKs that verify() finds the kernel of these parameters right; a config that stores by TMA what it can't does so from
+/// registers.
+void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters,
+                 const VerifyOptions& options = {});
+
+/// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, alpha and beta change from one to the next.
+void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
+
+}  // namespace jitgemm::testing
