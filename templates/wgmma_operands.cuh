@@ -3,6 +3,9 @@
 #include "operand_b.cuh"
 #include "operands.inl"
 
+// As a matrix descriptor has it: 14 bits, in units of 16 bytes. (In a cluster, bits above tell whose shared memory it is.)
+__device__ __forceinline__ unsigned descriptor_address(unsigned shared_address) { return (shared_address & 0x3ffff) >> 4; }
+
 constexpr int kStageBytes = OperandA::kBytes + OperandB::kBytes;
 
 // Where a warp stands in the ring of stages, and the parity of the phase that the stage's barriers are in.

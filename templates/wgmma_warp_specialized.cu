@@ -101,13 +101,15 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
 #if GEMM_PINGPONG
-    const unsigned long long a = OperandA::kDescriptor | shared.stage_a(0) >> 4;
-    const unsigned long long b = OperandB::kDescriptor | shared.stage_b(0) >> 4;
+    const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
+    const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
 #else
     const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
     const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
-    const unsigned long long a = OperandA::kDescriptor | ((shared.stage_a(0) >> 4) + OperandA::offset(warpgroup_row, 0));
-    const unsigned long long b = OperandB::kDescriptor | ((shared.stage_b(0) >> 4) + OperandB::offset(warpgroup_column, 0));
+    const unsigned long long a =
+        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
+    const unsigned long long b =
+        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
 #endif
 #if GEMM_STORE_TMA
     const unsigned staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);  // this warp's
