@@ -5,6 +5,7 @@
 // rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
 // has TMA store each; kSlices of them may be in flight, while the warp goes on.
 constexpr int kSliceBytes = 16 * kSliceColumns * static_cast<int>(sizeof(ElementD));
+constexpr int kSlicesPerRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(ElementD) > 16;
 
 // Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
@@ -128,10 +129,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
     }
 }
 
+#if !GEMM_OVERLAPPED
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args, int warp_row,
                                          int warp_column, unsigned staging, int lane) {
-    constexpr int kSlicesPerRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i)
         store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, i * kSlicesPerRow, lane);
 }
+#endif

@@ -12,7 +12,11 @@ struct TileWalk {
     TileCoord tiles;      // of D
     unsigned count;       // how many these are
     unsigned first, step;
-    int k_tiles;          // of each; where there is no K, one of zeros
+#if GEMM_OVERLAPPED
+    int k_tiles;  // of each, two at least: what lies beyond K is zeros
+#else
+    int k_tiles;  // of each; where there is no K, one of zeros
+#endif
 #if GEMM_CLUSTER > 1
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 #endif
@@ -31,7 +35,11 @@ struct TileWalk {
         step = gridDim.x;
 #endif
         count = tiles.m * tiles.n;
+#if GEMM_OVERLAPPED
+        k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
+#else
         k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
+#endif
     }
 
     // Where this block's tile begins.

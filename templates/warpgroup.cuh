@@ -10,6 +10,7 @@ __device__ __forceinline__ void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
+#if !GEMM_OVERLAPPED
 // For all of them: the sums are there. (That each is named keeps the compiler from using one before.)
 __device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
     wgmma_wait<0>();
@@ -25,6 +26,7 @@ __device__ __forceinline__ void wgmma_wait_for(Accumulator (&rC)[kTilesM][kTiles
 #endif
 }
 
+#endif
 #if GEMM_SETMAXNREG
 // Registers per thread of a warpgroup from here on: what the producer gives up, the consumers take.
 template <int kRegisters>

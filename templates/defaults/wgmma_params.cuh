@@ -3,6 +3,9 @@
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
 #endif
+#ifndef GEMM_OVERLAPPED
+#define GEMM_OVERLAPPED 0  // half of a tile is stored while the other half multiplies
+#endif
 #ifndef GEMM_CLUSTER
 #define GEMM_CLUSTER 1  // blocks of a cluster
 #endif
@@ -26,7 +29,11 @@
 #endif
 #include "params.cuh"
 
+#if GEMM_OVERLAPPED
+constexpr int kWarpgroupM = 128;
+#else
 constexpr int kWarpgroupM = 64;
+#endif
 constexpr int kWarpgroupN = 128;
 constexpr int kPanelBytes = kBlockK * 2;
 #if GEMM_CLUSTER > 1

@@ -10,9 +10,7 @@ namespace {
 using namespace jitgemm;
 using namespace jitgemm::testing;
 
-void check_layout(GemmLayout layout) {
-    check_wgmma_variants(on_emulator(), layout, {{65, 72, 129}, {130, 263, 75}});
-}
+void check_layout(GemmLayout layout) { check_wgmma_variants(on_emulator(), layout, {{65, 72, 129}, {130, 263, 75}}); }
 
 }  // namespace
 
@@ -24,7 +22,8 @@ TEST_CASE("emulated wgmma: every variant, tt") { check_layout(GemmLayout::tt); }
 
 TEST_CASE("emulated wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
     for (const std::string_view variant : kWgmmaVariants)
-        check_unread_operands(spec_of(GemmLayout::nt, 64, 72, 64), [&](const GemmSpec& spec, const VerifyOptions& options) {
-            check_wgmma(on_emulator(), spec, variant, options);
-        });
+        check_unread_operands(spec_of(GemmLayout::nt, 64, 72, 64),
+                              [&](const GemmSpec& spec, const VerifyOptions& options) {
+                                  check_wgmma(on_emulator(), spec, variant, options);
+                              });
 }

@@ -31,7 +31,8 @@ constexpr std::array<std::int64_t, 10> kResidues{1, 8, 63, 64, 65, 127, 129, 255
 TEST_CASE("wgmma: every variant over residues of each dimension, layouts and types") {
     REQUIRE_WGMMA();
     for (const GemmLayout layout : kLayouts)
-        check_wgmma_variants(context(), layout, {{1, 8, 63}, {257, 1000, 129}, {65, 255, 1000}, {1000, 64, 8}, {127, 129, 1}});
+        check_wgmma_variants(context(), layout,
+                             {{1, 8, 63}, {257, 1000, 129}, {65, 255, 1000}, {1000, 64, 8}, {127, 129, 1}});
 }
 
 TEST_CASE("wgmma: residues in every combination") {
@@ -57,7 +58,8 @@ TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
 TEST_CASE("wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
     REQUIRE_WGMMA();
     for (const std::string_view variant : kWgmmaVariants)
-        check_unread_operands(spec_of(GemmLayout::tn, 100, 72, 64), [&](const GemmSpec& spec, const VerifyOptions& options) {
-            check_wgmma(context(), spec, variant, options);
-        });
+        check_unread_operands(spec_of(GemmLayout::tn, 100, 72, 64),
+                              [&](const GemmSpec& spec, const VerifyOptions& options) {
+                                  check_wgmma(context(), spec, variant, options);
+                              });
 }

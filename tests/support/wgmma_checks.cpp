@@ -34,8 +34,7 @@ GemmSpec with_tma_pitches(const GemmSpec& spec) {
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters, const VerifyOptions& options) {
     const Arch& arch = *state_of(context).device->model().arch;
     const GemmSpec row_major = with_row_major_d(resolved(spec));
-    KernelConfig config =
-        with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
+    KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
     if (!family_of(config).violations(row_major, config, arch).empty())
         config = with_parameters(config, {{"store", "reg"}});
     static_cast<void>(check_kernel(context, spec, config, options));
@@ -46,8 +45,7 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
     for (const std::string_view variant : kWgmmaVariants)
         for (const Sizes& size : sizes) {
             const GemmSpec spec = mixed(layout, size, i++);
-            check_wgmma(context, spec, variant,
-                        {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
+            check_wgmma(context, spec, variant, {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
         }
 }
 

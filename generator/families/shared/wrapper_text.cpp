@@ -195,15 +195,19 @@ std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
 std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major) {
     const MmaAtom atom = wgmma_atom(form);
     const int c = atom.registers(Operand::c);
-    const Items strings = Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + 2),
-                                fmt::format("\"{} \"", atom.ptx_name)} +
-                          register_list(c) +
-                          Items{fmt::format("\"%{}, %{}, add, 1, 1, {:d}, {:d}; }}\"", c, c + 1, !a_k_major, !b_k_major)};
+    const Items strings =
+        Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + 2),
+              fmt::format("\"{} \"", atom.ptx_name)} +
+        register_list(c) +
+        Items{fmt::format("\"%{}, %{}, add, 1, 1, {:d}, {:d}; }}\"", c, c + 1, !a_k_major, !b_k_major)};
     return fmt::format(
-               "// c = a * b, or c += a * b where there is something to `add` to, of 64 x {} by {} of K, both in shared memory; which\n"
-               "// thread holds which sum: {} in the instruction table. A matrix descriptor says where an operand lies, and how (PTX ISA,\n"
+               "// c = a * b, or c += a * b where there is something to `add` to, of 64 x {} by {} of K, both in "
+               "shared memory; which\n"
+               "// thread holds which sum: {} in the instruction table. A matrix descriptor says where an operand "
+               "lies, and how (PTX ISA,\n"
                "// \"Matrix Descriptor Format\").\n"
-               "__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool add) {{\n",
+               "__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool "
+               "add) {{\n",
                form.n, atom.shape.k, atom.cute_name) +
            statement(strings, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
                      {"\"l\"(a)", "\"l\"(b)", "\"r\"(static_cast<int>(add))"}, false) +

@@ -65,8 +65,7 @@ ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& spec, const Config& c, 
     owner.warp = warpgroup * 4 + held.thread / 32;
     owner.lane = held.thread % 32;
     const int registers = atom.registers(Operand::c);
-    owner.accumulator_register =
-        in_group_m / kWgmmaM * registers + held.value / (atom.layout_c.values() / registers);
+    owner.accumulator_register = in_group_m / kWgmmaM * registers + held.value / (atom.layout_c.values() / registers);
     return owner;
 }
 

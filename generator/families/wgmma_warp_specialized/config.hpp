@@ -7,9 +7,9 @@
 
 namespace jitgemm {
 
-/// How the consumer warpgroups of a block share its tiles: each its part of every tile, or each a whole tile in its turn, so that one
-/// stores while the other multiplies.
-enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong };
+/// How the consumer warpgroups of a block share its tiles: each its part of every tile; each a whole tile in its turn, so that one
+/// stores while the other multiplies; or each 128 rows of every tile, of which it stores one half while it multiplies the other.
+enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped };
 
 /// What takes D from registers to global memory: TMA, from slices staged in shared memory, or stores of each thread.
 enum class OutputStore : std::uint8_t { tma, registers };

@@ -10,9 +10,9 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr int kTmaAlignment = 16;                      // of addresses and pitches, bytes
-constexpr int kMaxBox = 256;                           // elements along a dimension
-constexpr std::int64_t kLargestPitch = 1LL << 40;      // bytes
+constexpr int kTmaAlignment = 16;                  // of addresses and pitches, bytes
+constexpr int kMaxBox = 256;                       // elements along a dimension
+constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 constexpr int kMaxConsumers = 3;
 constexpr int kMaxSlices = 16;
 constexpr int kMinStages = 2;
@@ -22,10 +22,12 @@ constexpr int kRowsPerSwizzle = 8;     // a pattern of it
 
 void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch) {
     if (alignment < kTmaAlignment)
-        reasons.push_back(fmt::format("wgmma_warp_specialized copies {} by TMA, which wants it aligned to {} bytes, not {}",
-                                      name, kTmaAlignment, alignment));
+        reasons.push_back(
+            fmt::format("wgmma_warp_specialized copies {} by TMA, which wants it aligned to {} bytes, not {}", name,
+                        kTmaAlignment, alignment));
     if (pitch * 2 >= kLargestPitch)
-        reasons.push_back(fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
+        reasons.push_back(
+            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
 }
 
 void check_tiles(Reasons& reasons, const Config& c) {
@@ -39,24 +41,28 @@ void check_tiles(Reasons& reasons, const Config& c) {
         reasons.push_back(fmt::format("warpgroup_tile.k = {} differs from block_tile.k = {}: warpgroups don't divide K",
                                       c.warpgroup.k, c.block.k));
     if (c.schedule == WarpgroupSchedule::pingpong && (c.block.m != c.warpgroup.m || c.block.n != c.warpgroup.n))
-        reasons.push_back(fmt::format(
-            "pingpong: a warpgroup multiplies whole block tiles, {}x{} is not the {}x{} of a warpgroup", c.block.m,
-            c.block.n, c.warpgroup.m, c.warpgroup.n));
+        reasons.push_back(
+            fmt::format("pingpong: a warpgroup multiplies whole block tiles, {}x{} is not the {}x{} of a warpgroup",
+                        c.block.m, c.block.n, c.warpgroup.m, c.warpgroup.n));
+    if (c.schedule == WarpgroupSchedule::overlapped && c.warpgroup.m != 2 * kWgmmaM)
+        reasons.push_back(
+            fmt::format("overlapped: a warpgroup tile has two halves of {} rows, not {} rows", kWgmmaM, c.warpgroup.m));
 }
 
 void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& tile, int swizzle, const Config& c,
                    int warpgroup_extent, int block_extent) {
     const int panel = swizzle / 2;
     if (tile.k_major && c.block.k % panel != 0)
-        reasons.push_back(fmt::format("block_tile.k = {} of {} is not whole panels of {} elements ({} bytes)", c.block.k,
-                                      name, panel, swizzle));
+        reasons.push_back(fmt::format("block_tile.k = {} of {} is not whole panels of {} elements ({} bytes)",
+                                      c.block.k, name, panel, swizzle));
     if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
                                       block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
     const int across = tile.k_major ? block_extent : c.block.k;
     if (across % (tile.shares * kRowsPerSwizzle) != 0)
-        reasons.push_back(fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not whole eights for each",
-                                      tile.shares, name, across));
+        reasons.push_back(
+            fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not whole eights for each",
+                        tile.shares, name, across));
     if (tile.box[1] > kMaxBox)
         reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBox));
 }
@@ -90,11 +96,10 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
 void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.store != OutputStore::tma) return;
     if (spec.align_d < kTmaAlignment)
-        reasons.push_back(fmt::format("store = tma wants D aligned to {} bytes, not {}", kTmaAlignment,
-                                      spec.align_d));
+        reasons.push_back(fmt::format("store = tma wants D aligned to {} bytes, not {}", kTmaAlignment, spec.align_d));
     if (spec.n * bytes(spec.d) % kTmaAlignment != 0)
-        reasons.push_back(fmt::format("store = tma writes whole {} bytes, a row of D has {} x {}", kTmaAlignment, spec.n,
-                                      bytes(spec.d)));
+        reasons.push_back(fmt::format("store = tma writes whole {} bytes, a row of D has {} x {}", kTmaAlignment,
+                                      spec.n, bytes(spec.d)));
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ struct TileRange {
     WarpgroupSchedule schedule;
 };
 constexpr TileRange kTileRanges[] = {
-    {64, 64, 16, 256, WarpgroupSchedule::pingpong},      {64, 64, 8, 256, WarpgroupSchedule::cooperative},
-    {128, 128, 64, 208, WarpgroupSchedule::pingpong},    {128, 64, 16, 256, WarpgroupSchedule::cooperative},
-    {192, 64, 64, 200, WarpgroupSchedule::cooperative},  {256, 128, 64, 208, WarpgroupSchedule::cooperative},
+    {64, 64, 16, 256, WarpgroupSchedule::pingpong},     {64, 64, 8, 256, WarpgroupSchedule::cooperative},
+    {128, 128, 64, 208, WarpgroupSchedule::pingpong},   {128, 64, 16, 256, WarpgroupSchedule::cooperative},
+    {192, 64, 64, 200, WarpgroupSchedule::cooperative}, {256, 128, 64, 208, WarpgroupSchedule::overlapped},
 };
 constexpr int kWidthStep = 8;
 constexpr int kBlockK = 64;
@@ -54,41 +54,52 @@ int best_group(const Config& c, int clusters) {
 
 void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
                   Config config) {
-    const std::int64_t tiles = ceil_div<std::int64_t>(spec.m, config.block.m) * ceil_div<std::int64_t>(spec.n, config.block.n);
+    const std::int64_t tiles =
+        ceil_div<std::int64_t>(spec.m, config.block.m) * ceil_div<std::int64_t>(spec.n, config.block.n);
     for (const TileShape& cluster : kClusters) {
         const int blocks = cluster.m * cluster.n;
         if (blocks > 1 && tiles < blocks) continue;
         config.cluster = cluster;
         config.group = best_group(config, std::max(1, gpu.sm_count / blocks));
         config.stages = stages_that_fit(problem, config, *gpu.arch);
-        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK)) list.push_back(config);
+        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
+            list.push_back(config);
     }
 }
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
 // Measured on an H200 (docs/experiments.md): cycles are of the SM clock.
-constexpr double kSharedBytesPerCycle = 128;       // what a wgmma reads of its operands
-constexpr double kL2BytesPerCycle = 66;            // per SM, of tiles that neighbours fetch as well
-constexpr double kProducerCycles = 250;            // from one k-tile's copies to the next one's
-constexpr double kCooperativeCycles = 2500;        // per tile: its epilogue, of which little is hidden
-constexpr double kPingpongCycles = 300;
-constexpr double kPrologueCycles = 5000;           // up to the first wgmma, and after the last
-constexpr double kShallowPipeline = 1536 * 3;      // cycles of k-tiles in flight that hide the latency of a load
+constexpr double kSharedBytesPerCycle = 128;   // what a wgmma reads of its operands
+constexpr double kL2BytesPerCycle = 66;        // per SM, of tiles that neighbours fetch as well
+constexpr double kProducerCycles = 250;        // from one k-tile's copies to the next one's
+constexpr double kCooperativeCycles = 4000;    // per tile: its epilogue, of which nothing is hidden,
+constexpr double kOverlappedCycles = 2500;     // or the stores alone,
+constexpr double kPingpongCycles = 300;        // or next to nothing
+constexpr double kPrologueCycles = 5000;       // up to the first wgmma, and after the last
+constexpr double kShallowPipeline = 1536 * 3;  // cycles of k-tiles in flight that hide the latency of a load
 constexpr double kDramShare = 0.9;
 constexpr double kLaunchUs = 1.0;
 constexpr double kDependentLaunchUs = 0.6;
 constexpr double kStoreBytesPerCycle = 24;
-constexpr double kPowerBoundUs = 200;              // of a launch: from here on energy is time
-constexpr double kEnergyPerEdge = 11;              // share of the energy per (1 / block.m + 1 / block.n)
+constexpr double kPowerBoundUs = 200;  // of a launch: from here on energy is time
+constexpr double kEnergyPerEdge = 11;  // share of the energy per (1 / block.m + 1 / block.n)
 constexpr double kEnergyWithoutMulticast = 0.015;
 constexpr double kUsualEnergy = 1.1;
-constexpr double kCyclesExponent = 0.6;            // time is cycles to this power, times energy
+constexpr double kCyclesExponent = 0.6;  // time is cycles to this power, times energy
 
 /// Cycles in which the tensor cores multiply a k-tile, N below 64 being bound by what they read of shared memory.
 double multiply_cycles(const Config& c) {
     const double per_wgmma = std::max(c.warpgroup.n / 2.0, (2048 + 32.0 * c.warpgroup.n) / kSharedBytesPerCycle);
     return static_cast<double>(c.block.m) / kWgmmaM * c.block.n / c.warpgroup.n * c.block.k / kWgmmaK * per_wgmma;
+}
+
+double epilogue_cycles(const Config& c) {
+    switch (c.schedule) {
+        case WarpgroupSchedule::pingpong: return kPingpongCycles;
+        case WarpgroupSchedule::overlapped: return kOverlappedCycles;
+        default: return kCooperativeCycles;
+    }
 }
 
 struct TileCycles {
@@ -100,7 +111,8 @@ struct TileCycles {
 TileCycles tile_cycles(const Config& c, const WgmmaGeometry& g) {
     TileCycles cycles{};
     cycles.multiply = multiply_cycles(c);
-    cycles.fetch = (static_cast<double>(g.a.bytes) / g.a.shares + static_cast<double>(g.b.bytes) / g.b.shares) / kL2BytesPerCycle;
+    cycles.fetch =
+        (static_cast<double>(g.a.bytes) / g.a.shares + static_cast<double>(g.b.bytes) / g.b.shares) / kL2BytesPerCycle;
     cycles.k_tile = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
     const double in_flight = cycles.k_tile * c.stages;
     if (in_flight < kShallowPipeline) cycles.k_tile *= 1 + 0.1 * (kShallowPipeline / in_flight - 1);
@@ -141,9 +153,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     const double tiles = std::ceil(static_cast<double>(spec.m) / (c.block.m * c.cluster.m)) *
                          std::ceil(static_cast<double>(spec.n) / (c.block.n * c.cluster.n));
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
-    const bool pingpong = c.schedule == WarpgroupSchedule::pingpong;
     const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle;
-    const double per_tile = std::max(k_tiles * cycles.k_tile + (pingpong ? kPingpongCycles : kCooperativeCycles), stored);
+    const double per_tile = std::max(k_tiles * cycles.k_tile + epilogue_cycles(c), stored);
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     cost.waves = tiles / clusters;
     cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
@@ -151,7 +162,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     cost.tensor_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
     cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (kPrologueCycles + stored) * us_per_cycle;
+    cost.overhead_us =
+        (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (kPrologueCycles + stored) * us_per_cycle;
     cost.total_us = cost.overhead_us + std::max(cost.math_us, cost.dram_us);
     if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, 1 / kCyclesExponent);
     return cost;

@@ -55,8 +55,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
                       : bounded_product(quotient_or_zero(c.block.m, c.warpgroup.m), g.consumers_n);
     g.threads = bounded_product(g.consumers + 1, 128);
     g.k_blocks = c.block.k / kWgmmaK;
-    g.accumulator_registers = bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) /
-                              (signature.accumulator == DataType::f16 ? 4 : 2);
+    g.accumulator_registers =
+        bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
     g.producer_registers = deal(g.consumers).producer;
     g.consumer_registers = deal(g.consumers).consumer;
     g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.swizzle, c.cluster.n);
@@ -67,7 +67,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
         const int element = bytes(signature.d);
         g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
         g.rest_columns = c.warpgroup.n % g.slice_columns;
-        g.staging_bytes = std::int64_t{bounded_product(g.consumers, 4 * kSliceRows, c.slices)} * g.slice_columns * element;
+        g.staging_bytes =
+            std::int64_t{bounded_product(g.consumers, 4 * kSliceRows, c.slices)} * g.slice_columns * element;
     }
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
     return g;

@@ -9,9 +9,15 @@ using Config = WgmmaWarpSpecializedConfig;
 
 constexpr int kUsualGroup = 8;
 
+constexpr std::array<std::string_view, 3> kScheduleNames{"cooperative", "pingpong", "overlapped"};  // by value
+
+std::string schedule_name(const Config& config) {
+    return std::string(kScheduleNames[static_cast<std::size_t>(config.schedule)]);
+}
+
 bool read_schedule(TextReader& reader, Config& config) {
-    if (reader.take("cooperative")) return config.schedule = WarpgroupSchedule::cooperative, true;
-    if (reader.take("pingpong")) return config.schedule = WarpgroupSchedule::pingpong, true;
+    for (std::size_t i = 0; i < kScheduleNames.size(); ++i)
+        if (reader.take(kScheduleNames[i])) return config.schedule = static_cast<WarpgroupSchedule>(i), true;
     return false;
 }
 
@@ -26,11 +32,7 @@ constexpr std::array<ConfigParameter<Config>, 11> kParameters{{
      [](const Config& c) { return shape_text(c.block); }},
     {"warpgroup", "wg", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
      [](const Config& c) { return shape_text_2d(c.warpgroup); }},
-    {"schedule", "", "cooperative or pingpong", read_schedule,
-     [](const Config& c) {
-         return std::string(c.schedule == WarpgroupSchedule::pingpong ? "pingpong" : "cooperative");
-     },
-     "cooperative"},
+    {"schedule", "", "cooperative, pingpong or overlapped", read_schedule, schedule_name, "cooperative"},
     {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
      [](const Config& c) { return std::to_string(c.stages); }},
     {"cluster", "cluster", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },

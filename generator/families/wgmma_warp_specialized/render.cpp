@@ -28,6 +28,7 @@ TensorMapSwizzle swizzle_of(int row_bytes) {
 std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     std::map<std::string, int, std::less<>> macros{
         {"GEMM_PINGPONG", c.schedule == WarpgroupSchedule::pingpong},
+        {"GEMM_OVERLAPPED", c.schedule == WarpgroupSchedule::overlapped},
         {"GEMM_CLUSTER", blocks_of_cluster(c)},
         {"GEMM_SETMAXNREG", g.consumers > 1},
         {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
@@ -43,14 +44,16 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
 }
 
 std::string tile_lines(const Config& c) {
-    std::string text =
-        constant_line("kBlockM", c.block.m, "block tile: the part of D a thread block computes, and of K it loads at a time");
+    std::string text = constant_line("kBlockM", c.block.m,
+                                     "block tile: the part of D a thread block computes, and of K it loads at a time");
     text += constant_line("kBlockN", c.block.n, "");
     text += constant_line("kBlockK", c.block.k, "");
-    text += constant_line("kWarpgroupM", c.warpgroup.m, "warpgroup tile: the part of the block tile a consumer multiplies");
+    text +=
+        constant_line("kWarpgroupM", c.warpgroup.m, "warpgroup tile: the part of the block tile a consumer multiplies");
     text += constant_line("kWarpgroupN", c.warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
-    text += constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
+    text +=
+        constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
     if (blocks_of_cluster(c) > 1) {
         text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster, along M: they share B");
         text += constant_line("kClusterN", c.cluster.n, "along N: they share A");
@@ -79,6 +82,14 @@ std::string type_lines(const GemmSignature& s) {
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
     return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+}
+
+std::string_view consumers_template(const Config& c) {
+    switch (c.schedule) {
+        case WarpgroupSchedule::pingpong: return "consumers_pingpong.cuh";
+        case WarpgroupSchedule::overlapped: return "consumers_overlapped.cuh";
+        default: return "consumers_cooperative.cuh";
+    }
 }
 
 std::string operand_template(const PanelledTile& tile) {
@@ -122,8 +133,9 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& signature, c
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] =
         tile_lines(c) + register_lines(g) + slice_lines(c, g) + "\n" + type_lines(signature);
-    input.generated["wgmma_atom.cuh"] = wgmma_wrapper(
-        *wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
+    input.generated["wgmma_atom.cuh"] =
+        wgmma_wrapper(*wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
+    input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["operand_a.cuh"] = operand_template(g.a);
     input.pieces["operand_b.cuh"] = operand_template(g.b);
     input.generated["operands.inl"] =

@@ -1,0 +1,48 @@
+#pragma once
+// Each consumer multiplies its part of every tile, then stores it.
+__device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
+    const TileWalk walk(args);
+    const int warp = threadIdx.x / 32 % 4;
+    const int lane = threadIdx.x % 32;
+    const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
+    const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
+    const unsigned long long a =
+        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
+    const unsigned long long b =
+        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
+#if GEMM_STORE_TMA
+    const unsigned staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);  // this warp's
+#endif
+    RingPosition ring;
+#pragma unroll 1
+    for (unsigned tile = walk.first; tile < walk.count; tile += walk.step) {
+        Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+        wait_for_k_tile(shared, ring);
+        multiply<true>(rC, a, b, ring);
+        int read = ring.stage;  // what the wgmmas in flight read
+        ring.advance();
+        const TileOrigin origin = walk.origin(tile);  // here its divisions cost nothing
+#pragma unroll 1
+        for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+            wait_for_k_tile(shared, ring);
+            multiply<false>(rC, a, b, ring);
+            wgmma_wait<1>();  // for those of the k-tile before
+            release(shared, read, lane);
+            read = ring.stage;
+            ring.advance();
+        }
+        wgmma_wait_for(rC);
+        release(shared, read, lane);
+
+        const int row = origin.row + warpgroup_row + warp * 16;
+        const int column = origin.column + warpgroup_column;
+#if GEMM_STORE_TMA
+        epilogue(rC, args, row, column, staging, lane);
+#else
+        epilogue(rC, args, row, column, lane);
+#endif
+    }
+#if GEMM_STORE_TMA
+    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
+}

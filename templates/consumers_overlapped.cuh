@@ -1,0 +1,105 @@
+#pragma once
+// Each consumer multiplies its part of every tile, 128 rows, and stores the upper 64 of them while the tensor cores are at the last
+// k-tile of the lower ones, and the lower ones while they are at the first k-tile of the next tile.
+struct Consumer {
+    const GemmArgs& args;
+    const SharedMemory& shared;
+    const TileWalk walk;
+    unsigned long long a, b;  // matrix descriptors, see multiply
+#if GEMM_STORE_TMA
+    unsigned staging;  // this warp's
+#endif
+    int lane;
+    int first_row, first_column;  // of this warp's in the block tile
+    int row, column;              // of the last tile in D
+    int read;                     // the stage that wgmmas in flight read
+    RingPosition ring;
+
+    __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
+        : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
+        first_row = warpgroup / kConsumersN * kWarpgroupM;
+        first_column = warpgroup % kConsumersN * kWarpgroupN;
+        a = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(first_row, 0));
+        b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
+        first_row += threadIdx.x / 32 % 4 * 16;
+#if GEMM_STORE_TMA
+        staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);
+#endif
+    }
+
+    // Half of the last tile: 16 rows of each of its warps.
+    template <int kHalf>
+    __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) const {
+#if GEMM_STORE_TMA
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, kHalf * kSlicesPerRow, lane);
+#else
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
+#endif
+    }
+
+    // When its first wgmmas of the next tile are in flight, or there are none.
+    template <int kInFlight>
+    __device__ __forceinline__ void finish_tile(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) const {
+        wgmma_wait<kInFlight>();
+        release(shared, read, lane);
+        store_half<1>(rC);
+    }
+
+    // After the last tile.
+    __device__ __forceinline__ void finish(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) const {
+        finish_tile<0>(rC);
+#if GEMM_STORE_TMA
+        if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
+    }
+
+    // A tile of two k-tiles or more. Its lower half stays in rC. kIsFirst: no tile came before it, to be finished.
+    template <bool kIsFirst>
+    __device__ __forceinline__ void multiply_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned tile) {
+        wait_for_k_tile(shared, ring);
+        multiply<true, 0, 1>(rC, a, b, ring);
+        if constexpr (!kIsFirst) finish_tile<1>(rC);
+        multiply<true, 1, 2>(rC, a, b, ring);
+        read = ring.stage;
+        ring.advance();
+        const TileOrigin origin = walk.origin(tile);
+        row = origin.row + first_row;
+        column = origin.column + first_column;
+#pragma unroll 1
+        for (int k_tile = 1; k_tile < walk.k_tiles - 1; ++k_tile) {
+            wait_for_k_tile(shared, ring);
+            multiply<false>(rC, a, b, ring);
+            wgmma_wait<1>();  // for those of the k-tile before
+            release(shared, read, lane);
+            read = ring.stage;
+            ring.advance();
+        }
+        wait_for_k_tile(shared, ring);
+        multiply<false, 0, 1>(rC, a, b, ring);
+        multiply<false, 1, 2>(rC, a, b, ring);
+        wgmma_wait<1>();  // for all but those of the lower half
+        release(shared, read, lane);
+        store_half<0>(rC);
+        read = ring.stage;
+        ring.advance();
+    }
+};
+
+__device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
+    Consumer consumer(args, shared, warpgroup);
+    const TileWalk& walk = consumer.walk;
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+    consumer.multiply_tile<true>(rC, walk.first);   // there are no more blocks than tiles
+    // The loop finishes its own last tile: with one way out for both, ptxas would serialise all wgmmas (C7514).
+    unsigned tile = walk.first + walk.step;
+#pragma unroll 1
+    while (tile < walk.count) {
+        consumer.multiply_tile<false>(rC, tile);
+        tile += walk.step;
+        if (tile >= walk.count) {
+            consumer.finish(rC);
+            return;
+        }
+    }
+    consumer.finish(rC);
+}

@@ -1,0 +1,67 @@
+#pragma once
+// The two consumers multiply in turn, each while the other one stores its tile: a named barrier for each (bar.sync), which it waits
+// at before its k-tiles and at which the other one arrives when it has issued its own. Without it they would wait for phases of the
+// ring that are two rounds apart, which parity can't tell.
+struct Turn {
+    int warpgroup;
+
+    static constexpr int kThreadsOfBoth = 256;
+    static constexpr int kFirstBarrier = 1;  // 0 is __syncthreads
+
+    __device__ __forceinline__ void wait() const {
+        asm volatile("bar.sync %0, %1;" ::"r"(kFirstBarrier + warpgroup), "n"(kThreadsOfBoth) : "memory");
+    }
+    __device__ __forceinline__ void pass_on() const {
+        asm volatile("bar.arrive %0, %1;" ::"r"(kFirstBarrier + 1 - warpgroup), "n"(kThreadsOfBoth) : "memory");
+    }
+};
+
+// Each consumer takes every second tile.
+__device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
+    const TileWalk walk(args);
+    const int warp = threadIdx.x / 32 % 4;
+    const int lane = threadIdx.x % 32;
+    const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
+    const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
+#if GEMM_STORE_TMA
+    const unsigned staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);  // this warp's
+#endif
+    const Turn turn{warpgroup};
+    RingPosition ring;
+    if (warpgroup == 1) {
+        turn.pass_on();  // the other one begins
+        ring.skip(walk.k_tiles);
+    }
+#pragma unroll 1
+    for (unsigned tile = walk.first + warpgroup * walk.step; tile < walk.count; tile += kConsumers * walk.step) {
+        turn.wait();
+        Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+        wait_for_k_tile(shared, ring);
+        multiply<true>(rC, a, b, ring);
+        int read = ring.stage;  // what the wgmmas in flight read
+        ring.advance();
+        const TileOrigin origin = walk.origin(tile);  // here its divisions cost nothing
+#pragma unroll 1
+        for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+            wait_for_k_tile(shared, ring);
+            multiply<false>(rC, a, b, ring);
+            wgmma_wait<1>();  // for those of the k-tile before
+            release(shared, read, lane);
+            read = ring.stage;
+            ring.advance();
+        }
+        turn.pass_on();
+        wgmma_wait_for(rC);
+        release(shared, read, lane);
+        ring.skip(walk.k_tiles);  // the other consumer's tile
+
+#if GEMM_STORE_TMA
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
+#else
+        epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
+#endif
+    }
+#if GEMM_STORE_TMA
+    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
+}
