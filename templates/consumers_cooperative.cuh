@@ -11,7 +11,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const unsigned long long b =
         OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
 #if GEMM_STORE_TMA
-    const unsigned staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);  // this warp's
+    Staging staging(shared.staging);
 #endif
     RingPosition ring;
 #pragma unroll 1

@@ -7,7 +7,7 @@ struct Consumer {
     const TileWalk walk;
     unsigned long long a, b;  // matrix descriptors, see multiply
 #if GEMM_STORE_TMA
-    unsigned staging;  // this warp's
+    Staging staging;
 #endif
     int lane;
     int first_row, first_column;  // of this warp's in the block tile
@@ -16,22 +16,23 @@ struct Consumer {
     RingPosition ring;
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
+#if GEMM_STORE_TMA
+        : args(args), shared(shared), walk(args), staging(shared.staging), lane(threadIdx.x % 32) {
+#else
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
+#endif
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
         a = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(first_row, 0));
         b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
         first_row += threadIdx.x / 32 % 4 * 16;
-#if GEMM_STORE_TMA
-        staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);
-#endif
     }
 
     // Half of the last tile: 16 rows of each of its warps.
     template <int kHalf>
-    __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) const {
+    __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #if GEMM_STORE_TMA
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, kHalf * kSlicesPerRow, lane);
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
 #else
         store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
 #endif
@@ -39,14 +40,14 @@ struct Consumer {
 
     // When its first wgmmas of the next tile are in flight, or there are none.
     template <int kInFlight>
-    __device__ __forceinline__ void finish_tile(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) const {
+    __device__ __forceinline__ void finish_tile(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         wgmma_wait<kInFlight>();
         release(shared, read, lane);
         store_half<1>(rC);
     }
 
     // After the last tile.
-    __device__ __forceinline__ void finish(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) const {
+    __device__ __forceinline__ void finish(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         finish_tile<0>(rC);
 #if GEMM_STORE_TMA
         if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes

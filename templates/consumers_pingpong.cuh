@@ -24,7 +24,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
     const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
 #if GEMM_STORE_TMA
-    const unsigned staging = shared.staging + threadIdx.x / 32 * (kSlices * kSliceBytes);  // this warp's
+    Staging staging(shared.staging);
 #endif
     const Turn turn{warpgroup};
     RingPosition ring;

@@ -5,8 +5,22 @@
 // rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
 // has TMA store each; kSlices of them may be in flight, while the warp goes on.
 constexpr int kSliceBytes = 16 * kSliceColumns * static_cast<int>(sizeof(ElementD));
-constexpr int kSlicesPerRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(ElementD) > 16;
+
+// A warp's part of shared memory, (kSlices) slices that it fills in turn.
+struct Staging {
+    unsigned first;
+    unsigned next;
+
+    __device__ __forceinline__ explicit Staging(unsigned staging)
+        : first(staging + threadIdx.x / 32 * (kSlices * kSliceBytes)), next(first) {}
+
+    __device__ __forceinline__ unsigned take() {
+        const unsigned slice = next;
+        next = slice == first + (kSlices - 1) * kSliceBytes ? first : slice + kSliceBytes;
+        return slice;
+    }
+};
 
 // Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
 // address (PTX ISA, "Swizzling Modes").
@@ -94,9 +108,9 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*
 #endif
 }
 
-// Of 64 rows of a warpgroup tile the 16 that are this warp's: (row, column) of D on. `staging` is the warp's own, (kSlices) slices.
+// Of 64 rows of a warpgroup tile the 16 that are this warp's: (row, column) of D on.
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
-                                           int column, unsigned staging, int first_slice, int lane) {
+                                           int column, Staging& staging, int lane) {
     constexpr int kWhole = kWarpgroupN / kSliceColumns;
 #pragma unroll
 #if GEMM_REST_COLUMNS
@@ -104,7 +118,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #else
     for (int i = 0; i < kWhole; ++i) {
 #endif
-        const unsigned slice = staging + (first_slice + i) % kSlices * kSliceBytes;
+        const unsigned slice = staging.take();
         const int slice_column = column + i * kSliceColumns;
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
         __syncwarp();
@@ -131,9 +145,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 
 #if !GEMM_OVERLAPPED
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args, int warp_row,
-                                         int warp_column, unsigned staging, int lane) {
+                                         int warp_column, Staging& staging, int lane) {
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i)
-        store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, i * kSlicesPerRow, lane);
+        store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
 }
 #endif

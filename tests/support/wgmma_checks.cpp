@@ -42,11 +42,13 @@ void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parame
 
 void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
     std::size_t i = static_cast<std::size_t>(layout);
-    for (const std::string_view variant : kWgmmaVariants)
+    for (const std::string_view variant : kWgmmaVariants) {
+        ++i;
         for (const Sizes& size : sizes) {
-            const GemmSpec spec = mixed(layout, size, i++);
+            const GemmSpec spec = mixed(layout, size, i);
             check_wgmma(context, spec, variant, {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
         }
+    }
 }
 
 }  // namespace jitgemm::testing

@@ -26,7 +26,7 @@ struct WgmmaWarpSpecializedConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 where the rasterization has none
     OutputStore store = OutputStore::tma;
-    int slices = 2;                 ///< of 16 rows that a warp may have staged for TMA; 1 with store = reg
+    int slices = 2;                 ///< of 16 rows that a warp may have staged for TMA
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
 
     friend bool operator==(const WgmmaWarpSpecializedConfig&, const WgmmaWarpSpecializedConfig&) = default;

@@ -5,6 +5,7 @@
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace jitgemm {
@@ -31,14 +32,22 @@ constexpr int kLongBlockK = 128;
 constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
 constexpr int kFewestStages = 3;
+constexpr int kMostStages = 8;
+constexpr int kMostSlices = 8;
+constexpr double kShortLaunchFlops = 1.5e11;  // about 200 us: below, a launch that begins early pays
 
-/// As many stages as shared memory has room for, beside the slices that are staged.
-int stages_that_fit(const GemmSignature& problem, Config config, const Arch& arch) {
-    config.stages = 1;
+/// As many stages as shared memory has room for, then as many slices as are left room, up to a tile's.
+void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch) {
+    config.stages = config.slices = 1;
     const WgmmaGeometry g = geometry(problem, config);
-    const std::int64_t per_stage = g.pipeline_bytes + 16;
     const std::int64_t room = arch.shared_bytes_per_block - g.staging_bytes;
-    return static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, 8));
+    const std::int64_t per_stage = g.shared_bytes - g.staging_bytes;
+    config.stages = static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
+    if (config.store == OutputStore::registers) return;
+    const std::int64_t left = room - config.stages * per_stage;
+    const int of_tile = config.warpgroup.m / kWgmmaM * ceil_div(config.warpgroup.n, g.slice_columns);
+    config.slices +=
+        static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices) - 1));
 }
 
 /// Tiles in flight should share rows of A and columns of B: the group that makes them fetch least.
@@ -61,7 +70,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
         if (blocks > 1 && tiles < blocks) continue;
         config.cluster = cluster;
         config.group = best_group(config, std::max(1, gpu.sm_count / blocks));
-        config.stages = stages_that_fit(problem, config, *gpu.arch);
+        fill_shared_memory(problem, config, *gpu.arch);
         if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
             list.push_back(config);
     }
@@ -69,24 +78,28 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Measured on an H200 (docs/experiments.md): cycles are of the SM clock.
-constexpr double kSharedBytesPerCycle = 128;   // what a wgmma reads of its operands
-constexpr double kL2BytesPerCycle = 66;        // per SM, of tiles that neighbours fetch as well
-constexpr double kProducerCycles = 250;        // from one k-tile's copies to the next one's
-constexpr double kCooperativeCycles = 4000;    // per tile: its epilogue, of which nothing is hidden,
-constexpr double kOverlappedCycles = 2500;     // or the stores alone,
-constexpr double kPingpongCycles = 300;        // or next to nothing
-constexpr double kPrologueCycles = 5000;       // up to the first wgmma, and after the last
-constexpr double kShallowPipeline = 1536 * 3;  // cycles of k-tiles in flight that hide the latency of a load
-constexpr double kDramShare = 0.9;
-constexpr double kLaunchUs = 1.0;
-constexpr double kDependentLaunchUs = 0.6;
-constexpr double kStoreBytesPerCycle = 24;
+// Fitted to 1,144 timings of 13 problems on an H200 (docs/experiments.md): cycles are of the SM clock.
+constexpr double kClockShare = 0.916;            // of the GPU's, that tensor cores leave at work
+constexpr double kSharedBytesPerCycle = 128;     // what a wgmma reads of its operands
+constexpr double kL2BytesPerCycle = 64;          // per SM, of tiles that neighbours fetch as well
+constexpr double kProducerCycles = 377;          // from one k-tile's copies to the next one's
+constexpr double kExposedEpilogueCycles = 1088;  // per tile, unless another warpgroup multiplies meanwhile
+constexpr double kEpilogueCycles = 1540;         // per tile of 128x256, in proportion for others,
+constexpr double kPingpongCycles = 605;          // where another warpgroup multiplies meanwhile
+constexpr double kUsualTile = 128 * 256;
+constexpr double kPrologueCycles = 3160;   // up to the first wgmma, and after the last
+constexpr double kDeepPipeline = 5680;     // cycles of k-tiles in flight that hide the latency of a load,
+constexpr double kShallowPipeline = 0.12;  // and what a shallower one costs
+constexpr double kDramShare = 0.7;
+constexpr double kLaunchUs = 0.58;
+constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blocks of 200 KB
+constexpr double kClusterUs = 0.19;
+constexpr double kStoreBytesPerCycle = 29.7;
 constexpr double kPowerBoundUs = 200;  // of a launch: from here on energy is time
 constexpr double kEnergyPerEdge = 11;  // share of the energy per (1 / block.m + 1 / block.n)
 constexpr double kEnergyWithoutMulticast = 0.015;
 constexpr double kUsualEnergy = 1.1;
-constexpr double kCyclesExponent = 0.6;  // time is cycles to this power, times energy
+constexpr double kEnergyExponent = 0.5;
 
 /// Cycles in which the tensor cores multiply a k-tile, N below 64 being bound by what they read of shared memory.
 double multiply_cycles(const Config& c) {
@@ -95,11 +108,9 @@ double multiply_cycles(const Config& c) {
 }
 
 double epilogue_cycles(const Config& c) {
-    switch (c.schedule) {
-        case WarpgroupSchedule::pingpong: return kPingpongCycles;
-        case WarpgroupSchedule::overlapped: return kOverlappedCycles;
-        default: return kCooperativeCycles;
-    }
+    const double tiles = c.block.m * c.block.n / kUsualTile;
+    return c.schedule == WarpgroupSchedule::pingpong ? kPingpongCycles * tiles
+                                                     : kExposedEpilogueCycles + kEpilogueCycles * tiles;
 }
 
 struct TileCycles {
@@ -115,7 +126,7 @@ TileCycles tile_cycles(const Config& c, const WgmmaGeometry& g) {
         (static_cast<double>(g.a.bytes) / g.a.shares + static_cast<double>(g.b.bytes) / g.b.shares) / kL2BytesPerCycle;
     cycles.k_tile = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
     const double in_flight = cycles.k_tile * c.stages;
-    if (in_flight < kShallowPipeline) cycles.k_tile *= 1 + 0.1 * (kShallowPipeline / in_flight - 1);
+    if (in_flight < kDeepPipeline) cycles.k_tile *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     return cycles;
 }
 
@@ -134,6 +145,7 @@ std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
             Config config;
             config.schedule = range.schedule;
+            config.dependent_launch = flops(spec) < kShortLaunchFlops;
             config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
             if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
@@ -155,17 +167,17 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
     const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle;
     const double per_tile = std::max(k_tiles * cycles.k_tile + epilogue_cycles(c), stored);
-    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
     cost.waves = tiles / clusters;
     cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
     cost.tail_us = (std::ceil(cost.waves) - cost.waves) * per_tile * us_per_cycle;
     cost.tensor_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
     cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us =
-        (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (kPrologueCycles + stored) * us_per_cycle;
+    cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (blocks > 1 ? kClusterUs : 0) +
+                       (kPrologueCycles + stored) * us_per_cycle;
     cost.total_us = cost.overhead_us + std::max(cost.math_us, cost.dram_us);
-    if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, 1 / kCyclesExponent);
+    if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, kEnergyExponent);
     return cost;
 }
 

@@ -13,17 +13,18 @@ constexpr int kElementBytes = 2;
 constexpr int kBarrierBytes = 8;
 constexpr int kSmallestRow = 16;  // bytes of a box
 
-/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers. One needs no more than
-/// each thread has at launch.
+/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by their
+/// accumulators. One needs no more than each thread has at launch.
 struct RegisterDeal {
     int producer;
     int consumer;
 };
-constexpr RegisterDeal deal(int consumers) {
+constexpr RegisterDeal deal(int consumers, int accumulators) {
+    constexpr int kManyAccumulators = 192;  // with more, and 232 registers in all, ptxas serialises wgmma
     switch (consumers) {
         case 1: return {255, 255};
-        case 2: return {40, 232};   // of 3 · 168
-        default: return {32, 160};  // of 4 · 128
+        case 2: return accumulators > kManyAccumulators ? RegisterDeal{24, 240} : RegisterDeal{40, 232};  // of 3 x 168
+        default: return {32, 160};                                                                        // of 4 x 128
     }
 }
 
@@ -57,8 +58,9 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.k_blocks = c.block.k / kWgmmaK;
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
-    g.producer_registers = deal(g.consumers).producer;
-    g.consumer_registers = deal(g.consumers).consumer;
+    const RegisterDeal registers = deal(g.consumers, g.accumulator_registers);
+    g.producer_registers = registers.producer;
+    g.consumer_registers = registers.consumer;
     g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.swizzle, c.cluster.n);
     g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.swizzle, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
