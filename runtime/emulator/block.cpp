@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace jitgemm::emulator {
 namespace {
@@ -38,6 +39,7 @@ Block::Block(Cluster& cluster, int rank, std::vector<Tally>& tallies)
               cluster.order(), owner()),
       barriers_(*this),
       mbarriers_(*this),
+      registers_(launch_.warps_per_block(), threads()),
       tallies_(tallies),
       random_(random_seed(launch_.config, id_)) {
     for (int first = 0; first < threads(); first += kLanes) {
@@ -70,6 +72,10 @@ std::uint64_t Block::lane_instructions() const {
 
 void Block::shuffle_order() {
     if (launch_.config.order_seed != 0) std::shuffle(order_.begin(), order_.end(), random_);
+}
+
+void Block::registers_given_up() {
+    for (Warp* warp : std::exchange(without_registers_, {})) warp->resume();
 }
 
 bool Block::run_round() {

@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/barriers.hpp"
 #include "runtime/emulator/mbarriers.hpp"
+#include "runtime/emulator/register_pool.hpp"
 #include "runtime/emulator/shared_memory.hpp"
 #include "runtime/emulator/warp.hpp"
 
@@ -37,6 +38,10 @@ public:
     [[nodiscard]] SharedMemory& shared() { return shared_; }
     [[nodiscard]] Barriers& barriers() { return barriers_; }
     [[nodiscard]] Mbarriers& mbarriers() { return mbarriers_; }
+    [[nodiscard]] RegisterPool& registers() { return registers_; }
+    /// The warp tries again when others have given up registers.
+    void wait_for_registers(Warp& warp) { without_registers_.push_back(&warp); }
+    void registers_given_up();
     [[nodiscard]] const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
     [[nodiscard]] bool has_ended() const { return alive_ == 0; }
     [[nodiscard]] int first_warp() const { return rank_ * launch_.agents_per_block(); }  ///< its number in the cluster
@@ -60,6 +65,8 @@ private:
     SharedMemory shared_;
     Barriers barriers_;
     Mbarriers mbarriers_;
+    RegisterPool registers_;
+    std::vector<Warp*> without_registers_;
     std::vector<Tally>& tallies_;
     std::vector<std::unique_ptr<Warp>> warps_;
     std::size_t alive_ = 0;

@@ -133,6 +133,7 @@ struct DecoderRow {
 [[nodiscard]] std::vector<DecoderRow> matrix_decoders();
 [[nodiscard]] std::vector<DecoderRow> tensor_decoders();
 [[nodiscard]] std::vector<DecoderRow> wmma_decoders();
+[[nodiscard]] std::vector<DecoderRow> wgmma_decoders();
 [[nodiscard]] std::vector<DecoderRow> warp_decoders();
 [[nodiscard]] std::vector<DecoderRow> barrier_decoders();
 [[nodiscard]] std::vector<DecoderRow> mbarrier_decoders();

@@ -58,6 +58,8 @@ public:
     // One out of it reads from its issue to its issuer's wait; what it reads must be visible to the asynchronous proxy.
     void begin_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void end_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    // wgmma reads as a bulk copy does, from its issue to its issuer's wait, and several may read the same.
+    void begin_matrix_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     /// The number of the block's asynchronous agent in the order of accesses.
     [[nodiscard]] int agent() const { return owner_.first_warp + owner_.warps; }
 

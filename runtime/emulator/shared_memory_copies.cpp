@@ -46,6 +46,12 @@ void SharedMemory::begin_bulk_read(const Accessor& who, std::uint32_t offset, st
     });
 }
 
+void SharedMemory::begin_matrix_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
+    touch(who, offset, bytes, Access::read);
+    if (!checks_.races) return;
+    for_granules(offset, bytes, [&](std::uint32_t granule) { require_visible(who, granule); });
+}
+
 void SharedMemory::end_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
     for_granules(offset, bytes, [&](std::uint32_t granule) { in_flight_[granule] = 0; });
     touch(who, offset, bytes, Access::read);  // to others the copy's thread reads until it knows that it has read
@@ -59,7 +65,7 @@ void SharedMemory::require_visible(const Accessor& who, std::uint32_t granule) c
         if (history.write_time == 0 || order_.visible_to_copies(who.warp, writer, history.write_time)) continue;
         throw AccessFault{
             FaultKind::proxy_fence,
-            fmt::format("an asynchronous copy reads {}, written by {} with no fence.proxy.async between; "
+            fmt::format("an asynchronous copy or wgmma reads {}, written by {} with no fence.proxy.async between; "
                         "that access is {}",
                         place_of(byte), owner_.describe_warp(writer), owner_.describe_site(history.write_site))};
     }

@@ -246,4 +246,24 @@ void wmma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, co
     multiply_floats(*plan, row_of(model), a, b, c, d);
 }
 
+void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, const std::uint32_t* b,
+                std::uint32_t* c) {
+    constexpr int kRows = 16;
+    constexpr int kDepth = 16;
+    const MmaKind kind{kRows, n, kDepth, operands, operands, sums, sums};
+    const SumRule rule = sum_rule(kind, row_of(TensorCoreModel::hopper));
+    FloatTile tile;
+    tile.m = kRows;
+    tile.k = kDepth;
+    tile.type_a = tile.type_b = float_type(operands);
+    std::copy_n(a, kRows * kDepth, tile.a.begin());
+    for (int first = 0; first < n; first += tile.n) {
+        tile.n = std::min(n - first, static_cast<int>(FloatTile::kMaxColumns));
+        for (int k = 0; k < kDepth; ++k) std::copy_n(b + k * n + first, tile.n, &tile.b[tile.at_b(k, 0)]);
+        for (int row = 0; row < kRows; ++row) std::copy_n(c + row * n + first, tile.n, &tile.c[tile.at_c(row, 0)]);
+        accumulate_fused(tile, rule);
+        for (int row = 0; row < kRows; ++row) std::copy_n(&tile.c[tile.at_c(row, 0)], tile.n, c + row * n + first);
+    }
+}
+
 }  // namespace jitgemm::emulator

@@ -61,6 +61,11 @@ struct MmaRegisters {
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d);
 
+/// A warp's share of a wgmma of 16-bit operands: 16 rows of A (16 × 16, row by row) times B (16 × n by k, its columns contiguous), an
+/// element a word, added to `c` (16 × n, row by row). n is a multiple of 8.
+void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, const std::uint32_t* b,
+                std::uint32_t* c);
+
 // ---- wmma: m16n16k16, m32n8k16, m8n32k16 of f16 (f16 or f32 sums) and bf16 (f32 sums) --------------------------------
 // How a fragment lies in a warp is not specified; here element i of lane l is the (e·l + i)-th of the operand, row by row
 // (A by m, B by n, C by m), e elements per lane. f16 fragments of A and B always have 16 elements per lane, and hold the

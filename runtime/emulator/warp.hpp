@@ -4,6 +4,7 @@
 #include "runtime/emulator/bulk_stores.hpp"
 #include "runtime/emulator/launch_context.hpp"
 #include "runtime/emulator/program.hpp"
+#include "runtime/emulator/warpgroup_sums.hpp"
 
 #include <array>
 #include <bit>
@@ -62,6 +63,7 @@ public:
     [[nodiscard]] const LaunchContext& launch() const { return launch_; }
     [[nodiscard]] AsyncCopies& copies() { return copies_; }
     [[nodiscard]] BulkStores& bulk_stores() { return bulk_stores_; }
+    [[nodiscard]] WarpgroupSums& warpgroup_sums() { return warpgroup_sums_; }
     [[nodiscard]] const Instruction& current() const { return *current_; }
     [[nodiscard]] std::uint64_t lane_instructions() const { return lane_instructions_; }
 
@@ -154,6 +156,7 @@ private:
     std::array<std::vector<std::byte>, kLanes> local_;
     AsyncCopies copies_;
     BulkStores bulk_stores_;
+    WarpgroupSums warpgroup_sums_;
     int failed_tests_ = 0;
     const Buffer* last_buffer_ = nullptr;
 };

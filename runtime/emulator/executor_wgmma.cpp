@@ -1,0 +1,264 @@
+// wgmma of 16-bit operands, its fences and groups; setmaxnreg. A warp computes its own 16 rows, when it gets there: what the
+// four warps of a warpgroup must do together they are not seen to do together.
+
+#include "runtime/emulator/block.hpp"
+#include "runtime/emulator/instruction_decoder.hpp"
+#include "runtime/emulator/lanes.hpp"
+#include "runtime/emulator/matrix_descriptor.hpp"
+#include "runtime/emulator/tensor_operands.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace jitgemm::emulator {
+namespace {
+
+constexpr std::uint32_t kRows = 16;  // of a warp
+constexpr std::uint32_t kDepth = 16;
+constexpr std::uint32_t kChunk = 8;  // elements of 16 bytes
+constexpr std::uint32_t kChunkBytes = 16;
+constexpr std::uint32_t kWarpsOfGroup = 4;
+constexpr std::size_t kRegistersA = 4;
+
+struct WgmmaDetail {
+    MmaType operands{};
+    MmaType sums{};
+    std::uint32_t n = 8;
+    std::size_t registers = 4;  ///< of the sums
+    bool a_in_registers = false;
+    bool a_k_major = true;
+    bool b_k_major = true;
+    bool negates = false;  ///< one of A and B, not both
+};
+
+// values: the sums' registers; A's registers or descriptor; B's descriptor; the predicate of the addition.
+
+using Chunk = std::array<std::uint16_t, kChunk>;
+
+Chunk read_chunk(Warp& warp, const Instruction& instruction, std::uint32_t offset) {
+    SharedMemory& shared = warp.block().shared();
+    Chunk chunk{};
+    if (!shared.in_range(offset, kChunkBytes, kChunkBytes)) return chunk;
+    const Accessor who{warp.number(), instruction.index};
+    shared.begin_matrix_read(who, offset, kChunkBytes);
+    warp.warpgroup_sums().note_read(who, offset);
+    std::memcpy(chunk.data(), shared.at(offset), kChunkBytes);
+    return chunk;
+}
+
+/// Calls `put(row, k, bits)` for the elements of rows [first, first + rows) of an operand in shared memory.
+void read_operand(Warp& warp, const Instruction& instruction, const MatrixDescriptor& descriptor, std::uint32_t first,
+                  std::uint32_t rows, const auto& put) {
+    const std::uint32_t runs = descriptor.k_major() ? rows : rows / kChunk;
+    const std::uint32_t chunks = descriptor.k_major() ? kDepth / kChunk : kDepth;
+    const std::uint32_t first_run = descriptor.k_major() ? first : first / kChunk;
+    for (std::uint32_t run = 0; run < runs; ++run)
+        for (std::uint32_t c = 0; c < chunks; ++c) {
+            const Chunk chunk = read_chunk(warp, instruction, descriptor.chunk(first_run + run, c));
+            for (std::uint32_t i = 0; i < kChunk; ++i)
+                descriptor.k_major() ? put(run, c * kChunk + i, chunk[i]) : put(run * kChunk + i, c, chunk[i]);
+        }
+}
+
+std::uint64_t descriptor_bits(const Warp& warp, const Value& value) { return warp.doublewords(value)[0]; }
+
+/// A's 16 rows of the warp, as mma.sync m16n8k16 has them in registers.
+void gather_a(const Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint32_t* a) {
+    for (std::size_t i = 0; i < kRegistersA; ++i) {
+        const std::uint32_t* row = warp.words(instruction.values[detail.registers + i]);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const std::size_t at = (lane / 4 + i % 2 * 8) * kDepth + lane % 4 * 2 + i / 2 * 8;
+            a[at] = row[lane] & 0xffffU;
+            a[at + 1] = row[lane] >> 16U;
+        }
+    }
+}
+
+void read_a(Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint32_t* a) {
+    if (detail.a_in_registers) {
+        gather_a(warp, instruction, detail, a);
+    } else {
+        const MatrixDescriptor place(descriptor_bits(warp, instruction.values[detail.registers]), detail.a_k_major);
+        const std::uint32_t first = static_cast<std::uint32_t>(warp.index()) % kWarpsOfGroup * kRows;
+        read_operand(warp, instruction, place, first, kRows,
+                     [&](std::uint32_t row, std::uint32_t k, std::uint16_t bits) { a[row * kDepth + k] = bits; });
+    }
+    if (!detail.negates) return;
+    for (std::uint32_t i = 0; i < kRows * kDepth; ++i) a[i] ^= 0x8000U;
+}
+
+/// Calls `visit(word, half, row, column)` for each sum: a word of the registers' rows, of f16 sums one of its halves (PTX ISA,
+/// "Register Fragments for wgmma": D).
+void for_sums(const WgmmaDetail& detail, const auto& visit) {
+    const std::size_t per_word = detail.sums == MmaType::f16 ? 2 : 1;
+    for (std::size_t i = 0; i < detail.registers * per_word; ++i)
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            visit(i / per_word * kLanes + lane, i % per_word, lane / 4 + i / 2 % 2 * 8,
+                  i / 4 * kChunk + lane % 4 * 2 + i % 2);
+}
+
+void unpack_sums(const WgmmaDetail& detail, const std::vector<std::uint32_t>& words, std::uint32_t* c) {
+    for_sums(detail, [&](std::size_t word, std::size_t half, std::size_t row, std::size_t column) {
+        c[row * detail.n + column] = detail.sums == MmaType::f16 ? words[word] >> (16 * half) & 0xffffU : words[word];
+    });
+}
+
+void pack_sums(const WgmmaDetail& detail, const std::uint32_t* c, std::vector<std::uint32_t>& words) {
+    for_sums(detail, [&](std::size_t word, std::size_t half, std::size_t row, std::size_t column) {
+        const std::uint32_t sum = c[row * detail.n + column];
+        words[word] = detail.sums != MmaType::f16 ? sum : half == 0 ? sum : words[word] | sum << 16U;
+    });
+}
+
+void require_warpgroup(const Warp& warp, Mask mask, const char* what) {
+    warp.require_converged(mask, what);
+    const auto warps = warp.block().warps().size();
+    if (static_cast<std::size_t>(warp.index()) / kWarpsOfGroup * kWarpsOfGroup + kWarpsOfGroup <= warps) return;
+    warp.fail(FaultKind::barrier_divergence,
+              fmt::format("{} by warp {} of {}, which is of no warpgroup of four", what, warp.index(), warps));
+}
+
+void execute_wgmma(Warp& warp, const Instruction& instruction, Mask mask) {
+    require_warpgroup(warp, mask, "wgmma");
+    const auto& detail = instruction.detail<WgmmaDetail>();
+    std::array<std::uint32_t, kRows * kDepth> a{};
+    std::vector<std::uint32_t> b(std::size_t{kDepth} * detail.n);
+    std::vector<std::uint32_t> c(std::size_t{kRows} * detail.n);
+    std::vector<std::uint32_t>& words = warp.warpgroup_sums().begin(warp, instruction.values, detail.registers);
+    if (warp.predicate(instruction.values.back()) != 0) unpack_sums(detail, words, c.data());
+    read_a(warp, instruction, detail, a.data());
+    const MatrixDescriptor place(descriptor_bits(warp, instruction.values[instruction.values.size() - 2]),
+                                 detail.b_k_major);
+    read_operand(warp, instruction, place, 0, detail.n,
+                 [&](std::uint32_t column, std::uint32_t k, std::uint16_t bits) { b[k * detail.n + column] = bits; });
+    wgmma_rows(detail.operands, detail.sums, static_cast<int>(detail.n), a.data(), b.data(), c.data());
+    pack_sums(detail, c.data(), words);
+    warp.tally().operations += std::uint64_t{2} * kRows * detail.n * kDepth;
+}
+
+void execute_commit(Warp& warp, const Instruction& /*unused*/, Mask mask) {
+    require_warpgroup(warp, mask, "wgmma.commit_group");
+    warp.warpgroup_sums().commit();
+}
+
+void execute_wait(Warp& warp, const Instruction& instruction, Mask mask) {
+    require_warpgroup(warp, mask, "wgmma.wait_group");
+    warp.warpgroup_sums().wait(warp, static_cast<std::uint64_t>(instruction.immediate));
+}
+
+void execute_fence(Warp& warp, const Instruction& /*unused*/, Mask mask) {
+    require_warpgroup(warp, mask, "wgmma.fence");
+}
+
+// ---- setmaxnreg ------------------------------------------------------------------------------------------------------
+
+void execute_take(Warp& warp, const Instruction& instruction, Mask mask) {
+    require_warpgroup(warp, mask, "setmaxnreg");
+    const int registers = static_cast<int>(instruction.immediate);
+    if (registers < warp.block().registers().of(warp.index()))
+        warp.fail(FaultKind::illegal_instruction,
+                  fmt::format("setmaxnreg.inc to {} of a warp that has {} registers per thread", registers,
+                              warp.block().registers().of(warp.index())));
+    if (warp.block().registers().take(warp.index(), registers)) return;
+    warp.wait_and_retry(mask);
+    warp.block().wait_for_registers(warp);
+}
+
+void execute_give_up(Warp& warp, const Instruction& instruction, Mask mask) {
+    require_warpgroup(warp, mask, "setmaxnreg");
+    const int registers = static_cast<int>(instruction.immediate);
+    if (registers > warp.block().registers().of(warp.index()))
+        warp.fail(FaultKind::illegal_instruction,
+                  fmt::format("setmaxnreg.dec to {} of a warp that has {} registers per thread", registers,
+                              warp.block().registers().of(warp.index())));
+    warp.block().registers().give_up(warp.index(), registers);
+    warp.block().registers_given_up();
+}
+
+void decode_setmaxnreg(InstructionDecoder& decoder) {
+    const bool takes = decoder.take_any({"inc", "dec"}) == "inc";
+    if (!decoder.take("sync") || !decoder.take("aligned") || !decoder.take("u32")) decoder.unsupported();
+    decoder.finish_modifiers();
+    decoder.require_operands(1, 1);
+    const std::int64_t registers = decoder.constant(0);
+    if (registers < 24 || registers > 256 || registers % 8 != 0)
+        decoder.unsupported(fmt::format("{} registers: setmaxnreg takes 24 to 256 in steps of 8", registers));
+    decoder.result().immediate = registers;
+    decoder.execute(InstructionKind::warp, takes ? execute_take : execute_give_up);
+}
+
+// ---- decoding --------------------------------------------------------------------------------------------------------
+
+MmaType take_type(InstructionDecoder& decoder) {
+    const std::optional<MmaType> type = mma_type(decoder.take_next());
+    if (!type) decoder.unsupported();
+    return *type;
+}
+
+bool is_negative(InstructionDecoder& decoder, std::size_t operand) {
+    const std::int64_t factor = decoder.constant(operand);
+    if (factor != 1 && factor != -1) decoder.unsupported("a factor that is neither 1 nor -1");
+    return factor == -1;
+}
+
+void take_types(InstructionDecoder& decoder, WgmmaDetail& detail) {
+    MmaKind shape{};
+    take_mma_shape(decoder, shape);
+    detail.n = static_cast<std::uint32_t>(shape.n);
+    detail.sums = take_type(decoder);
+    detail.operands = take_type(decoder);
+    const bool f16 = detail.operands == MmaType::f16;
+    const bool served = take_type(decoder) == detail.operands && (f16 || detail.operands == MmaType::bf16) &&
+                        (detail.sums == MmaType::f32 || (f16 && detail.sums == MmaType::f16));
+    if (!served || shape.m != 64 || shape.k != kDepth || shape.n < 8 || shape.n > 256 || shape.n % 8 != 0)
+        decoder.unsupported("only m64nNk16 of f16 and bf16");
+    detail.registers = detail.n / (detail.sums == MmaType::f16 ? 4 : 2);
+}
+
+/// Factors of A and B, then which of them is transposed: of A in registers B alone can be.
+void take_immediates(InstructionDecoder& decoder, WgmmaDetail& detail) {
+    const std::size_t transposes = detail.a_in_registers ? 1 : 2;
+    decoder.require_operands(6 + transposes, 6 + transposes);
+    detail.negates = is_negative(decoder, 4) != is_negative(decoder, 5);
+    if (!detail.a_in_registers) detail.a_k_major = decoder.constant(6) == 0;
+    detail.b_k_major = decoder.constant(5 + transposes) == 0;
+}
+
+void decode_multiply(InstructionDecoder& decoder) {
+    WgmmaDetail detail;
+    take_types(decoder, detail);
+    decoder.finish_modifiers();
+    detail.a_in_registers = !decoder.operand(1).elements.empty();
+    take_immediates(decoder, detail);
+    decoder.add_each(0, OperandType::bits32, detail.registers);
+    if (detail.a_in_registers)
+        decoder.add_each(1, OperandType::bits32, kRegistersA);
+    else
+        decoder.add(1, OperandType::bits64);
+    decoder.add(2, OperandType::bits64);
+    decoder.add(3, OperandType::predicate);
+    decoder.destinations(detail.registers);
+    decoder.detail(detail);
+    decoder.execute(InstructionKind::tensor, execute_wgmma);
+}
+
+void decode_wgmma(InstructionDecoder& decoder) {
+    const std::string what = decoder.take_any({"mma_async", "fence", "commit_group", "wait_group"});
+    if (what.empty() || !decoder.take("sync") || !decoder.take("aligned")) decoder.unsupported();
+    if (what == "mma_async") return decode_multiply(decoder);
+    decoder.finish_modifiers();
+    const bool waits = what == "wait_group";
+    decoder.require_operands(waits ? 1 : 0, waits ? 1 : 0);
+    if (waits) decoder.result().immediate = decoder.constant(0);
+    decoder.execute(InstructionKind::barrier, waits                    ? execute_wait
+                                              : what == "commit_group" ? execute_commit
+                                                                       : execute_fence);
+}
+
+}  // namespace
+
+std::vector<DecoderRow> wgmma_decoders() { return {{"wgmma", decode_wgmma}, {"setmaxnreg", decode_setmaxnreg}}; }
+
+}  // namespace jitgemm::emulator
