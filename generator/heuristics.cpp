@@ -20,6 +20,25 @@ bool serves(const Selection& selection, const Family& family, const GemmSpec& sp
     return family.selected_by_default != nullptr && family.selected_by_default(spec);
 }
 
+bool has_parameters(const Family& family, const ParameterMap& parameters) {
+    const std::vector<std::string_view> names = family.parameter_names();
+    return std::ranges::all_of(
+        parameters, [&](const auto& named) { return std::ranges::find(names, named.first) != names.end(); });
+}
+
+/// The families to choose from: of those that serve the problem the ones that have what the selection fixes. Where none has, all of
+/// them, so that the first one says what it has.
+std::vector<const Family*> selected_families(const Selection& selection, const GemmSpec& spec) {
+    std::vector<const Family*> serving;
+    std::vector<const Family*> with_parameters;
+    for (const Family& family : family_table()) {
+        if (!serves(selection, family, spec)) continue;
+        serving.push_back(&family);
+        if (has_parameters(family, selection.parameters)) with_parameters.push_back(&family);
+    }
+    return with_parameters.empty() ? serving : with_parameters;
+}
+
 /// The one config of a forced kernel name; all reasons why it can't serve the problem.
 KernelConfig forced_config(const std::string& name, const GemmSpec& spec, const Arch& arch) {
     const KernelId id = parse_kernel_name(name);
@@ -53,12 +72,11 @@ std::vector<std::string> for_each_candidate(const GemmSpec& spec, const GpuModel
                                             Visit visit) {
     std::vector<std::string> unsupported;
     if (selection.family) static_cast<void>(find_family(*selection.family));
-    for (const Family& family : family_table()) {
-        if (!serves(selection, family, spec)) continue;
-        std::vector<std::string> reasons = family.unsupported(spec, *gpu.arch);
+    for (const Family* family : selected_families(selection, spec)) {
+        std::vector<std::string> reasons = family->unsupported(spec, *gpu.arch);
         unsupported.insert(unsupported.end(), reasons.begin(), reasons.end());
         if (!reasons.empty()) continue;
-        for (const KernelConfig& config : selected_candidates(family, spec, gpu, selection)) visit(family, config);
+        for (const KernelConfig& config : selected_candidates(*family, spec, gpu, selection)) visit(*family, config);
     }
     return unsupported;
 }

@@ -36,6 +36,12 @@ struct Adapter {
         return {settled(with_parameters_by_table(Typed::kName, Typed::parameter_table(), own(config), given), given)};
     }
 
+    static std::vector<std::string_view> parameter_names() {
+        std::vector<std::string_view> names;
+        for (const ConfigParameter<Config>& row : Typed::parameter_table()) names.push_back(row.name);
+        return names;
+    }
+
     static constexpr bool (*selected_by_default())(const GemmSpec&) {
         if constexpr (requires { &Typed::selected_by_default; }) return Typed::selected_by_default;
         return nullptr;
@@ -74,6 +80,7 @@ struct Adapter {
             .config_name =
                 [](const KernelConfig& config) { return config_name_by_table(Typed::parameter_table(), own(config)); },
             .parse_config_name = parse_config_name,
+            .parameter_names = parameter_names,
             .parameters =
                 [](const KernelConfig& config) { return parameters_by_table(Typed::parameter_table(), own(config)); },
             .parameters_text =

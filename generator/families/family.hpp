@@ -39,6 +39,7 @@ struct Family {
     /// The config's part of the kernel name: what differs from the family's published defaults.
     std::string (*config_name)(const KernelConfig&);
     KernelConfig (*parse_config_name)(std::string_view);
+    std::vector<std::string_view> (*parameter_names)();
     ParameterMap (*parameters)(const KernelConfig&);
     std::string (*parameters_text)(const KernelConfig&);
     KernelConfig (*with_parameters)(const KernelConfig&, const ParameterMap&);

@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
@@ -59,7 +60,7 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
                                       block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
     const int across = tile.k_major ? block_extent : c.block.k;
-    if (across % (tile.shares * kRowsPerSwizzle) != 0)
+    if (across % bounded_product(tile.shares, kRowsPerSwizzle) != 0)
         reasons.push_back(
             fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not whole eights for each",
                         tile.shares, name, across));
@@ -73,7 +74,7 @@ void check_swizzle(Reasons& reasons, const Config& c) {
 }
 
 void check_cluster(Reasons& reasons, const Config& c, const Arch& arch) {
-    const int blocks = c.cluster.m * c.cluster.n;
+    const int blocks = bounded_product(c.cluster.m, c.cluster.n);
     if (c.cluster.m < 1 || c.cluster.n < 1 || blocks > kPortableClusterBlocks)
         reasons.push_back(fmt::format("cluster = {}x{}: {} takes 1 to {} blocks", c.cluster.m, c.cluster.n, arch.name,
                                       kPortableClusterBlocks));

@@ -2,6 +2,7 @@
 
 #include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/families/shared/bounded.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
 #include <algorithm>
@@ -160,10 +161,10 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
     const TileCycles cycles = tile_cycles(c, g);
-    const int blocks = c.cluster.m * c.cluster.n;
-    const double clusters = std::max(1, gpu.sm_count / blocks);
-    const double tiles = std::ceil(static_cast<double>(spec.m) / (c.block.m * c.cluster.m)) *
-                         std::ceil(static_cast<double>(spec.n) / (c.block.n * c.cluster.n));
+    const int blocks = bounded_product(c.cluster.m, c.cluster.n);
+    const double clusters = std::max(1, gpu.sm_count / std::max(1, blocks));
+    const double tiles = std::ceil(static_cast<double>(spec.m) / c.block.m / c.cluster.m) *
+                         std::ceil(static_cast<double>(spec.n) / c.block.n / c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
     const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle;
     const double per_tile = std::max(k_tiles * cycles.k_tile + epilogue_cycles(c), stored);

@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
@@ -13,7 +14,7 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
-int blocks_of_cluster(const Config& c) { return c.cluster.m * c.cluster.n; }
+int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 bool is_odd_eight(int columns) { return columns % 16 != 0; }
 
 TensorMapSwizzle swizzle_of(int row_bytes) {

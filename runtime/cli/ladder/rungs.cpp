@@ -114,6 +114,12 @@ constexpr std::array kRungs{
          .sentence = "mma.sync in place of wmma, same tiles: ldmatrix reads fragments from a swizzled tile, without "
                      "padding and without conflicts, and D leaves through shared memory once.",
          .halves_only = true},
+    Rung{.name = "wgmma_warp_specialized",
+         .family = "wgmma_warp_specialized",
+         .parameters = "block=128x256x64,warpgroup=64x256,stages=4",
+         .sentence = "Hopper's way: TMA copies whole boxes at the word of one thread, four warps multiply 64 rows by "
+                     "256 columns with one wgmma straight from shared memory, and blocks stay for tile after tile.",
+         .halves_only = true},
     Rung{.name = "fastest",
          .kind = RungKind::fastest,
          .family = {},
