@@ -45,7 +45,7 @@ std::string kernel_page_text(const KernelPage& page) {
     text += fmt::format("tiling         block {}×{}×{}, {}×{} warps of {}×{}, {}×{} mma of {}×{}×{} each a k-block\n",
                         t.block.m, t.block.n, t.block.k, t.warps_m, t.warps_n, t.warp.m, t.warp.n, t.atoms_m, t.atoms_n,
                         t.mma.m, t.mma.n, t.mma.k);
-    text += page.draws_fragments ? fragment_lines(page) : operand_lines(page);
+    text += page.draws_fragments() ? fragment_lines(page) : operand_lines(page);
     text += rasterization_lines(page.rasterization);
     text += fmt::format("shared memory  {} bytes of {}; blocks per SM: {}\n", page.shared_map.total_bytes,
                         page.shared_map.block_limit, page.shared_map.blocks_per_sm);

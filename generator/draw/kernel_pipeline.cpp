@@ -1,8 +1,7 @@
 #include "generator/draw/kernel_pipeline.hpp"
-#include "generator/families/mma_multistage/block_work.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/draw/svg.hpp"
-#include "generator/families/shared/rasterization.hpp"
 
 #include <fmt/format.h>
 
@@ -100,15 +99,17 @@ PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
     return step;
 }
 
-KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k) {
-    const KRange share = k_range_of_split(config, 0, k);
-    KernelPipeline pipeline{config.stages, config.double_buffer, 0, {}};
-    pipeline.k_tiles = (share.end - share.first + config.block.k - 1) / config.block.k;
-    for (int k_tile = 0; k_tile < config.stages - 1; ++k_tile)
-        pipeline.steps.push_back(prologue_step(config.stages, k_tile, pipeline.k_tiles));
+KernelPipeline kernel_pipeline(const KernelAnatomy& anatomy, std::int64_t k) {
+    const LdmatrixPipeline& source = *anatomy.ldmatrix_pipeline;
+    const int stages = anatomy.stages;
+    const KRange share = k_range_of_split(source.schedule, 0, k);
+    KernelPipeline pipeline{
+        stages, source.double_buffer, ceil_div(share.end - share.first, std::int64_t{anatomy.block.k}), {}};
+    for (int k_tile = 0; k_tile < stages - 1; ++k_tile)
+        pipeline.steps.push_back(prologue_step(stages, k_tile, pipeline.k_tiles));
     for (std::int64_t k_tile = 0; k_tile < pipeline.k_tiles; ++k_tile) {
-        if (is_shown(k_tile, config.stages, pipeline.k_tiles))
-            pipeline.steps.push_back(iteration(config.stages, k_tile, pipeline.k_tiles));
+        if (is_shown(k_tile, stages, pipeline.k_tiles))
+            pipeline.steps.push_back(iteration(stages, k_tile, pipeline.k_tiles));
     }
     return pipeline;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage/config.hpp"
+#include "generator/families/shared/anatomy.hpp"
 
 #include <cstdint>
 #include <string>
@@ -37,7 +37,7 @@ struct KernelPipeline {
 /// issues stages − 1 of them ahead.
 [[nodiscard]] PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles);
 
-[[nodiscard]] KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k);
+[[nodiscard]] KernelPipeline kernel_pipeline(const KernelAnatomy& anatomy, std::int64_t k);
 
 [[nodiscard]] std::string pipeline_html(const KernelPipeline& pipeline);
 

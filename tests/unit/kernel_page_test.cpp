@@ -1,5 +1,4 @@
 #include "generator/draw/kernel_page.hpp"
-#include "generator/families/mma_multistage/block_work.hpp"
 
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"

@@ -83,7 +83,8 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     anatomy.block = c.block;
     anatomy.warp = c.warp;
     anatomy.mma = c.mma;
-    anatomy.instruction = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator)->ptx_name;
+    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    anatomy.instruction = atom->ptx_name;
     anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
@@ -91,6 +92,7 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
     anatomy.raster_group = c.group;
+    anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c.double_buffer, c};
     anatomy.packs_a = packs_a(c.pack);
     anatomy.packs_b = packs_b(c.pack);
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;

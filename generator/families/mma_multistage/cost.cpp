@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage/cost.hpp"
 
 #include "generator/base/roofline.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/shared/packing.hpp"
@@ -220,6 +221,23 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec,
 
 CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig& c, const GpuModel& gpu) {
     return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
+}
+
+CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
+    CostConstants constants;
+    for (const MmaCostField& field : mma_cost_fields())
+        constants.push_back({field.name, mma_cost_constants(gpu).*field.member});
+    return constants;
+}
+
+CostByConstants MmaMultistage::cost_by_constants(const GemmSpec& spec, const MmaMultistageConfig& c,
+                                                 const GpuModel& gpu) {
+    const MmaCostInputs inputs = mma_cost_inputs(spec, c, geometry(signature(spec), c));
+    return [inputs, gpu](const CostConstants& values) {
+        MmaCostConstants constants{};
+        for (std::size_t i = 0; i < values.size(); ++i) constants.*mma_cost_fields()[i].member = values[i].value;
+        return mma_pipeline_cost(inputs, gpu, constants);
+    };
 }
 
 CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g,

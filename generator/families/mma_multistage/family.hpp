@@ -40,6 +40,9 @@ struct MmaMultistage {
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostConstants cost_constants(const GpuModel& gpu);
+    [[nodiscard]] static CostByConstants cost_by_constants(const GemmSpec& spec, const Config& config,
+                                                           const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);

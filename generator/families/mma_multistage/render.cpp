@@ -1,13 +1,12 @@
-#include "generator/families/mma_multistage/block_work.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
-#include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/tensor_core_render.hpp"
+#include "generator/families/shared/tile_schedule.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 

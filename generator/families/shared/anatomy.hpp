@@ -1,6 +1,8 @@
 #pragma once
 
 #include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/tensor_core_geometry.hpp"
+#include "generator/families/shared/tile_schedule.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/copy_atom.hpp"
 
@@ -42,6 +44,15 @@ struct DirectReads {
     TileShape thread;
 };
 
+/// Of a kernel whose warps feed mma.sync by ldmatrix out of a multistage pipeline: how, for its page to draw.
+struct LdmatrixPipeline {
+    const MmaAtom* atom;
+    OperandGeometry a, b;
+    SharedLayout shared_layout;
+    bool double_buffer;  ///< of fragments
+    TileSchedule schedule;
+};
+
 /// Warps of a block that run the same code: all of them, but where a kernel is warp-specialized.
 struct WarpRole {
     std::string name;   ///< "all"; "producer", "consumer"
@@ -66,6 +77,7 @@ struct KernelAnatomy {
     int raster_group = 1;              ///< of the raster order: tiles of a group
     bool needs_whole_tiles = false;    ///< nothing asks for the bounds of the matrices
     std::optional<DirectReads> direct_reads;
+    std::optional<LdmatrixPipeline> ldmatrix_pipeline;
     int k_run =
         0;  ///< neighbours along K that a warp reads at once of an operand that holds K contiguous; 0: a tile's row
     bool packs_a = false;  ///< copied into the workspace first

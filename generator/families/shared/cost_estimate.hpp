@@ -1,6 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 namespace jitgemm {
 
@@ -19,5 +22,15 @@ struct CostEstimate {
     double waves = 0;        ///< blocks over blocks resident at once
     int blocks_per_sm = 0;
 };
+
+/// What a cost model takes from measurements, by its name there.
+struct CostConstant {
+    std::string_view name;
+    double value = 0;
+};
+using CostConstants = std::vector<CostConstant>;
+
+/// One kernel's cost on one GPU by constants, all of the family's in its order: made once, called with many.
+using CostByConstants = std::function<CostEstimate(const CostConstants&)>;
 
 }  // namespace jitgemm

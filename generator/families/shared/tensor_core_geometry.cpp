@@ -1,5 +1,6 @@
 #include "generator/families/shared/tensor_core_geometry.hpp"
 
+#include "generator/base/occupancy.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -44,13 +45,12 @@ int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, i
                                            : row * operand.pitch_bytes + chunk * kChunkBytes;
 }
 
-Occupancy occupancy(const TensorCoreGeometry& g, const Arch& arch) {
+int resident_blocks(const TensorCoreGeometry& g, const Arch& arch) {
     return occupancy({.threads = g.threads,
                       .registers = std::min(g.registers(), arch.max_registers_per_thread),
                       .shared_bytes = g.shared_bytes},
-                     arch);
+                     arch)
+        .blocks();
 }
-
-int resident_blocks(const TensorCoreGeometry& g, const Arch& arch) { return occupancy(g, arch).blocks(); }
 
 }  // namespace jitgemm

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
-#include "generator/base/occupancy.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
 
 #include <cstdint>
@@ -63,10 +62,7 @@ struct TensorCoreGeometry {
     [[nodiscard]] int registers() const;
 };
 
-/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
-[[nodiscard]] Occupancy occupancy(const TensorCoreGeometry& geometry, const Arch& arch);
-
-/// Blocks of it that fit an SM at once; 0 when none fits.
+/// Blocks of this geometry that fit an SM at once, by the estimate of its registers; 0 when none fits.
 [[nodiscard]] int resident_blocks(const TensorCoreGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

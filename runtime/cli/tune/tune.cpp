@@ -145,11 +145,12 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
 
 /// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
 int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
+    const Family& family = family_to_fit(options.problem.selection().family);
     const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, 0);
     const TuningStore store(directory);
     const std::vector<FitPoint> points = fit_points(store.read_class(device_class(worker_set->facts())));
     const GpuModel& gpu = worker_set->facts().model;
-    const FitResult result = fit_mma_constants(points, gpu);
+    const FitResult result = fit_cost_constants(family, points, gpu);
     output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
     const auto error = [](const FitError& one) {
         return Json{{"ratio", one.ratio}, {"rms_log", one.rms_log}, {"regret", one.regret}, {"hits", one.hits}};
