@@ -55,6 +55,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
     const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+// clang-format off
 #if GEMM_PACK_A && GEMM_SPLIT_K > 1
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
 #elif GEMM_PACK_A
@@ -73,6 +74,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #else
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
 #endif
+    // clang-format on
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
@@ -172,6 +174,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #endif
 #endif
 
+// clang-format off
 #if GEMM_SPLIT_CLUSTER
     lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
     add_up_and_store(args, shared_address(shared_memory), tile_row, tile_column, split);
@@ -187,4 +190,5 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #else
     epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);
 #endif
+    // clang-format on
 }
