@@ -28,7 +28,7 @@ struct Occupancy {
     [[nodiscard]] std::vector<std::string> limits() const;
 };
 
-/// Registers are handed out to warps in units of 256, eight a thread; each block's shared memory costs the driver's part
+/// Registers are handed out to warps in units of 256, eight per thread; each block's shared memory costs the driver's part
 /// as well. All zero for a block without threads.
 [[nodiscard]] Occupancy occupancy(const BlockDemand& block, const Arch& arch);
 

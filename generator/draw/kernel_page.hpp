@@ -19,7 +19,7 @@ namespace jitgemm {
 struct KernelPage {
     std::string kernel;             ///< canonical name
     GemmSpec spec;                  ///< resolved and row-major in D: what the kernel calls A and B
-    bool operands_swapped = false;  ///< A and B traded places because D was asked for in column-major order
+    bool operands_swapped = false;  ///< A and B are swapped because D was asked for in column-major order
     GpuModel gpu;
     CostEstimate cost;
     KernelAnatomy anatomy;

@@ -129,7 +129,7 @@ std::string pipeline_section(const KernelPage& page) {
     return section(
         "Pipeline",
         fmt::format("Follow one k-tile (its number, k) from its copy to the iteration that computes on it: {} stages "
-                    "keep {} copies on their way. A block goes through {} k-tiles.{}",
+                    "keep {} copies in flight. A block goes through {} k-tiles.{}",
                     p.stages, p.stages - 1, p.k_tiles, buffer),
         pipeline_html(p));
 }

@@ -25,7 +25,7 @@ void use(PipelineStep& step, std::int64_t k_tile, std::int64_t k_tiles, StageSta
 
 PipelineStep prologue_step(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
     PipelineStep step{true, k_tile, std::vector<StageUse>(static_cast<std::size_t>(stages))};
-    for (std::int64_t earlier = 0; earlier < k_tile; ++earlier) use(step, earlier, k_tiles, StageState::on_its_way);
+    for (std::int64_t earlier = 0; earlier < k_tile; ++earlier) use(step, earlier, k_tiles, StageState::in_flight);
     use(step, k_tile, k_tiles, StageState::copy_issued);
     return step;
 }
@@ -37,7 +37,7 @@ bool is_shown(std::int64_t k_tile, int stages, std::int64_t k_tiles) {
 std::string_view classes_of(StageState state) {
     switch (state) {
         case StageState::copy_issued: return "p c9";
-        case StageState::on_its_way: return "p c1";
+        case StageState::in_flight: return "p c1";
         case StageState::computed: return "p c10";
         default: return "p c";
     }
@@ -67,7 +67,7 @@ struct LegendEntry {
     std::string_view text;
 };
 constexpr LegendEntry kLegend[] = {{StageState::copy_issued, "copy issued"},
-                                   {StageState::on_its_way, "on its way or landed"},
+                                   {StageState::in_flight, "in flight or landed"},
                                    {StageState::computed, "computed on"},
                                    {StageState::empty, "empty"}};
 
@@ -85,7 +85,7 @@ void draw_legend(Svg& svg, int y) {
 std::string_view to_string(StageState state) {
     switch (state) {
         case StageState::copy_issued: return "copy";
-        case StageState::on_its_way: return "on its way";
+        case StageState::in_flight: return "in flight";
         case StageState::computed: return "compute";
         default: return "empty";
     }
@@ -94,7 +94,7 @@ std::string_view to_string(StageState state) {
 PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
     PipelineStep step{false, k_tile, std::vector<StageUse>(static_cast<std::size_t>(stages))};
     use(step, k_tile, k_tiles, StageState::computed);
-    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_tile + ahead, k_tiles, StageState::on_its_way);
+    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_tile + ahead, k_tiles, StageState::in_flight);
     use(step, k_tile + stages - 1, k_tiles, StageState::copy_issued);
     return step;
 }

@@ -9,8 +9,8 @@
 namespace jitgemm {
 
 /// What a stage of shared memory is doing during one step of the pipeline.
-enum class StageState : std::uint8_t { empty, copy_issued, on_its_way, computed };
-[[nodiscard]] std::string_view to_string(StageState state);  ///< "empty", "copy", "on its way", "compute"
+enum class StageState : std::uint8_t { empty, copy_issued, in_flight, computed };
+[[nodiscard]] std::string_view to_string(StageState state);  ///< "empty", "copy", "in flight", "compute"
 
 struct StageUse {
     StageState state = StageState::empty;

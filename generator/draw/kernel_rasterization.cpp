@@ -37,7 +37,7 @@ TileSchedule in_row_order(TileSchedule schedule) {
 }
 
 std::string order_text(const RasterOrder& order) {
-    const std::string group = fmt::format("strips of {} tiles", order.group);
+    const std::string group = fmt::format("groups of {} tiles", order.group);
     switch (order.rasterization) {
         case Rasterization::row: return "row by row";
         case Rasterization::column: return "column by column";

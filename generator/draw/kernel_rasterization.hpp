@@ -27,7 +27,7 @@ struct TileOrder {
 
 /// The kernel's order, and row-major order to compare it with.
 struct KernelRasterization {
-    std::string order;  ///< "grouped_m, strips of 8"
+    std::string order;  ///< "groups of 8 tiles along M"
     TileIndex tiles;    ///< of D
     int splits = 1;
     std::int64_t blocks = 0;      ///< tiles · splits

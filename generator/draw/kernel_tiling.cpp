@@ -69,7 +69,7 @@ void draw_operands(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
     for (int step = 0; step < tiling.k_blocks; ++step) {
         const std::string k = range(step * tiling.mma.k, tiling.mma.k);
         for (int row = 0; row < tiling.warps_m; ++row) {
-            const Hint hint{fmt::format("A: rows {}, k {}\nk-step {} of the {} warps of this row",
+            const Hint hint{fmt::format("A: rows {}, k {}\nk-block {} of the {} warps of this row",
                                         range(row * tiling.warp.m, tiling.warp.m), k, step, tiling.warps_n),
                             {}};
             svg.box({step * frame.k_block, frame.top + row * tiling.warp.m * frame.scale, frame.k_block,
@@ -77,7 +77,7 @@ void draw_operands(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
                     step % 2 == 0 ? "p c1" : "p c9", hint);
         }
         for (int column = 0; column < tiling.warps_n; ++column) {
-            const Hint hint{fmt::format("B: columns {}, k {}\nk-step {} of the {} warps of this column",
+            const Hint hint{fmt::format("B: columns {}, k {}\nk-block {} of the {} warps of this column",
                                         range(column * tiling.warp.n, tiling.warp.n), k, step, tiling.warps_m),
                             {}};
             svg.box({frame.left + column * tiling.warp.n * frame.scale, kLabel + step * frame.k_block,

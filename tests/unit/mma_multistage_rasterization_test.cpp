@@ -29,8 +29,8 @@ constexpr TileIndex kTiles[] = {{1, 1}, {1, 7}, {7, 1}, {5, 3}, {3, 5}, {8, 8}, 
 MmaMultistageConfig config_of(Rasterization order, int group) {
     MmaMultistageConfig config;
     config.rasterization = order;
-    const bool strips = order != Rasterization::row && order != Rasterization::column;
-    config.group = strips ? group : 1;
+    const bool groups = order != Rasterization::row && order != Rasterization::column;
+    config.group = groups ? group : 1;
     return config;
 }
 

@@ -49,7 +49,7 @@ std::string width_reason(const OperandView& view, const MmaMultistageConfig& c, 
                                    view.row_letter, choice.matrices);
     if (choice.x < widest) return text + fmt::format("; x{} would load them in fewer instructions", widest);
     return text + (widest == 4
-                       ? ", four an instruction"
+                       ? ", four per instruction"
                        : fmt::format(", too few for x{}: x{} is the widest that divides them", 2 * widest, widest));
 }
 

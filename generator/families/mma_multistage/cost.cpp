@@ -21,7 +21,7 @@ struct Tile {
     int block_m, block_n, warp_m, warp_n;
 };
 
-// Block and warp tiles; each also serves turned around (M and N traded).
+// Block and warp tiles; each also serves turned around (M and N swapped).
 constexpr Tile kTiles[] = {
     {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32},
     {128, 64, 64, 32},  {128, 64, 32, 32},  {64, 256, 64, 32},  {64, 256, 32, 64},
@@ -273,12 +273,12 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double k_tiles_per_sm = blocks * k_tiles / gpu.sm_count;
-    cost.tensor_us = k_tiles_per_sm * unit.tensor * us_per_cycle;
+    cost.math_unit_us = k_tiles_per_sm * unit.tensor * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * unit.shared * us_per_cycle;
     cost.l2_us = k_tiles_per_sm * unit.l2 * us_per_cycle;
-    const double slab_bytes =
+    const double partials_bytes =
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /
+    cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
                        pack_us(spec, c.pack, gpu, constants);

@@ -214,14 +214,14 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
 }
 
 std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const MmaMultistageConfig& c) {
-    std::vector<std::string> objections = packing_objections(spec, c.pack);
-    if (!may_conflict(c)) return objections;
+    std::vector<std::string> reasons = wasteful_packing(spec, c.pack);
+    if (!may_conflict(c)) return reasons;
     for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {
         if (access.wavefronts > access.ideal)
-            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
-                                             access.what, access.instruction, access.wavefronts, access.ideal));
+            reasons.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
+                                          access.what, access.instruction, access.wavefronts, access.ideal));
     }
-    return objections;
+    return reasons;
 }
 
 }  // namespace jitgemm

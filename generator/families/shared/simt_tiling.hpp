@@ -22,8 +22,8 @@ struct SimtTiling {
     TileShape block;                ///< block tile of D, m by n
     std::optional<int> depth;       ///< of the panels of A and B in shared memory, along K; unset in families without
     std::optional<TileShape> tile;  ///< thread tile, m by n; unset in families whose threads hold one element
-    std::optional<int> grid;        ///< grid-stride: most blocks, 0 one a block tile; unset: always one a block tile
-    bool along_n = true;            ///< neighbouring threads lie along a row of D, else along a column
+    std::optional<int> grid;  ///< grid-stride: most blocks, 0 one per block tile; unset: always one per block tile
+    bool along_n = true;      ///< neighbouring threads lie along a row of D, else along a column
 
     [[nodiscard]] TileShape thread_tile() const { return tile.value_or(TileShape{1, 1, 0}); }
 };

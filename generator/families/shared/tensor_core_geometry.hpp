@@ -36,7 +36,7 @@ struct OperandTraits {
 };
 [[nodiscard]] OperandGeometry operand_geometry(const OperandTraits& traits);
 
-/// 32-bit registers a thread needs for its vectors of this operand while they are on their way; 0 with cp.async.
+/// 32-bit registers a thread needs for its vectors of this operand while they are in flight; 0 with cp.async.
 [[nodiscard]] int staging_registers(const OperandGeometry& operand);
 
 /// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/shared_layout.cuh places it.
@@ -49,7 +49,7 @@ struct TensorCoreGeometry {
     int tiles_m = 0, tiles_n = 0;   ///< mma atoms of a warp tile
     int accumulator_registers = 0;  ///< a thread's, for its warp tile
     int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included
-    int staging_registers = 0;      ///< a thread's vectors on their way through registers
+    int staging_registers = 0;      ///< a thread's vectors in flight through registers
     OperandGeometry a, b;
     int vector_d = 0;      ///< elements the epilogue stores at once
     int staged_bytes = 0;  ///< of an element the epilogue lays into shared memory; 0: stores come from the fragments

@@ -108,14 +108,14 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
 
 std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
-    std::vector<std::string> objections;
+    std::vector<std::string> reasons;
     for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
         const SharedAccess access = copy_access(name, *operand, c, g.threads);
         if (access.wavefronts > access.ideal)
-            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
-                                             access.what, access.instruction, access.wavefronts, access.ideal));
+            reasons.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
+                                          access.what, access.instruction, access.wavefronts, access.ideal));
     }
-    return objections;
+    return reasons;
 }
 
 ElementOwner SimtHierarchical::owner(const GemmSpec& spec, const SimtHierarchicalConfig& c, std::int64_t row,

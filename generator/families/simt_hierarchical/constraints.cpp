@@ -59,7 +59,7 @@ void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, 
                                       name, extent, tile));
 }
 
-/// Without checks of edges, every block tile lies in the matrices as a whole.
+/// Unpredicated, every block tile lies in the matrices as a whole.
 void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.predicated) return;
     check_extent(reasons, "m", spec.m, c.block.m);
