@@ -76,27 +76,12 @@ std::int64_t block_of(const GemmSpec& spec, const KernelConfig& config, const Ti
     return family_of(config).owner(spec, config, tile.m * block.m, tile.n * block.n).block;
 }
 
-/// Rows of A and columns of B that tiles read, each once.
-class Footprint {
-public:
-    void add(TileIndex tile) {
-        rows_.insert(tile.m);
-        columns_.insert(tile.n);
-    }
-    [[nodiscard]] WaveFootprint bytes_of(const GemmSpec& spec, const TileShape& block) const {
-        return {extent(rows_, block.m, spec.m) * spec.k * bytes(spec.a),
-                extent(columns_, block.n, spec.n) * spec.k * bytes(spec.b)};
-    }
-
-private:
-    static std::int64_t extent(const std::set<std::int64_t>& tiles, std::int64_t side, std::int64_t whole) {
-        std::int64_t sum = 0;
-        for (const std::int64_t tile : tiles) sum += std::min(side, whole - tile * side);
-        return sum;
-    }
-    std::set<std::int64_t> rows_;
-    std::set<std::int64_t> columns_;
-};
+/// What these tiles extend to inside the matrix.
+std::int64_t cut_extents(const std::set<std::int64_t>& tiles, int extent, std::int64_t whole) {
+    std::int64_t sum = 0;
+    for (const std::int64_t tile : tiles) sum += cut_extent(tile, extent, whole);
+    return sum;
+}
 
 /// The order in which `number_of(tile)` counts the tiles.
 template <typename NumberOf>
@@ -107,16 +92,17 @@ TileOrder order_by(const GemmSpec& spec, const TileShape& block, const KernelRas
         for (std::int64_t n = 0; n < r.drawn.n; ++n) order.block_of.push_back(number_of(TileIndex{m, n}));
     if (r.tiles.m > kCountedTiles / std::max<std::int64_t>(r.tiles.n, 1)) return order;
     std::vector<std::pair<std::int64_t, TileIndex>> first;
-    Footprint footprint;
+    std::set<std::int64_t> rows, columns;
     for (std::int64_t m = 0; m < r.tiles.m; ++m)
         for (std::int64_t n = 0; n < r.tiles.n; ++n)
             if (const std::int64_t number = number_of(TileIndex{m, n}); number < r.first_wave) {
                 first.emplace_back(number, TileIndex{m, n});
-                footprint.add({m, n});
+                rows.insert(m), columns.insert(n);
             }
     std::ranges::sort(first, {}, &std::pair<std::int64_t, TileIndex>::first);  // no two have the same number
     for (const auto& [number, tile] : first) order.first_wave.push_back(tile);
-    order.footprint = footprint.bytes_of(spec, block);
+    order.footprint = {cut_extents(rows, block.m, spec.m) * spec.k * bytes(spec.a),
+                       cut_extents(columns, block.n, spec.n) * spec.k * bytes(spec.b)};
     return order;
 }
 

@@ -1,4 +1,3 @@
-#include "generator/base/round_up.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
@@ -79,15 +78,8 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     const TensorCoreGeometry g = geometry(problem, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
     const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};
-    KernelAnatomy anatomy;
-    anatomy.block = c.block;
-    anatomy.warp = c.warp;
-    anatomy.mma = c.mma;
     const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
-    anatomy.instruction = atom->ptx_name;
-    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
-    anatomy.accumulator_registers = g.accumulator_registers;
-    anatomy.fragment_registers = g.fragment_registers;
+    KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, c.mma, atom->ptx_name);
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
@@ -98,7 +90,6 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
-    anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(a, c, g), path_of(b, c, g)};
     anatomy.accesses = mma_multistage_shared_accesses(problem, c);
     return anatomy;

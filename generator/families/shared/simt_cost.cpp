@@ -1,5 +1,6 @@
 #include "generator/families/shared/simt_cost.hpp"
 
+#include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/simt_anatomy.hpp"
 
@@ -57,7 +58,7 @@ CostEstimate simt_cost(const GemmSpec& spec, const SimtTiling& tiling, const Gpu
     const SimtGeometry g = simt_geometry(problem, tiling);
     CostEstimate cost;
     if (g.threads == 0) return cost;
-    cost.blocks_per_sm = simt_occupancy(g, *gpu.arch).blocks();
+    cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto k = static_cast<double>(spec.k);

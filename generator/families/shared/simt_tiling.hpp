@@ -2,7 +2,6 @@
 
 #include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_source.hpp"
-#include "generator/base/occupancy.hpp"
 #include "generator/base/tile_shape.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 
@@ -44,18 +43,15 @@ struct SimtGeometry {
     std::int64_t shared_bytes = 0;
     int accumulator_registers = 0;
     int fragment_registers = 0;  ///< elements of A and B a thread multiplies at once
-    int registers = 0;           ///< of a thread, estimated
 
     [[nodiscard]] bool uses_shared() const { return block.k > 0; }
     [[nodiscard]] int warps() const { return threads / 32; }
+    [[nodiscard]] int registers() const;  ///< per thread, estimated
 };
 
 /// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& tiling);
 
 [[nodiscard]] GridRule simt_grid(const SimtTiling& tiling);
-
-/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
-[[nodiscard]] Occupancy simt_occupancy(const SimtGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

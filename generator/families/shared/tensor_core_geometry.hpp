@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
+#include "generator/base/tile_shape.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
 
 #include <cstdint>
@@ -61,6 +62,10 @@ struct TensorCoreGeometry {
     /// Estimate within a few registers of what ptxas takes.
     [[nodiscard]] int registers() const;
 };
+
+/// What follows from the tiles alone: warps, threads, k-blocks, atoms, fragments.
+[[nodiscard]] TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,
+                                                bool double_buffer);
 
 /// Blocks of this geometry that fit an SM at once, by the estimate of its registers; 0 when none fits.
 [[nodiscard]] int resident_blocks(const TensorCoreGeometry& geometry, const Arch& arch);

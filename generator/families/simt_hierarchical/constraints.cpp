@@ -94,7 +94,7 @@ void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& o
     }
     if (operand.copies > kMaxCopies)
         reasons.push_back(
-            fmt::format("{}: {} copies a thread and k-tile, more than {}", name, operand.copies, kMaxCopies));
+            fmt::format("{}: {} copies per thread and k-tile, more than {}", name, operand.copies, kMaxCopies));
 }
 
 void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch) {

@@ -1,3 +1,4 @@
+#include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
@@ -181,7 +182,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;
-    cost.blocks_per_sm = occupancy(g, *gpu.arch).blocks();
+    cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));

@@ -1,3 +1,4 @@
+#include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -188,7 +189,7 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, con
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
     const SimtLongKGeometry g = geometry(signature(spec), c);
-    cost.blocks_per_sm = std::min(occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
+    cost.blocks_per_sm = std::min(estimated_occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks =
