@@ -140,7 +140,7 @@ std::string_view to_string(Bound bound, MathUnit unit) {
 
 Bound bound_of(const CostEstimate& cost) {
     if (2 * cost.overhead_us >= cost.total_us) return Bound::launch;
-    const std::array<std::pair<double, Bound>, 5> units{{{cost.tensor_us, Bound::math_unit},
+    const std::array<std::pair<double, Bound>, 5> units{{{cost.math_unit_us, Bound::math_unit},
                                                          {cost.shared_us, Bound::shared_memory},
                                                          {cost.l1_us, Bound::l1},
                                                          {cost.l2_us, Bound::l2},

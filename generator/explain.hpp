@@ -66,7 +66,7 @@ struct MeasuredRegisters {
 /// Why this kernel for this problem: everything that led to the choice, as numbers.
 struct Explanation {
     GemmSpec spec;         ///< resolved and row-major in D: what the kernel computes
-    bool swapped = false;  ///< D was column-major, so A and B have traded places
+    bool swapped = false;  ///< D was column-major, so A and B are swapped
     GpuModel gpu;
     KernelConfig config;
     CostEstimate cost;

@@ -46,15 +46,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 
 #include "tile_of_this_block.inl"
 
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-    const int warp_row = warp / kWarpsN * kWarpM;  // of the warp tile in the block tile
-    const int warp_column = warp % kWarpsN * kWarpN;
-
-    const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
-    const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
+#include "warp_of_this_thread.inl"
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+// clang-format off
 #if GEMM_PACK_A && GEMM_SPLIT_K > 1
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
 #elif GEMM_PACK_A
@@ -73,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #else
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
 #endif
+    // clang-format on
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];
@@ -90,23 +86,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #if GEMM_COPY_REALIGN
 #include "realigning_mainloop.inl"
 #else
-                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
-
-#pragma unroll 1
-    for (int stage = 0; stage < kStages - 1; ++stage) {
-        copy_a.issue(sA + stage * kStageBytesA, 0, 1);
-        copy_b.issue(sB + stage * kStageBytesB, 0, 1);
-        copy_a.finish(sA + stage * kStageBytesA);
-        copy_b.finish(sB + stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-#endif
-    }
-
-    int read_stage = 0;
-    int write_stage = kStages - 1;
+#include "multistage_prologue.inl"
 
 #if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
@@ -172,6 +152,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #endif
 #endif
 
+// clang-format off
 #if GEMM_SPLIT_CLUSTER
     lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
     add_up_and_store(args, shared_address(shared_memory), tile_row, tile_column, split);
@@ -187,4 +168,5 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #else
     epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);
 #endif
+    // clang-format on
 }

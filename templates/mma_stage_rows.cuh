@@ -13,6 +13,7 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
         for (int j = 0; j < kTilesN; ++j) {
             Staged* target = sC + (lane / 4 + pair * 8) * kPitchC + j * kMmaN + lane % 4 * 2;
             const float2 sum = accumulator_pair(rC[j], pair);
+// clang-format off
 #if GEMM_STAGED_SUMS
             *reinterpret_cast<float2*>(target) = sum;
 #elif GEMM_STAGED_F32
@@ -20,5 +21,6 @@ __device__ __forceinline__ void stage_rows(Staged* sC, const Accumulator (&rC)[k
 #else
             *reinterpret_cast<unsigned*>(target) = pack_d(alpha * sum.x, alpha * sum.y);
 #endif
+            // clang-format on
         }
 }

@@ -1,3 +1,4 @@
+// clang-format off
     // Mainloop of copies that pass through registers and shift: a k-tile is loaded before the mma of the one in use and stored
     // after them. Such copies are long, so they stand here once: the loop begins kStages - 1 k-tiles early and only copies
     // until the first one is there. A k-tile beyond the last one reads nothing and arrives as zeros.

@@ -1,3 +1,4 @@
+// clang-format off
 #if GEMM_SPLIT_K > 1 || GEMM_WAVE
     // Which tile of D, and which part of K: [first_k, end_k).
 #else

@@ -24,13 +24,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 
 #include "tile_of_this_block.inl"
 
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-    const int warp_row = warp / kWarpsN * kWarpM;  // of the warp tile in the block tile
-    const int warp_column = warp % kWarpsN * kWarpN;
-
-    const unsigned sA = shared_address(shared_memory);  // (kStages, A tile), see shared_layout
-    const unsigned sB = sA + kStages * kStageBytesA;  // (kStages, B tile)
+#include "warp_of_this_thread.inl"
     const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);  // this warp's rows of A and columns of B in stage 0
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
@@ -64,23 +58,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
         __syncthreads();  // all have read it
     }
 #else
-                // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
-                // zeros: so there is one commit group per k-tile throughout, and "all but the newest kStages - 2 groups" always means
-                // "the k-tile needed next has landed". Unrolling would gain nothing but instructions to compile and to fetch.
-
-#pragma unroll 1
-    for (int stage = 0; stage < kStages - 1; ++stage) {
-        copy_a.issue(sA + stage * kStageBytesA, 0, 1);
-        copy_b.issue(sB + stage * kStageBytesB, 0, 1);
-        copy_a.finish(sA + stage * kStageBytesA);
-        copy_b.finish(sB + stage * kStageBytesB);
-#if GEMM_COPY_ASYNC
-        cp_async_commit();
-#endif
-    }
-
-    int read_stage = 0;
-    int write_stage = kStages - 1;
+#include "multistage_prologue.inl"
 
 #if GEMM_DOUBLE_BUFFER
     unsigned rA[2][kTilesM][kRegistersA];  // fragments of this k-block and of the next

@@ -1,5 +1,7 @@
 #include "generator/base/occupancy.hpp"
 
+#include "generator/base/round_up.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +24,7 @@ std::vector<std::string> Occupancy::limits() const {
 
 Occupancy occupancy(const BlockDemand& block, const Arch& arch) {
     if (block.threads <= 0) return {};
-    const int registers = std::max(1, (block.registers + kRegisterUnit - 1) / kRegisterUnit) * kRegisterUnit;
+    const int registers = round_up(std::max(1, block.registers), kRegisterUnit);
     return {
         .by_registers = static_cast<int>(arch.registers_per_sm / (std::int64_t{registers} * block.threads)),
         .by_shared = static_cast<int>(arch.shared_bytes_per_sm / (block.shared_bytes + arch.shared_reserved_per_block)),

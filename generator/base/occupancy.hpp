@@ -2,6 +2,7 @@
 
 #include "generator/base/arch.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,8 +29,15 @@ struct Occupancy {
     [[nodiscard]] std::vector<std::string> limits() const;
 };
 
-/// Registers are handed out to warps in units of 256, eight a thread; each block's shared memory costs the driver's part
+/// Registers are handed out to warps in units of 256, eight per thread; each block's shared memory costs the driver's part
 /// as well. All zero for a block without threads.
 [[nodiscard]] Occupancy occupancy(const BlockDemand& block, const Arch& arch);
+
+/// The same of a family's geometry, which estimates its registers; a thread has no more than the architecture allows.
+template <typename Geometry>
+[[nodiscard]] Occupancy estimated_occupancy(const Geometry& g, const Arch& arch) {
+    const int registers = std::min(g.registers(), arch.max_registers_per_thread);
+    return occupancy({.threads = g.threads, .registers = registers, .shared_bytes = g.shared_bytes}, arch);
+}
 
 }  // namespace jitgemm

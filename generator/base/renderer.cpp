@@ -45,6 +45,12 @@ std::string ruler_name(std::string_view line) {
 /// A file that continues the one that includes it, so that no ruler stands between them.
 bool is_inline(std::string_view name) { return name.ends_with(".inl"); }
 
+/// What clang-format is told of a template is nothing of the kernel's.
+bool is_format_switch(std::string_view line) {
+    line = trim(line);
+    return line == "// clang-format off" || line == "// clang-format on";
+}
+
 /// A preprocessor line taken apart: "#  if X  // why" is {"if", "X"}. Keyword empty: no directive.
 struct Directive {
     std::string_view keyword;
@@ -241,6 +247,7 @@ private:
 
     void write(File& file, std::string_view line) {
         if (names_gemm_macro(line)) file.fail(fmt::format("'{}' would be left in the output: {}", "GEMM_", trim(line)));
+        if (is_format_switch(line)) return;
         if (trim(line).empty()) return write_blank_line();
         const std::string own_ruler = ruler_name(line);
         if (!own_ruler.empty()) file.section = own_ruler;

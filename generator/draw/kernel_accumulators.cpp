@@ -2,7 +2,6 @@
 
 #include "generator/draw/svg.hpp"
 #include "generator/draw/svg_grid.hpp"
-#include "generator/families/mma_multistage/family.hpp"
 #include "generator/layout/mma_atom.hpp"
 
 #include <fmt/format.h>
@@ -46,26 +45,27 @@ std::string grid_figure(const Grid& grid) {
 
 }  // namespace
 
-KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                       const TensorCoreGeometry& g) {
-    const MmaAtom& atom = *find_mma_atom(config.mma, spec.a, spec.b, spec.accumulator);
+KernelAccumulators kernel_accumulators(const GemmSpec& spec, const KernelConfig& config, const KernelAnatomy& anatomy) {
+    const MmaAtom& atom = *anatomy.ldmatrix_pipeline->atom;
+    const auto owner_at = [&, owner = family_of(config).owner](int row, int column) {
+        return owner(spec, config, row, column);
+    };
     KernelAccumulators accumulators;
     accumulators.atom = atom.cute_name;
-    accumulators.warp = config.warp;
-    accumulators.mma = config.mma;
-    accumulators.registers = g.accumulator_registers;
+    accumulators.warp = anatomy.warp;
+    accumulators.mma = anatomy.mma;
+    accumulators.registers = anatomy.accumulator_registers;
     accumulators.registers_per_atom = atom.registers(Operand::c);
-    for (int row = 0; row < config.mma.m; ++row) {
-        for (int column = 0; column < config.mma.n; ++column) {
-            const ElementOwner owner = MmaMultistage::owner(spec, {config}, row, column);
+    for (int row = 0; row < anatomy.mma.m; ++row) {
+        for (int column = 0; column < anatomy.mma.n; ++column) {
+            const ElementOwner owner = owner_at(row, column);
             accumulators.atom_holders.push_back(
                 {owner.lane, owner_of(atom.layout_c, {row, column}).value, owner.accumulator_register});
         }
     }
-    for (int row = 0; row < config.warp.m; row += config.mma.m) {
-        for (int column = 0; column < config.warp.n; column += config.mma.n)
-            accumulators.first_register.push_back(
-                MmaMultistage::owner(spec, {config}, row, column).accumulator_register);
+    for (int row = 0; row < anatomy.warp.m; row += anatomy.mma.m) {
+        for (int column = 0; column < anatomy.warp.n; column += anatomy.mma.n)
+            accumulators.first_register.push_back(owner_at(row, column).accumulator_register);
     }
     return accumulators;
 }

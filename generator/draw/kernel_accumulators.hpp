@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/draw/picture.hpp"
-#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/family.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <string>
@@ -27,8 +27,8 @@ struct KernelAccumulators {
     int registers_per_atom = 0;
 };
 
-[[nodiscard]] KernelAccumulators kernel_accumulators(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                                     const TensorCoreGeometry& geometry);
+[[nodiscard]] KernelAccumulators kernel_accumulators(const GemmSpec& spec, const KernelConfig& config,
+                                                     const KernelAnatomy& anatomy);
 
 /// The atom with lane and value in each cell.
 [[nodiscard]] Grid accumulator_grid(const KernelAccumulators& accumulators);

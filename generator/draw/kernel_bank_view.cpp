@@ -92,7 +92,7 @@ std::string bank_view_html(const KernelSharedTile& tile) {
     for (std::size_t line = 0; line < lines.size(); ++line)
         Line{tile, lanes, chunks, lines[line]}.draw(svg, kBankTop + static_cast<int>(line) * kBankCellHeight);
     return svg.figure(
-        fmt::format("{} as the banks see it: the lines that this ldmatrix reads, a colour each phase of eight "
+        fmt::format("{} as the banks see it: the lines that this ldmatrix reads, a colour per phase of eight "
                     "lanes. Without conflicts no colour stands twice in a column.",
                     to_string(tile.operand)),
         false);

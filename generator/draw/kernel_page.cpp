@@ -1,8 +1,6 @@
 #include "generator/draw/kernel_page.hpp"
 
-#include "generator/draw/anatomy_views.hpp"
 #include "generator/families/kernel_name.hpp"
-#include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -19,19 +17,11 @@ void require_sound(const GemmSpec& spec, const KernelConfig& config, const Arch&
     if (!reasons.empty()) throw ConfigError("this kernel does not fit the problem", reasons);
 }
 
-/// What the family's anatomy doesn't tell: fragments, swizzle, pipeline.
-void draw_fragments(KernelPage& page, const MmaMultistageConfig& c) {
-    const GemmSignature problem = signature(page.spec);
-    const TensorCoreGeometry g = geometry(problem, c);
-    page.draws_fragments = true;
-    page.tiling = kernel_tiling(page.spec, c, g);
-    page.shared_a = kernel_shared_tile(Operand::a, problem, c, g);
-    page.shared_b = kernel_shared_tile(Operand::b, problem, c, g);
-    page.accumulators = kernel_accumulators(page.spec, c, g);
-    page.pipeline = kernel_pipeline(c, page.spec.k);
-    page.rasterization = kernel_rasterization(page.spec, c, page.gpu, page.cost.blocks_per_sm);
-    page.shared_map = kernel_shared_map(c, g, *page.gpu.arch);
-    page.accesses = mma_multistage_shared_accesses(problem, c);
+void draw_fragments(KernelPage& page, const KernelConfig& config) {
+    page.shared_a = kernel_shared_tile(Operand::a, page.anatomy);
+    page.shared_b = kernel_shared_tile(Operand::b, page.anatomy);
+    page.accumulators = kernel_accumulators(page.spec, config, page.anatomy);
+    page.pipeline = kernel_pipeline(page.anatomy, page.spec.k);
 }
 
 std::string grid_title(const KernelTiling& tiling) {
@@ -73,20 +63,17 @@ KernelPage kernel_page(const GemmSpec& asked, const KernelConfig& config, const 
     page.anatomy = family.anatomy(page.spec, config);
     page.threads = page.anatomy.threads();
     page.registers = page.anatomy.registers();
-    if (const auto* mma = std::get_if<MmaMultistageConfig>(&config.family)) {
-        draw_fragments(page, *mma);
-        return page;
-    }
-    page.tiling = anatomy_tiling(page.spec, config, page.anatomy);
-    page.rasterization = anatomy_rasterization(page.spec, config, page.anatomy, page.cost, gpu);
-    page.shared_map = anatomy_shared_map(page.anatomy, *gpu.arch, page.cost.blocks_per_sm);
+    page.tiling = kernel_tiling(page.spec, config, page.anatomy);
+    page.rasterization = kernel_rasterization(page.spec, config, page.anatomy, gpu, page.cost.blocks_per_sm);
+    page.shared_map = kernel_shared_map(page.anatomy, *gpu.arch, page.cost.blocks_per_sm);
     page.accesses = page.anatomy.accesses;
+    if (page.draws_fragments()) draw_fragments(page, config);
     return page;
 }
 
 Picture tiling_picture(const KernelPage& page) {
     Picture picture{page.kernel, {warp_grid(page.tiling)}, {}};
-    if (page.draws_fragments) picture.grids.push_back(accumulator_grid(page.accumulators));
+    if (page.draws_fragments()) picture.grids.push_back(accumulator_grid(page.accumulators));
     return picture;
 }
 

@@ -19,27 +19,28 @@ namespace jitgemm {
 struct KernelPage {
     std::string kernel;             ///< canonical name
     GemmSpec spec;                  ///< resolved and row-major in D: what the kernel calls A and B
-    bool operands_swapped = false;  ///< A and B traded places because D was asked for in column-major order
+    bool operands_swapped = false;  ///< A and B are swapped because D was asked for in column-major order
     GpuModel gpu;
     CostEstimate cost;
     KernelAnatomy anatomy;
     int threads = 0;
     int registers = 0;  ///< per thread, estimated
     KernelTiling tiling;
-    /// Whether shared_a, shared_b, accumulators and pipeline are filled: where ldmatrix feeds mma.sync (mma_multistage).
-    bool draws_fragments = false;
-    KernelSharedTile shared_a;
+    KernelSharedTile shared_a;  ///< this and the next three only where draws_fragments()
     KernelSharedTile shared_b;
     KernelAccumulators accumulators;
     KernelPipeline pipeline;
     KernelRasterization rasterization;
     KernelSharedMap shared_map;
     std::vector<SharedAccess> accesses;
+
+    /// Whether ldmatrix feeds mma.sync.
+    [[nodiscard]] bool draws_fragments() const { return anatomy.ldmatrix_pipeline.has_value(); }
 };
 
 /// The page of a config for a problem (any D order, resolved or not) on a GPU. Throws SpecError for an unsound spec,
-/// ConfigError with all reasons when the config breaks a rule. Every family has a page; fragments, swizzle and pipeline are drawn of
-/// mma_multistage.
+/// ConfigError with all reasons when the config breaks a rule. Every family has a page; fragments, swizzle and pipeline are
+/// drawn where its anatomy has an LdmatrixPipeline.
 [[nodiscard]] KernelPage kernel_page(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu);
 
 /// What of the page fits a picture: the block tile of D by warps, one cell an atom, and one atom by lanes and values.

@@ -129,7 +129,7 @@ std::string pipeline_section(const KernelPage& page) {
     return section(
         "Pipeline",
         fmt::format("Follow one k-tile (its number, k) from its copy to the iteration that computes on it: {} stages "
-                    "keep {} copies on their way. A block goes through {} k-tiles.{}",
+                    "keep {} copies in flight. A block goes through {} k-tiles.{}",
                     p.stages, p.stages - 1, p.k_tiles, buffer),
         pipeline_html(p));
 }
@@ -169,9 +169,9 @@ std::string conflicts_section(const KernelPage& page) {
 }  // namespace
 
 std::string kernel_page_html(const KernelPage& page) {
-    const std::string core = page.draws_fragments ? tiling_section(page) + shared_section(page) +
-                                                        accumulators_section(page) + pipeline_section(page)
-                                                  : warp_tiling_section(page) + operands_section(page);
+    const std::string core = page.draws_fragments() ? tiling_section(page) + shared_section(page) +
+                                                          accumulators_section(page) + pipeline_section(page)
+                                                    : warp_tiling_section(page) + operands_section(page);
     return html_page(page.kernel,
                      heading(page) + core + rasterization_section(page) + map_section(page) + conflicts_section(page));
 }

@@ -8,7 +8,7 @@ namespace {
 std::string shared_tile_line(const KernelSharedTile& tile) {
     const std::string place = tile.span_bytes > 0 ? fmt::format("swizzled within {} bytes", tile.span_bytes)
                                                   : fmt::format("padded to rows of {} bytes", tile.pitch_bytes);
-    return fmt::format("shared {}       {} rows of {} chunks of 16 bytes, {}; ldmatrix.x{}{}, {} a k-block\n",
+    return fmt::format("shared {}       {} rows of {} chunks of 16 bytes, {}; ldmatrix.x{}{}, {} per k-block\n",
                        to_string(tile.operand), tile.rows, tile.chunks, place, tile.ldmatrix.x,
                        tile.ldmatrix.trans ? ".trans" : "", tile.ldmatrix.instructions);
 }
@@ -42,10 +42,10 @@ std::string operand_lines(const KernelPage& page) {
 std::string kernel_page_text(const KernelPage& page) {
     const KernelTiling& t = page.tiling;
     std::string text = fmt::format("{}\n{}\n\n", page.kernel, to_string(page.spec));
-    text += fmt::format("tiling         block {}×{}×{}, {}×{} warps of {}×{}, {}×{} mma of {}×{}×{} each a k-block\n",
+    text += fmt::format("tiling         block {}×{}×{}, {}×{} warps of {}×{}, {}×{} mma of {}×{}×{} each per k-block\n",
                         t.block.m, t.block.n, t.block.k, t.warps_m, t.warps_n, t.warp.m, t.warp.n, t.atoms_m, t.atoms_n,
                         t.mma.m, t.mma.n, t.mma.k);
-    text += page.draws_fragments ? fragment_lines(page) : operand_lines(page);
+    text += page.draws_fragments() ? fragment_lines(page) : operand_lines(page);
     text += rasterization_lines(page.rasterization);
     text += fmt::format("shared memory  {} bytes of {}; blocks per SM: {}\n", page.shared_map.total_bytes,
                         page.shared_map.block_limit, page.shared_map.blocks_per_sm);

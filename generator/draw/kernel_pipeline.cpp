@@ -1,8 +1,7 @@
 #include "generator/draw/kernel_pipeline.hpp"
-#include "generator/families/mma_multistage/block_work.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/draw/svg.hpp"
-#include "generator/families/shared/rasterization.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +25,7 @@ void use(PipelineStep& step, std::int64_t k_tile, std::int64_t k_tiles, StageSta
 
 PipelineStep prologue_step(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
     PipelineStep step{true, k_tile, std::vector<StageUse>(static_cast<std::size_t>(stages))};
-    for (std::int64_t earlier = 0; earlier < k_tile; ++earlier) use(step, earlier, k_tiles, StageState::on_its_way);
+    for (std::int64_t earlier = 0; earlier < k_tile; ++earlier) use(step, earlier, k_tiles, StageState::in_flight);
     use(step, k_tile, k_tiles, StageState::copy_issued);
     return step;
 }
@@ -38,7 +37,7 @@ bool is_shown(std::int64_t k_tile, int stages, std::int64_t k_tiles) {
 std::string_view classes_of(StageState state) {
     switch (state) {
         case StageState::copy_issued: return "p c9";
-        case StageState::on_its_way: return "p c1";
+        case StageState::in_flight: return "p c1";
         case StageState::computed: return "p c10";
         default: return "p c";
     }
@@ -68,7 +67,7 @@ struct LegendEntry {
     std::string_view text;
 };
 constexpr LegendEntry kLegend[] = {{StageState::copy_issued, "copy issued"},
-                                   {StageState::on_its_way, "on its way or landed"},
+                                   {StageState::in_flight, "in flight or landed"},
                                    {StageState::computed, "computed on"},
                                    {StageState::empty, "empty"}};
 
@@ -86,7 +85,7 @@ void draw_legend(Svg& svg, int y) {
 std::string_view to_string(StageState state) {
     switch (state) {
         case StageState::copy_issued: return "copy";
-        case StageState::on_its_way: return "on its way";
+        case StageState::in_flight: return "in flight";
         case StageState::computed: return "compute";
         default: return "empty";
     }
@@ -95,20 +94,22 @@ std::string_view to_string(StageState state) {
 PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles) {
     PipelineStep step{false, k_tile, std::vector<StageUse>(static_cast<std::size_t>(stages))};
     use(step, k_tile, k_tiles, StageState::computed);
-    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_tile + ahead, k_tiles, StageState::on_its_way);
+    for (int ahead = 1; ahead < stages - 1; ++ahead) use(step, k_tile + ahead, k_tiles, StageState::in_flight);
     use(step, k_tile + stages - 1, k_tiles, StageState::copy_issued);
     return step;
 }
 
-KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k) {
-    const KRange share = k_range_of_split(config, 0, k);
-    KernelPipeline pipeline{config.stages, config.double_buffer, 0, {}};
-    pipeline.k_tiles = (share.end - share.first + config.block.k - 1) / config.block.k;
-    for (int k_tile = 0; k_tile < config.stages - 1; ++k_tile)
-        pipeline.steps.push_back(prologue_step(config.stages, k_tile, pipeline.k_tiles));
+KernelPipeline kernel_pipeline(const KernelAnatomy& anatomy, std::int64_t k) {
+    const LdmatrixPipeline& source = *anatomy.ldmatrix_pipeline;
+    const int stages = anatomy.stages;
+    const KRange share = k_range_of_split(source.schedule, 0, k);
+    KernelPipeline pipeline{
+        stages, source.double_buffer, ceil_div(share.end - share.first, std::int64_t{anatomy.block.k}), {}};
+    for (int k_tile = 0; k_tile < stages - 1; ++k_tile)
+        pipeline.steps.push_back(prologue_step(stages, k_tile, pipeline.k_tiles));
     for (std::int64_t k_tile = 0; k_tile < pipeline.k_tiles; ++k_tile) {
-        if (is_shown(k_tile, config.stages, pipeline.k_tiles))
-            pipeline.steps.push_back(iteration(config.stages, k_tile, pipeline.k_tiles));
+        if (is_shown(k_tile, stages, pipeline.k_tiles))
+            pipeline.steps.push_back(iteration(stages, k_tile, pipeline.k_tiles));
     }
     return pipeline;
 }

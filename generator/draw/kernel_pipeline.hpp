@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage/config.hpp"
+#include "generator/families/shared/anatomy.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,8 +9,8 @@
 namespace jitgemm {
 
 /// What a stage of shared memory is doing during one step of the pipeline.
-enum class StageState : std::uint8_t { empty, copy_issued, on_its_way, computed };
-[[nodiscard]] std::string_view to_string(StageState state);  ///< "empty", "copy", "on its way", "compute"
+enum class StageState : std::uint8_t { empty, copy_issued, in_flight, computed };
+[[nodiscard]] std::string_view to_string(StageState state);  ///< "empty", "copy", "in flight", "compute"
 
 struct StageUse {
     StageState state = StageState::empty;
@@ -37,7 +37,7 @@ struct KernelPipeline {
 /// issues stages − 1 of them ahead.
 [[nodiscard]] PipelineStep iteration(int stages, std::int64_t k_tile, std::int64_t k_tiles);
 
-[[nodiscard]] KernelPipeline kernel_pipeline(const MmaMultistageConfig& config, std::int64_t k);
+[[nodiscard]] KernelPipeline kernel_pipeline(const KernelAnatomy& anatomy, std::int64_t k);
 
 [[nodiscard]] std::string pipeline_html(const KernelPipeline& pipeline);
 

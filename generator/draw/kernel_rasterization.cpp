@@ -1,5 +1,4 @@
 #include "generator/draw/kernel_rasterization.hpp"
-#include "generator/families/mma_multistage/block_work.hpp"
 
 #include "generator/draw/legend.hpp"
 #include "generator/draw/palette.hpp"
@@ -16,8 +15,9 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kMostTiles = 40;  // drawn along each side
-constexpr int kLongestGridSide = 520;    // of the drawing, in pixels
+constexpr std::int64_t kMostTiles = 40;                         // drawn along each side
+constexpr std::int64_t kCountedTiles = std::int64_t{1} << 22U;  // whose order is looked through
+constexpr int kLongestGridSide = 520;                           // of the drawing, in pixels
 constexpr int kLargestTile = 36;
 constexpr int kTileWithText = 24;
 constexpr int kGridTop = 20;
@@ -31,15 +31,14 @@ std::int64_t cut_extent(std::int64_t tile, int extent, std::int64_t whole) {
     return std::min<std::int64_t>(extent, whole - tile * extent);
 }
 
-MmaMultistageConfig in_row_order(MmaMultistageConfig config) {
-    config.rasterization = Rasterization::row;
-    config.group = 1;
-    return config;
+TileSchedule in_row_order(TileSchedule schedule) {
+    schedule.order.rasterization = Rasterization::row;
+    return schedule;
 }
 
-std::string order_text(const MmaMultistageConfig& config) {
-    const std::string group = fmt::format("strips of {} tiles", config.group);
-    switch (config.rasterization) {
+std::string order_text(const RasterOrder& order) {
+    const std::string group = fmt::format("groups of {} tiles", order.group);
+    switch (order.rasterization) {
         case Rasterization::row: return "row by row";
         case Rasterization::column: return "column by column";
         case Rasterization::grouped_m: return group + " along M";
@@ -49,15 +48,61 @@ std::string order_text(const MmaMultistageConfig& config) {
     return {};
 }
 
-TileOrder order_of(const GemmSpec& spec, const MmaMultistageConfig& config, const KernelRasterization& r) {
+TileOrder order_of(const GemmSpec& spec, const TileSchedule& schedule, const KernelRasterization& r) {
     TileOrder order;
     for (std::int64_t block = 0; block < r.first_wave; ++block)
-        order.first_wave.push_back(work_of_block(config, block, r.tiles).tile);
+        order.first_wave.push_back(work_of_block(schedule, block, r.tiles).tile);
     for (std::int64_t m = 0; m < r.drawn.m; ++m) {
         for (std::int64_t n = 0; n < r.drawn.n; ++n)
-            order.block_of.push_back(first_block_of_tile(config, {m, n}, r.tiles));
+            order.block_of.push_back(first_block_of_tile(schedule, {m, n}, r.tiles));
     }
-    order.footprint = wave_footprint(spec, config, r.first_wave);
+    order.footprint = wave_footprint(spec, schedule, r.first_wave);
+    return order;
+}
+
+// ---- where only the parameters and Family::owner tell the order
+
+std::string order_name(const KernelConfig& config) {
+    const ParameterMap parameters = parameters_of(config);
+    const auto order = parameters.find("rasterization");
+    if (order == parameters.end()) return "as the grid numbers its blocks";
+    const auto group = parameters.find("group");
+    return group == parameters.end() || group->second == "1"
+               ? order->second
+               : fmt::format("{}, groups of {}", order->second, group->second);
+}
+
+std::int64_t block_of(const GemmSpec& spec, const KernelConfig& config, const TileShape& block, TileIndex tile) {
+    return family_of(config).owner(spec, config, tile.m * block.m, tile.n * block.n).block;
+}
+
+/// What these tiles extend to inside the matrix.
+std::int64_t cut_extents(const std::set<std::int64_t>& tiles, int extent, std::int64_t whole) {
+    std::int64_t sum = 0;
+    for (const std::int64_t tile : tiles) sum += cut_extent(tile, extent, whole);
+    return sum;
+}
+
+/// The order in which `number_of(tile)` counts the tiles.
+template <typename NumberOf>
+TileOrder order_by(const GemmSpec& spec, const TileShape& block, const KernelRasterization& r,
+                   const NumberOf& number_of) {
+    TileOrder order;
+    for (std::int64_t m = 0; m < r.drawn.m; ++m)
+        for (std::int64_t n = 0; n < r.drawn.n; ++n) order.block_of.push_back(number_of(TileIndex{m, n}));
+    if (r.tiles.m > kCountedTiles / std::max<std::int64_t>(r.tiles.n, 1)) return order;
+    std::vector<std::pair<std::int64_t, TileIndex>> first;
+    std::set<std::int64_t> rows, columns;
+    for (std::int64_t m = 0; m < r.tiles.m; ++m)
+        for (std::int64_t n = 0; n < r.tiles.n; ++n)
+            if (const std::int64_t number = number_of(TileIndex{m, n}); number < r.first_wave) {
+                first.emplace_back(number, TileIndex{m, n});
+                rows.insert(m), columns.insert(n);
+            }
+    std::ranges::sort(first, {}, &std::pair<std::int64_t, TileIndex>::first);  // no two have the same number
+    for (const auto& [number, tile] : first) order.first_wave.push_back(tile);
+    order.footprint = {cut_extents(rows, block.m, spec.m) * spec.k * bytes(spec.a),
+                       cut_extents(columns, block.n, spec.n) * spec.k * bytes(spec.b)};
     return order;
 }
 
@@ -141,41 +186,48 @@ std::string verdict(const KernelRasterization& r) {
 
 std::string megabytes(std::int64_t bytes) { return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6); }
 
-WaveFootprint wave_footprint(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t count) {
-    const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
+WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule, std::int64_t count) {
+    const TileIndex tiles = tiles_of(schedule.block, spec.m, spec.n);
     std::set<std::pair<int, std::int64_t>> rows;  // (split, tile) whose part of A, or B, is read
     std::set<std::pair<int, std::int64_t>> columns;
     for (std::int64_t block = 0; block < count; ++block) {
-        const auto [tile, split] = work_of_block(config, block, tiles);
+        const auto [tile, split] = work_of_block(schedule, block, tiles);
         rows.insert({split, tile.m});
         columns.insert({split, tile.n});
     }
     const auto k_extent = [&](int split) {
-        const KRange range = k_range_of_split(config, split, spec.k);
+        const KRange range = k_range_of_split(schedule, split, spec.k);
         return range.end - range.first;
     };
     WaveFootprint footprint;
     for (const auto& [split, tile] : rows)
-        footprint.a_bytes += cut_extent(tile, config.block.m, spec.m) * k_extent(split) * bytes(spec.a);
+        footprint.a_bytes += cut_extent(tile, schedule.block.m, spec.m) * k_extent(split) * bytes(spec.a);
     for (const auto& [split, tile] : columns)
-        footprint.b_bytes += cut_extent(tile, config.block.n, spec.n) * k_extent(split) * bytes(spec.b);
+        footprint.b_bytes += cut_extent(tile, schedule.block.n, spec.n) * k_extent(split) * bytes(spec.b);
     return footprint;
 }
 
-KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultistageConfig& config, const GpuModel& gpu,
-                                         int blocks_per_sm) {
+KernelRasterization kernel_rasterization(const GemmSpec& spec, const KernelConfig& config, const KernelAnatomy& anatomy,
+                                         const GpuModel& gpu, int blocks_per_sm) {
+    const TileShape& block = anatomy.block;
     KernelRasterization r;
-    r.order = order_text(config);
-    r.tiles = tiles_of(config.block, spec.m, spec.n);
-    r.splits = config.split_k;
+    r.tiles = tiles_of(block, spec.m, spec.n);
+    r.splits = anatomy.split_k;
     r.blocks = r.tiles.m * r.tiles.n * r.splits;
     r.sm_count = gpu.sm_count;
     r.blocks_per_sm = blocks_per_sm;
     r.l2_bytes = gpu.l2_bytes;
-    r.first_wave = std::min<std::int64_t>(r.blocks, std::int64_t{gpu.sm_count} * blocks_per_sm);
+    r.first_wave = std::min<std::int64_t>(r.blocks, std::int64_t{gpu.sm_count} * std::max(blocks_per_sm, 1));
     r.drawn = {std::min(r.tiles.m, kMostTiles), std::min(r.tiles.n, kMostTiles)};
-    r.own = order_of(spec, config, r);
-    r.row_major = order_of(spec, in_row_order(config), r);
+    if (const auto& pipeline = anatomy.ldmatrix_pipeline) {
+        r.order = order_text(pipeline->schedule.order);
+        r.own = order_of(spec, pipeline->schedule, r);
+        r.row_major = order_of(spec, in_row_order(pipeline->schedule), r);
+    } else {
+        r.order = order_name(config);
+        r.own = order_by(spec, block, r, [&](TileIndex tile) { return block_of(spec, config, block, tile); });
+        r.row_major = order_by(spec, block, r, [&](TileIndex tile) { return tile.m * r.tiles.n + tile.n; });
+    }
     return r;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
-#include "generator/families/mma_multistage/config.hpp"
-#include "generator/families/shared/rasterization.hpp"
+#include "generator/families/family.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
@@ -28,7 +27,7 @@ struct TileOrder {
 
 /// The kernel's order, and row-major order to compare it with.
 struct KernelRasterization {
-    std::string order;  ///< "grouped_m, strips of 8"
+    std::string order;  ///< "groups of 8 tiles along M"
     TileIndex tiles;    ///< of D
     int splits = 1;
     std::int64_t blocks = 0;      ///< tiles · splits
@@ -42,10 +41,13 @@ struct KernelRasterization {
 };
 
 /// Over blocks [0, count) of all splits; edges of the matrices cut the last tiles.
-[[nodiscard]] WaveFootprint wave_footprint(const GemmSpec& spec, const MmaMultistageConfig& config, std::int64_t count);
+[[nodiscard]] WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule, std::int64_t count);
 
-[[nodiscard]] KernelRasterization kernel_rasterization(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                                       const GpuModel& gpu, int blocks_per_sm);
+/// Where the anatomy has no schedule, each block's tile is found through Family::owner: beyond 2^22 tiles, and for kernels whose
+/// blocks take more tiles than one, the first wave's footprint is left at 0.
+[[nodiscard]] KernelRasterization kernel_rasterization(const GemmSpec& spec, const KernelConfig& config,
+                                                       const KernelAnatomy& anatomy, const GpuModel& gpu,
+                                                       int blocks_per_sm);
 
 /// Both orders side by side, the first wave marked and its path drawn.
 [[nodiscard]] std::string rasterization_html(const KernelRasterization& rasterization);

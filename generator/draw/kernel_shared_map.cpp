@@ -75,28 +75,35 @@ private:
     Svg svg_;
 };
 
-void add_stages(KernelSharedMap& map, std::string_view name, int stages, int stage_bytes) {
-    for (int stage = 0; stage < stages; ++stage) {
+void add_stages(KernelSharedMap& map, std::string_view name, int stages, std::int64_t stage_bytes) {
+    for (int stage = 0; stage < stages && stage_bytes > 0; ++stage) {
         const std::int64_t offset = map.mainloop.empty() ? 0 : map.mainloop.back().offset + map.mainloop.back().bytes;
         map.mainloop.push_back({fmt::format("{}, stage {}", name, stage), offset, stage_bytes});
     }
 }
 
+void add_warps(KernelSharedMap& map, int warps, std::int64_t bytes) {
+    for (int warp = 0; warp < warps && bytes > 0; ++warp)
+        map.epilogue.push_back({fmt::format("D, warp {}", warp), warp * bytes / warps, bytes / warps});
+}
+
 }  // namespace
 
-KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config, const TensorCoreGeometry& g, const Arch& arch) {
+KernelSharedMap kernel_shared_map(const KernelAnatomy& anatomy, const Arch& arch, int blocks_per_sm) {
     KernelSharedMap map;
-    add_stages(map, "A", config.stages, g.a.stage_bytes);
-    add_stages(map, "B", config.stages, g.b.stage_bytes);
-    const int warps = g.threads / 32;
-    for (int warp = 0; warp < warps && g.epilogue_bytes > 0; ++warp)
-        map.epilogue.push_back(
-            {fmt::format("D, warp {}", warp), warp * g.epilogue_bytes / warps, g.epilogue_bytes / warps});
-    map.total_bytes = g.shared_bytes;
+    if (const auto& pipeline = anatomy.ldmatrix_pipeline) {
+        add_stages(map, "A", anatomy.stages, pipeline->a.stage_bytes);
+        add_stages(map, "B", anatomy.stages, pipeline->b.stage_bytes);
+        add_warps(map, anatomy.warps(), anatomy.epilogue_bytes);
+    } else {
+        add_stages(map, "A and B", anatomy.stages, anatomy.stage_bytes);
+        if (anatomy.epilogue_bytes > 0) map.epilogue.push_back({"D, all warps", 0, anatomy.epilogue_bytes});
+    }
+    map.total_bytes = anatomy.shared_bytes;
     map.block_limit = arch.shared_bytes_per_block;
     map.sm_bytes = arch.shared_bytes_per_sm;
     map.reserved_bytes = arch.shared_reserved_per_block;
-    map.blocks_per_sm = resident_blocks(g, arch);
+    map.blocks_per_sm = blocks_per_sm;
     return map;
 }
 

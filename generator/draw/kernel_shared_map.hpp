@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
-#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/anatomy.hpp"
 
 #include <cstdint>
 #include <string>
@@ -27,8 +27,8 @@ struct KernelSharedMap {
     int blocks_per_sm = 0;   ///< resident, whatever limits them
 };
 
-[[nodiscard]] KernelSharedMap kernel_shared_map(const MmaMultistageConfig& config, const TensorCoreGeometry& geometry,
-                                                const Arch& arch);
+/// Stages and the epilogue's tiles; each operand and warp by itself where ldmatrix reads them, else together.
+[[nodiscard]] KernelSharedMap kernel_shared_map(const KernelAnatomy& anatomy, const Arch& arch, int blocks_per_sm);
 
 [[nodiscard]] std::string shared_map_html(const KernelSharedMap& map);
 

@@ -79,14 +79,14 @@ std::string caption_of(const KernelSharedTile& tile) {
                        tile.ldmatrix.trans ? ".trans" : "", tile.wavefronts.count, tile.wavefronts.ideal, more);
 }
 
-void place_lanes(KernelSharedTile& tile, const MmaMultistageConfig& config, const TensorCoreGeometry& g,
-                 const MmaAtom& atom, const OperandGeometry& operand) {
+void place_lanes(KernelSharedTile& tile, const KernelAnatomy& anatomy, const OperandGeometry& operand) {
+    const LdmatrixPipeline& pipeline = *anatomy.ldmatrix_pipeline;
+    const TileShape atoms{anatomy.warp.m / anatomy.mma.m, anatomy.warp.n / anatomy.mma.n, 1};
     for (int lane = 0; lane < kWarpLanes; ++lane) {
-        const Coordinate first =
-            ldmatrix_lane_row(atom, tile.operand, {g.tiles_m, g.tiles_n, 1}, tile.ldmatrix, 0, lane);
+        const Coordinate first = ldmatrix_lane_row(*pipeline.atom, tile.operand, atoms, tile.ldmatrix, 0, lane);
         const int row = tile.k_major ? first.row : first.column;
         const int chunk = (tile.k_major ? first.column : first.row) / kElementsPerChunk;
-        tile.lanes.push_back({row, chunk, chunk_offset(operand, config.shared_layout, row, chunk)});
+        tile.lanes.push_back({row, chunk, chunk_offset(operand, pipeline.shared_layout, row, chunk)});
     }
     tile.wavefronts = matrix_wavefronts(
         tile.ldmatrix.x, lane_addresses([&](int lane) { return tile.lanes[static_cast<std::size_t>(lane)].offset; }));
@@ -96,26 +96,23 @@ void place_lanes(KernelSharedTile& tile, const MmaMultistageConfig& config, cons
 
 int first_bank(int offset) { return offset / kBankBytes % kSharedBanks; }
 
-KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signature, const MmaMultistageConfig& config,
-                                    const TensorCoreGeometry& g) {
+KernelSharedTile kernel_shared_tile(Operand operand, const KernelAnatomy& anatomy) {
+    const LdmatrixPipeline& pipeline = *anatomy.ldmatrix_pipeline;
     const bool is_a = operand == Operand::a;
-    const OperandGeometry& shared = is_a ? g.a : g.b;
+    const OperandGeometry& shared = is_a ? pipeline.a : pipeline.b;
     KernelSharedTile tile;
     tile.operand = operand;
     tile.k_major = shared.k_major;
     tile.rows = shared.tile_rows;
     tile.chunks = shared.row_bytes / kChunkBytes;
     tile.pitch_bytes = shared.pitch_bytes;
-    tile.span_bytes = config.shared_layout == SharedLayout::swizzle ? swizzle_span(shared.row_bytes) : 0;
+    tile.span_bytes = pipeline.shared_layout == SharedLayout::swizzle ? swizzle_span(shared.row_bytes) : 0;
     for (int row = 0; row < tile.rows; ++row) {
         for (int chunk = 0; chunk < tile.chunks; ++chunk)
-            tile.offset.push_back(chunk_offset(shared, config.shared_layout, row, chunk));
+            tile.offset.push_back(chunk_offset(shared, pipeline.shared_layout, row, chunk));
     }
-    const int matrices = matrices_8x8(operand, config.mma, {g.tiles_m, g.tiles_n, 1});
-    const int x = is_a ? config.ldmatrix_a : config.ldmatrix_b;
-    tile.ldmatrix = {x, !shared.k_major, matrices, matrices / x};
-    const MmaAtom* atom = find_mma_atom(config.mma, signature.a, signature.b, signature.accumulator);
-    place_lanes(tile, config, g, *atom, shared);
+    tile.ldmatrix = *anatomy.operands[is_a ? 0 : 1].ldmatrix;
+    place_lanes(tile, anatomy, shared);
     return tile;
 }
 

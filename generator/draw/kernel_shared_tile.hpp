@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/anatomy.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/copy_atom.hpp"
 
@@ -36,9 +36,8 @@ struct KernelSharedTile {
     }
 };
 
-[[nodiscard]] KernelSharedTile kernel_shared_tile(Operand operand, const GemmSignature& signature,
-                                                  const MmaMultistageConfig& config,
-                                                  const TensorCoreGeometry& geometry);
+/// Of a kernel that has an LdmatrixPipeline.
+[[nodiscard]] KernelSharedTile kernel_shared_tile(Operand operand, const KernelAnatomy& anatomy);
 
 /// The first of the four banks a chunk at that offset lies in: 0, 4 … 28.
 [[nodiscard]] int first_bank(int offset);

@@ -2,7 +2,6 @@
 
 #include "generator/draw/palette.hpp"
 #include "generator/draw/svg.hpp"
-#include "generator/families/mma_multistage/family.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@ constexpr int kLongestOutputSide = 768;  // of D, in pixels
 constexpr int kShortestStep = 14;        // of a k-block of A and B
 constexpr int kTilingGap = 28;           // between the tiles, with room for a label
 constexpr int kLabel = 20;
+constexpr int kDrawnK = 32;  // of A's and B's tiles, which may hold all of K
 
 /// Pixels of everything: D below B and right of A.
 struct Frame {
@@ -69,7 +69,7 @@ void draw_operands(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
     for (int step = 0; step < tiling.k_blocks; ++step) {
         const std::string k = range(step * tiling.mma.k, tiling.mma.k);
         for (int row = 0; row < tiling.warps_m; ++row) {
-            const Hint hint{fmt::format("A: rows {}, k {}\nk-step {} of the {} warps of this row",
+            const Hint hint{fmt::format("A: rows {}, k {}\nk-block {} of the {} warps of this row",
                                         range(row * tiling.warp.m, tiling.warp.m), k, step, tiling.warps_n),
                             {}};
             svg.box({step * frame.k_block, frame.top + row * tiling.warp.m * frame.scale, frame.k_block,
@@ -77,7 +77,7 @@ void draw_operands(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
                     step % 2 == 0 ? "p c1" : "p c9", hint);
         }
         for (int column = 0; column < tiling.warps_n; ++column) {
-            const Hint hint{fmt::format("B: columns {}, k {}\nk-step {} of the {} warps of this column",
+            const Hint hint{fmt::format("B: columns {}, k {}\nk-block {} of the {} warps of this column",
                                         range(column * tiling.warp.n, tiling.warp.n), k, step, tiling.warps_m),
                             {}};
             svg.box({frame.left + column * tiling.warp.n * frame.scale, kLabel + step * frame.k_block,
@@ -93,15 +93,33 @@ void draw_labels(Svg& svg, const KernelTiling& tiling, const Frame& frame) {
     svg.text(frame.left, frame.top - 8, fmt::format("D {}×{}", tiling.block.m, tiling.block.n), "h");
 }
 
+bool divides(const TileShape& part, const TileShape& whole) {
+    return part.m > 0 && part.n > 0 && whole.m % part.m == 0 && whole.n % part.n == 0;
+}
+
+/// What is drawn as an atom: the mma or thread tile; a warp's tile where that would be single elements.
+TileShape atom_of(const KernelAnatomy& anatomy, const TileShape& warp) {
+    const bool single = anatomy.mma.m * anatomy.mma.n <= 1;
+    TileShape atom = single || !divides(anatomy.mma, warp) ? warp : anatomy.mma;
+    atom.k = anatomy.ldmatrix_pipeline ? anatomy.mma.k : std::min(anatomy.block.k, kDrawnK);
+    return atom;
+}
+
 }  // namespace
 
-KernelTiling kernel_tiling(const GemmSpec& spec, const MmaMultistageConfig& config, const TensorCoreGeometry& g) {
-    KernelTiling tiling{config.block, config.warp, config.mma, g.warps_m, g.warps_n,
-                        g.tiles_m,    g.tiles_n,   g.k_blocks, {}};
-    for (int row = 0; row < config.block.m; row += config.mma.m) {
-        for (int column = 0; column < config.block.n; column += config.mma.n)
-            tiling.warp_of_atom.push_back(MmaMultistage::owner(spec, {config}, row, column).warp);
-    }
+KernelTiling kernel_tiling(const GemmSpec& spec, const KernelConfig& config, const KernelAnatomy& anatomy) {
+    KernelTiling tiling;
+    tiling.block = anatomy.block;
+    tiling.warp = divides(anatomy.warp, anatomy.block) ? anatomy.warp : anatomy.block;
+    tiling.mma = atom_of(anatomy, tiling.warp);
+    tiling.warps_m = tiling.block.m / tiling.warp.m;
+    tiling.warps_n = tiling.block.n / tiling.warp.n;
+    tiling.atoms_m = tiling.warp.m / tiling.mma.m;
+    tiling.atoms_n = tiling.warp.n / tiling.mma.n;
+    tiling.k_blocks = anatomy.ldmatrix_pipeline ? tiling.block.k / tiling.mma.k : 1;
+    for (int row = 0; row < tiling.block.m; row += tiling.mma.m)
+        for (int column = 0; column < tiling.block.n; column += tiling.mma.n)
+            tiling.warp_of_atom.push_back(family_of(config).owner(spec, config, row, column).warp);
     return tiling;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/family.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <string>
@@ -19,8 +19,10 @@ struct KernelTiling {
     std::vector<int> warp_of_atom;  ///< of the block tile, atoms row by row
 };
 
-[[nodiscard]] KernelTiling kernel_tiling(const GemmSpec& spec, const MmaMultistageConfig& config,
-                                         const TensorCoreGeometry& geometry);
+/// Atoms are the family's mma or thread tiles; where those are single elements, warp tiles. K is drawn in k-blocks where ldmatrix
+/// loads them.
+[[nodiscard]] KernelTiling kernel_tiling(const GemmSpec& spec, const KernelConfig& config,
+                                         const KernelAnatomy& anatomy);
 
 /// The block tile of D with its warps and atoms, and the tiles of A and B that feed it.
 [[nodiscard]] std::string tiling_html(const KernelTiling& tiling);

@@ -47,6 +47,18 @@ struct Adapter {
         return nullptr;
     }
 
+    static constexpr CostConstants (*cost_constants())(const GpuModel&) {
+        if constexpr (requires { &Typed::cost_constants; }) return Typed::cost_constants;
+        return nullptr;
+    }
+    static constexpr CostByConstants (*cost_by_constants())(const GemmSpec&, const KernelConfig&, const GpuModel&) {
+        if constexpr (requires { &Typed::cost_by_constants; })
+            return [](const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu) {
+                return Typed::cost_by_constants(spec, own(config), gpu);
+            };
+        return nullptr;
+    }
+
     static std::int64_t counter_bytes(const GemmSpec& spec, const KernelConfig& config) {
         if constexpr (requires { &Typed::counter_bytes; }) return Typed::counter_bytes(spec, own(config));
         return 0;
@@ -77,6 +89,8 @@ struct Adapter {
                           const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },
             .cost = [](const GemmSpec& spec, const KernelConfig& config,
                        const GpuModel& gpu) { return Typed::cost(spec, own(config), gpu); },
+            .cost_constants = cost_constants(),
+            .cost_by_constants = cost_by_constants(),
             .config_name =
                 [](const KernelConfig& config) { return config_name_by_table(Typed::parameter_table(), own(config)); },
             .parse_config_name = parse_config_name,

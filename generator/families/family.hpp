@@ -35,6 +35,10 @@ struct Family {
     std::vector<std::string> (*discouraged)(const GemmSpec&, const KernelConfig&);
     KernelAnatomy (*anatomy)(const GemmSpec&, const KernelConfig&);
     CostEstimate (*cost)(const GemmSpec&, const KernelConfig&, const GpuModel&);
+    /// What cost() takes from measurements of the most similar GPU, for who fits it to others; unset: nothing.
+    CostConstants (*cost_constants)(const GpuModel&) = nullptr;
+    /// cost() with other constants; unset where these are.
+    CostByConstants (*cost_by_constants)(const GemmSpec&, const KernelConfig&, const GpuModel&) = nullptr;
 
     /// The config's part of the kernel name: what differs from the family's published defaults.
     std::string (*config_name)(const KernelConfig&);

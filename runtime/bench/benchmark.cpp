@@ -15,7 +15,7 @@ namespace jitgemm {
 namespace {
 
 constexpr double kNormalInputsLimit =
-    0x1p38;  // multiply-adds up to which a contender is checked on normal inputs as well
+    0x1p38;  // multiply-adds up to which a candidate is checked on normal inputs as well
 
 /// Nearest-rank percentile of sorted values.
 double percentile(const std::vector<double>& sorted, double part) {
@@ -38,12 +38,12 @@ std::vector<Timing> summaries(std::vector<std::vector<double>> rounds) {
     return timings;
 }
 
-// ---- contenders -----------------------------------------------------------------------------------------------------
+// ---- candidates -----------------------------------------------------------------------------------------------------
 
-Verification verify_inputs(ContextState& context, const GemmSpec& spec, const Contender& contender, InputKind inputs,
-                           const VerifyOptions& options) {
+Verification verify_inputs(ContextState& context, const GemmSpec& spec, const BenchCandidate& candidate,
+                           InputKind inputs, const VerifyOptions& options) {
     const Problem problem(context, spec, inputs, options.seed, options.alpha, options.beta, Placement::generous);
-    contender.launch(problem.arguments(), nullptr);
+    candidate.launch(problem.arguments(), nullptr);
     context.device->synchronize(nullptr);
     return problem.check();
 }
@@ -52,13 +52,13 @@ double multiply_adds(const GemmSpec& spec) { return flops(spec) / 2; }
 
 }  // namespace
 
-Verification verify_contender(ContextState& context, const GemmSpec& spec, const Contender& contender,
+Verification verify_candidate(ContextState& context, const GemmSpec& spec, const BenchCandidate& candidate,
                               const VerifyOptions& options) {
     const ScopedContext current(cuda_context(*context.device));
     try {
-        Verification verdict = verify_inputs(context, spec, contender, InputKind::integers, options);
+        Verification verdict = verify_inputs(context, spec, candidate, InputKind::integers, options);
         if (!verdict.ok || multiply_adds(spec) > kNormalInputsLimit) return verdict;
-        return verify_inputs(context, spec, contender, InputKind::normal, options);
+        return verify_inputs(context, spec, candidate, InputKind::normal, options);
     } catch (const CudaError&) {
         throw;
     } catch (const Error& error) {
@@ -68,22 +68,22 @@ Verification verify_contender(ContextState& context, const GemmSpec& spec, const
     }
 }
 
-std::vector<Timing> time_contenders(ContextState& context, const GemmSpec& spec,
-                                    const std::vector<Contender>& contenders, const TimingOptions& options) {
+std::vector<Timing> time_candidates(ContextState& context, const GemmSpec& spec,
+                                    const std::vector<BenchCandidate>& candidates, const TimingOptions& options) {
     if (options.rounds < 1) throw Error(fmt::format("{} rounds of timing: at least 1", options.rounds));
     PreparedTiming timing(context, spec, options);
     std::vector<std::size_t> prepared;
-    for (const Contender& contender : contenders) prepared.push_back(timing.add(contender));
-    std::vector<std::vector<double>> times(contenders.size());
+    for (const BenchCandidate& candidate : candidates) prepared.push_back(timing.add(candidate));
+    std::vector<std::vector<double>> times(candidates.size());
     for (int round = 0; round < options.rounds; ++round) {
-        for (const std::size_t turn : turns_of_round(round, contenders.size()))
+        for (const std::size_t turn : turns_of_round(round, candidates.size()))
             times[turn].push_back(timing.microseconds(prepared[turn]));
     }
     return summaries(std::move(times));
 }
 
-std::vector<std::size_t> turns_of_round(int round, std::size_t contenders) {
-    std::vector<std::size_t> turns(contenders);
+std::vector<std::size_t> turns_of_round(int round, std::size_t candidates) {
+    std::vector<std::size_t> turns(candidates);
     std::iota(turns.begin(), turns.end(), std::size_t{0});
     if (round % 2 != 0) std::ranges::reverse(turns);
     return turns;

@@ -28,7 +28,7 @@ struct TimingOptions {
     float beta = 1.0F;  ///< with C in the spec; 0 without
 };
 
-/// Times over rounds, microseconds a launch.
+/// Times over rounds, microseconds per launch.
 struct Timing {
     double median_us = 0;
     double low_us = 0;   ///< 10th percentile
@@ -37,24 +37,24 @@ struct Timing {
 };
 
 /// Anything that computes a GEMM on device pointers: our kernel, an algorithm of cuBLASLt, a peer library.
-struct Contender {
+struct BenchCandidate {
     std::string name;
     std::function<void(const GemmArguments&, Stream)> launch;  ///< must be capturable
 };
 
-/// Runs one contender as verify() runs a kernel, on both kinds of input with generous placement. A contender that
+/// Runs one candidate as verify() runs a kernel, on both kinds of input with generous placement. A candidate that
 /// throws is a failed verification with its words as message; an error of the device itself is thrown.
-[[nodiscard]] Verification verify_contender(ContextState& context, const GemmSpec& resolved_spec,
-                                            const Contender& contender, const VerifyOptions& options = {});
+[[nodiscard]] Verification verify_candidate(ContextState& context, const GemmSpec& resolved_spec,
+                                            const BenchCandidate& candidate, const VerifyOptions& options = {});
 
-/// Alternates the contenders round by round over the same rotating operands; result i belongs to contender i.
-[[nodiscard]] std::vector<Timing> time_contenders(ContextState& context, const GemmSpec& resolved_spec,
-                                                  const std::vector<Contender>& contenders,
+/// Alternates the candidates round by round over the same rotating operands; result i belongs to candidate i.
+[[nodiscard]] std::vector<Timing> time_candidates(ContextState& context, const GemmSpec& resolved_spec,
+                                                  const std::vector<BenchCandidate>& candidates,
                                                   const TimingOptions& options);
 
-/// The order of the contenders in a round: every second one goes backwards, so that no contender always follows the
+/// The order of the candidates in a round: every second one goes backwards, so that no candidate always follows the
 /// same one.
-[[nodiscard]] std::vector<std::size_t> turns_of_round(int round, std::size_t contenders);
+[[nodiscard]] std::vector<std::size_t> turns_of_round(int round, std::size_t candidates);
 
 /// A peer to be measured against.
 class Peer {
@@ -62,7 +62,8 @@ public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
     /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot.
-    [[nodiscard]] virtual std::vector<Contender> contenders(const GemmSpec& resolved_spec, std::string& reason) = 0;
+    [[nodiscard]] virtual std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec,
+                                                                 std::string& reason) = 0;
 };
 
 /// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what

@@ -187,8 +187,8 @@ void Plan::check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, De
 
 void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const {
     const ScopedContext current(cuda_context(*device));
-    const DevicePointer a = problem.traded ? arguments.b : arguments.a;
-    const DevicePointer b = problem.traded ? arguments.a : arguments.b;
+    const DevicePointer a = problem.swapped ? arguments.b : arguments.a;
+    const DevicePointer b = problem.swapped ? arguments.a : arguments.b;
     const DevicePointer c = reads_c ? arguments.c : arguments.d;
     check_alignment(a, b, c, arguments.d);
     const auto alpha = scale_value(problem.scale, arguments.alpha);
@@ -209,7 +209,7 @@ public:
           workspace_(std::make_shared<const DeviceMemory>(device_, kWorkspaceBytes)) {}
 
     [[nodiscard]] std::string name() const override { return "cublaslt"; }
-    [[nodiscard]] std::vector<Contender> contenders(const GemmSpec& spec, std::string& reason) override;
+    [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& spec, std::string& reason) override;
 
 private:
     static std::shared_ptr<const CublasLt> open_library(ContextState& context) {
@@ -231,7 +231,7 @@ std::uint32_t reduction_schemes(const GemmSpec& spec) {
     return bytes(spec.d) < bytes(spec.accumulator) ? kReduceInComputeType : kReduceAnyHow;
 }
 
-std::vector<Contender> CublasLtPeer::contenders(const GemmSpec& spec, std::string& reason) {
+std::vector<BenchCandidate> CublasLtPeer::candidates(const GemmSpec& spec, std::string& reason) {
     if (spec.m == 0 || spec.n == 0 || spec.k == 0) {
         reason = "cuBLASLt takes no matrices without elements";
         return {};
@@ -250,14 +250,14 @@ std::vector<Contender> CublasLtPeer::contenders(const GemmSpec& spec, std::strin
     } catch (const Error& error) {
         reason = error.what();
     }
-    std::vector<Contender> contenders;
+    std::vector<BenchCandidate> candidates;
     for (const HeuristicResult& result : results) {
-        contenders.push_back({fmt::format("cublaslt#{}", contenders.size()),
+        candidates.push_back({fmt::format("cublaslt#{}", candidates.size()),
                               [plan, algorithm = result.algorithm](const GemmArguments& arguments, Stream stream) {
                                   plan->launch(algorithm, arguments, stream);
                               }});
     }
-    return contenders;
+    return candidates;
 }
 
 }  // namespace
@@ -265,11 +265,11 @@ std::vector<Contender> CublasLtPeer::contenders(const GemmSpec& spec, std::strin
 ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
     const ProblemForms forms = problem_forms(spec, true);
     ColumnMajorProblem problem;
-    problem.traded = spec.d_order == Order::row;
-    problem.a = stored(problem.traded ? forms.b : forms.a, problem.traded);
-    problem.b = stored(problem.traded ? forms.a : forms.b, problem.traded);
-    problem.d = stored(forms.d, problem.traded);
-    problem.c = spec.c ? stored(forms.c, problem.traded) : problem.d;
+    problem.swapped = spec.d_order == Order::row;
+    problem.a = stored(problem.swapped ? forms.b : forms.a, problem.swapped);
+    problem.b = stored(problem.swapped ? forms.a : forms.b, problem.swapped);
+    problem.d = stored(forms.d, problem.swapped);
+    problem.c = spec.c ? stored(forms.c, problem.swapped) : problem.d;
     problem.compute = compute_type(spec);
     problem.scale = scale_type(spec);
     return problem;

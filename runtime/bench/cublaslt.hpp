@@ -25,7 +25,7 @@ struct ColumnMajorProblem {
     Stored a, b, c, d;
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta
-    bool traded = false;         ///< cuBLAS's A is our B
+    bool swapped = false;        ///< cuBLAS's A is our B
 };
 [[nodiscard]] ColumnMajorProblem column_major_problem(const GemmSpec& resolved_spec);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kLibraryPrefix = "lib:";
 
-/// A loaded peer; shared by its contenders, so that it outlives them.
+/// A loaded peer; shared by its candidates, so that it outlives them.
 struct PeerLibrary {
     DynamicLibrary library;
     decltype(&::jitgemm_peer_gemm) gemm = nullptr;
@@ -94,24 +94,24 @@ class LibraryPeer final : public Peer {
 public:
     explicit LibraryPeer(std::shared_ptr<const PeerLibrary> library) : library_(std::move(library)) {}
     [[nodiscard]] std::string name() const override { return library_->name; }
-    [[nodiscard]] std::vector<Contender> contenders(const GemmSpec& spec, std::string& reason) override;
+    [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& spec, std::string& reason) override;
 
 private:
     [[nodiscard]] int variants(const jitgemm_peer_problem& problem) const {
         const std::unique_ptr<ScopedContext> current = library_->make_current();
         return library_->variants == nullptr ? 1 : library_->variants(&problem);
     }
-    [[nodiscard]] std::string contender_name(int variant, int count) const {
+    [[nodiscard]] std::string candidate_name(int variant, int count) const {
         return count == 1 ? library_->name : fmt::format("{}#{}", library_->name, variant);
     }
 
     std::shared_ptr<const PeerLibrary> library_;
 };
 
-std::vector<Contender> LibraryPeer::contenders(const GemmSpec& spec, std::string& reason) {
+std::vector<BenchCandidate> LibraryPeer::candidates(const GemmSpec& spec, std::string& reason) {
     jitgemm_peer_problem problem = peer_problem(spec);
     const int count = variants(problem);
-    std::vector<Contender> contenders;
+    std::vector<BenchCandidate> candidates;
     if (count <= 0) reason = fmt::format("{} cannot compute {}", library_->name, problem_text(problem));
     for (int variant = 0; variant < count; ++variant) {
         problem.variant = static_cast<std::uint32_t>(variant);
@@ -120,13 +120,13 @@ std::vector<Contender> LibraryPeer::contenders(const GemmSpec& spec, std::string
             if (reason.empty()) reason = refused;
             continue;
         }
-        contenders.push_back({contender_name(variant, count),
+        candidates.push_back({candidate_name(variant, count),
                               [library = library_, problem](const GemmArguments& arguments, Stream stream) {
                                   call(*library, problem, arguments, stream);
                               }});
     }
-    if (!contenders.empty()) reason.clear();
-    return contenders;
+    if (!candidates.empty()) reason.clear();
+    return candidates;
 }
 
 }  // namespace

@@ -14,11 +14,11 @@ namespace jitgemm {
 class PreparedTiming::Method {
 public:
     virtual ~Method() = default;
-    virtual void add(std::size_t number, const Contender& contender) = 0;
+    virtual void add(std::size_t number, const BenchCandidate& candidate) = 0;
     virtual void drop(std::size_t number) = 0;
     [[nodiscard]] virtual double microseconds(std::size_t number) = 0;
 
-    std::size_t contenders = 0;  ///< added so far
+    std::size_t candidates = 0;  ///< added so far
 };
 
 namespace {
@@ -32,9 +32,9 @@ RotatingOperands make_operands(ContextState& context, const GemmSpec& spec, cons
 
 // ---- steady: graphs of launches -------------------------------------------------------------------------------------
 
-/// A contender's launches over all copies, as often as the shortest replay asks for.
+/// A candidate's launches over all copies, as often as the shortest replay asks for.
 struct Replay {
-    Contender contender;  ///< keeps the code loaded that the graph launches
+    BenchCandidate candidate;  ///< keeps the code loaded that the graph launches
     CudaGraph graph;
     std::int64_t launches = 0;
 };
@@ -52,29 +52,29 @@ struct Stopwatch {
     }
 };
 
-Replay record(const Stopwatch& watch, const Contender& contender, const RotatingOperands& operands,
+Replay record(const Stopwatch& watch, const BenchCandidate& candidate, const RotatingOperands& operands,
               std::int64_t launches) {
-    return {contender,
+    return {candidate,
             CudaGraph(watch.stream,
                       [&](CUstream stream) {
-                          for (std::int64_t i = 0; i < launches; ++i) contender.launch(operands.arguments(i), stream);
+                          for (std::int64_t i = 0; i < launches; ++i) candidate.launch(operands.arguments(i), stream);
                       }),
             launches};
 }
 
 /// Whole turns through the copies: otherwise the next replay would begin with operands that the last one left in the
 /// cache.
-Replay record_long_enough(const Stopwatch& watch, const Contender& contender, const RotatingOperands& operands,
+Replay record_long_enough(const Stopwatch& watch, const BenchCandidate& candidate, const RotatingOperands& operands,
                           double minimum_us) {
-    contender.launch(operands.arguments(0), watch.stream.handle());  // whatever is loaded or set up on first use
+    candidate.launch(operands.arguments(0), watch.stream.handle());  // whatever is loaded or set up on first use
     watch.stream.synchronize();
-    Replay replay = record(watch, contender, operands, operands.copies());
+    Replay replay = record(watch, candidate, operands, operands.copies());
     static_cast<void>(watch.microseconds(replay.graph));  // first replays are slow
     const double measured_us = std::max(watch.microseconds(replay.graph), 0.1);
     if (measured_us >= minimum_us) return replay;
     const auto turns = static_cast<std::int64_t>(std::ceil(1.1 * minimum_us / measured_us));
     const std::int64_t most_turns = std::max<std::int64_t>(1, kMostGraphLaunches / operands.copies());
-    replay = record(watch, contender, operands, operands.copies() * std::min(turns, most_turns));
+    replay = record(watch, candidate, operands, operands.copies() * std::min(turns, most_turns));
     static_cast<void>(watch.microseconds(replay.graph));
     return replay;
 }
@@ -84,8 +84,8 @@ public:
     SteadyMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
         : operands_(make_operands(context, spec, options)), minimum_us_(options.minimum_graph_us) {}
 
-    void add(std::size_t number, const Contender& contender) override {
-        replays_[number] = record_long_enough(watch_, contender, operands_, minimum_us_);
+    void add(std::size_t number, const BenchCandidate& candidate) override {
+        replays_[number] = record_long_enough(watch_, candidate, operands_, minimum_us_);
     }
     void drop(std::size_t number) override { replays_.erase(number); }
     [[nodiscard]] double microseconds(std::size_t number) override {
@@ -124,15 +124,15 @@ public:
     ColdMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
         : flush_(context), operands_(make_operands(context, spec, options)) {}
 
-    void add(std::size_t number, const Contender& contender) override {
-        contenders_[number] = contender;
+    void add(std::size_t number, const BenchCandidate& candidate) override {
+        candidates_[number] = candidate;
         static_cast<void>(microseconds(number));  // whatever is loaded or set up on first use
     }
-    void drop(std::size_t number) override { contenders_.erase(number); }
+    void drop(std::size_t number) override { candidates_.erase(number); }
     [[nodiscard]] double microseconds(std::size_t number) override {
         flush_.enqueue(watch_.stream);
         watch_.start.record(watch_.stream);
-        contenders_.at(number).launch(operands_.arguments(0), watch_.stream.handle());
+        candidates_.at(number).launch(operands_.arguments(0), watch_.stream.handle());
         watch_.stop.record(watch_.stream);
         return CudaEvent::microseconds(watch_.start, watch_.stop);
     }
@@ -141,7 +141,7 @@ private:
     CacheFlush flush_;
     RotatingOperands operands_;
     Stopwatch watch_;
-    std::map<std::size_t, Contender> contenders_;
+    std::map<std::size_t, BenchCandidate> candidates_;
 };
 
 std::unique_ptr<PreparedTiming::Method> make_method(ContextState& context, const GemmSpec& spec,
@@ -184,21 +184,21 @@ PreparedTiming& PreparedTiming::operator=(PreparedTiming&& other) noexcept {
     return *this;
 }
 
-std::size_t PreparedTiming::add(const Contender& contender) {
+std::size_t PreparedTiming::add(const BenchCandidate& candidate) {
     const ScopedContext current(cuda_context(*device_));
-    const std::size_t number = method_->contenders++;
-    method_->add(number, contender);
+    const std::size_t number = method_->candidates++;
+    method_->add(number, candidate);
     return number;
 }
 
-void PreparedTiming::drop(std::size_t contender) {
+void PreparedTiming::drop(std::size_t candidate) {
     const ScopedContext current(cuda_context(*device_));
-    method_->drop(contender);
+    method_->drop(candidate);
 }
 
-double PreparedTiming::microseconds(std::size_t contender) {
+double PreparedTiming::microseconds(std::size_t candidate) {
     const ScopedContext current(cuda_context(*device_));
-    return method_->microseconds(contender);
+    return method_->microseconds(candidate);
 }
 
 }  // namespace jitgemm

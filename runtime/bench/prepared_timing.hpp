@@ -11,7 +11,7 @@ namespace jitgemm {
 /// Bytes of operands that launches rotate through, at least; 1 where a single copy serves.
 [[nodiscard]] std::int64_t rotating_bytes(const GpuModel& gpu, const TimingOptions& options);
 
-/// One problem set up for timing on a GPU: operands in place, stream and events made, and for each contender what its
+/// One problem set up for timing on a GPU: operands in place, stream and events made, and for each candidate what its
 /// protocol prepares (steady: a recorded graph). Kept between rounds, so that setting up is paid once.
 class PreparedTiming {
 public:
@@ -21,12 +21,12 @@ public:
     PreparedTiming(PreparedTiming&&) noexcept;
     PreparedTiming& operator=(PreparedTiming&&) noexcept;
 
-    /// Launches the contender a few times and records it; returns its number. Throws what it throws.
-    [[nodiscard]] std::size_t add(const Contender& contender);
+    /// Launches the candidate a few times and records it; returns its number. Throws what it throws.
+    [[nodiscard]] std::size_t add(const BenchCandidate& candidate);
     /// Frees what was prepared for it; its number is not used again.
-    void drop(std::size_t contender);
-    /// One round: microseconds a launch.
-    [[nodiscard]] double microseconds(std::size_t contender);
+    void drop(std::size_t candidate);
+    /// One round: microseconds per launch.
+    [[nodiscard]] double microseconds(std::size_t candidate);
 
     class Method;  // steady or cold
 

@@ -228,9 +228,7 @@ Action declare_prune(CLI::App& app) {
 
 Action declare_why(CLI::App& app) {
     auto problem = std::make_shared<ProblemOptions>();
-    problem->declare_problem(app);
-    problem->declare_selection(app);
-    problem->declare_target(app);
+    problem->declare_for_target(app);
     return [problem](Output& output) { return explain(*problem, output); };
 }
 

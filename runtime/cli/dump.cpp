@@ -109,9 +109,7 @@ int run_dump(const DumpOptions& options, Output& output) {
 
 Action declare_dump(CLI::App& app) {
     auto options = std::make_shared<DumpOptions>();
-    options->problem.declare_problem(app);
-    options->problem.declare_selection(app);
-    options->problem.declare_target(app);
+    options->problem.declare_for_target(app);
     app.add_option("--emit", options->emit, "cu, ptx, cubin or sass")->capture_default_str()->type_name("");
     app.add_flag("--main", options->with_main,
                  "Add a stand-alone main that verifies and times: nvcc compiles the file alone");

@@ -84,9 +84,7 @@ std::string ExplainReport::name_of(const KernelConfig& config) const { return ke
 
 Action declare_explain(CLI::App& app) {
     auto options = std::make_shared<ExplainOptions>();
-    options->problem.declare_problem(app);
-    options->problem.declare_selection(app);
-    options->problem.declare_target(app);
+    options->problem.declare_for_target(app);
     app.add_flag("!--no-compile", options->compile, "Estimate the registers in place of asking ptxas");
     return [options](Output& output) { return explain(*options, output); };
 }

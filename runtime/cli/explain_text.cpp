@@ -29,7 +29,7 @@ std::string differences_text(const std::vector<ParameterDifference>& differs) {
 }
 
 double busy_us(const CostEstimate& cost) {
-    return std::max({cost.tensor_us, cost.shared_us, cost.l1_us, cost.l2_us, cost.dram_us});
+    return std::max({cost.math_unit_us, cost.shared_us, cost.l1_us, cost.l2_us, cost.dram_us});
 }
 
 std::string problem_text(const ExplainReport& report) {
@@ -130,7 +130,7 @@ std::string prediction_text(const ExplainReport& report) {
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
     text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));
     text += "  Each unit alone, were it never kept waiting:\n";
-    text += row(to_string(e.roofline.unit), fmt::format("{:>10.2f} us", cost.tensor_us));
+    text += row(to_string(e.roofline.unit), fmt::format("{:>10.2f} us", cost.math_unit_us));
     text += row("shared memory", fmt::format("{:>10.2f} us", cost.shared_us));
     if (cost.l1_us > 0) text += row("L1", fmt::format("{:>10.2f} us", cost.l1_us));
     text += row("L2", fmt::format("{:>10.2f} us", cost.l2_us));
@@ -177,7 +177,7 @@ std::string waves_text(const Explanation& e) {
         text += row("", fmt::format("(were all blocks alike; the rests of {} are shorter and share the last wave out)",
                                     counted(e.anatomy.remainder_tiles, "cut tile")));
     if (e.measured && o.blocks() != e.cost.blocks_per_sm)
-        text += row("", fmt::format("(the prediction counts on {} an SM, by estimated registers)",
+        text += row("", fmt::format("(the prediction counts on {} per SM, by estimated registers)",
                                     counted(e.cost.blocks_per_sm, "block")));
     return text;
 }
@@ -187,9 +187,9 @@ std::string registers_text(const ExplainReport& report) {
     const std::string parts =
         fmt::format("{} accumulators, {} fragments", a.accumulator_registers, a.fragment_registers);
     if (const auto& measured = report.explanation.measured)
-        return fmt::format("{} a thread, {} bytes spilled ({}); estimated {}: {}", measured->registers,
+        return fmt::format("{} per thread, {} bytes spilled ({}); estimated {}: {}", measured->registers,
                            measured->spill_bytes, measured->source, a.registers(), parts);
-    return fmt::format("about {} a thread, estimated: {} ({})", a.registers(), parts, report.no_registers);
+    return fmt::format("about {} per thread, estimated: {} ({})", a.registers(), parts, report.no_registers);
 }
 
 std::string resources_text(const ExplainReport& report) {
@@ -211,7 +211,7 @@ std::string operand_text(const OperandPath& path) {
     }
     const LdmatrixChoice& choice = *path.ldmatrix;
     text += row(
-        "", fmt::format("ldmatrix x{}, {} a warp and k-block: {}", choice.x, choice.instructions, path.width_reason));
+        "", fmt::format("ldmatrix x{}, {} per warp and k-block: {}", choice.x, choice.instructions, path.width_reason));
     return text + row("", fmt::format("{}: {}", choice.trans ? "trans" : "no trans", path.trans_reason));
 }
 
@@ -246,7 +246,7 @@ std::string conflicts_text(const KernelAnatomy& anatomy) {
 std::string alternative_text(std::string_view name, const Explanation& e, const Alternative& alternative) {
     const CostEstimate& cost = alternative.cost;
     return fmt::format("  {:<16}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>7.2f}  {}\n", name,
-                       cost.total_us, cost.total_us / e.cost.total_us, cost.math_us, cost.tensor_us, cost.shared_us,
+                       cost.total_us, cost.total_us / e.cost.total_us, cost.math_us, cost.math_unit_us, cost.shared_us,
                        cost.l2_us, cost.dram_us, cost.overhead_us, cost.waves, differences_text(alternative.differs));
 }
 

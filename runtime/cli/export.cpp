@@ -53,9 +53,7 @@ int run_export(const ExportVerbOptions& options, Output& output) {
 
 Action declare_export(CLI::App& app) {
     auto options = std::make_shared<ExportVerbOptions>();
-    options->problem.declare_problem(app);
-    options->problem.declare_selection(app);
-    options->problem.declare_target(app);
+    options->problem.declare_for_target(app);
     app.add_option("-o,--output", options->directory, "Folder to write: cubin, launcher in C, header, meta.json")
         ->type_name("DIR");
     app.add_option("--name", options->exporting.name, "What files and functions are called (default gemm_TYPE_LAYOUT)")

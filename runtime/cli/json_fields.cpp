@@ -41,7 +41,7 @@ Json to_json(const CostEstimate& cost) {
     return {{"math_us", cost.math_us},     {"dram_us", cost.dram_us},
             {"l2_us", cost.l2_us},         {"overhead_us", cost.overhead_us},
             {"waves", cost.waves},         {"blocks_per_sm", cost.blocks_per_sm},
-            {"tail_us", cost.tail_us},     {"tensor_us", cost.tensor_us},
+            {"tail_us", cost.tail_us},     {"math_unit_us", cost.math_unit_us},
             {"shared_us", cost.shared_us}, {"l1_us", cost.l1_us}};
 }
 

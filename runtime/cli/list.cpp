@@ -1,4 +1,5 @@
 #include "generator/families/kernel_config.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/heuristics.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/json_fields.hpp"
@@ -136,9 +137,7 @@ int list(const ListOptions& options, Output& output) {
 
 Action declare_list(CLI::App& app) {
     auto options = std::make_shared<ListOptions>();
-    options->problem.declare_problem(app);
-    options->problem.declare_selection(app);
-    options->problem.declare_target(app);
+    options->problem.declare_for_target(app);
     app.add_flag("--why", options->why, "Also the rejected candidates, each with every reason");
     app.add_option("--limit", options->limit, "How many candidates to show; 0: all")->capture_default_str();
     return [options](Output& output) { return list(*options, output); };

@@ -21,7 +21,7 @@ constexpr int kScreeningRounds = 3;
 
 /// The ways of one peer that take part, its first choice in front, and where their times lie among all.
 struct Team {
-    std::vector<Contender> contenders;
+    std::vector<BenchCandidate> candidates;
     std::size_t begin = 0;
     std::string reason;
 };
@@ -52,15 +52,15 @@ std::vector<std::size_t> fastest_first(std::span<const Timing> timings) {
 }
 
 /// Of a peer with many ways, the first choice and those that a few rounds show to be fastest.
-std::vector<Contender> screened(const Trial& trial, std::vector<Contender> contenders) {
-    if (contenders.size() <= kFinalists) return contenders;
+std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandidate> candidates) {
+    if (candidates.size() <= kFinalists) return candidates;
     trial.step("screening the peer's algorithms");
     TimingOptions quick = trial.timing;
     quick.rounds = std::min(quick.rounds, kScreeningRounds);
-    const std::vector<Timing> timings = time_contenders(trial.context, trial.spec, contenders, quick);
-    std::vector<Contender> finalists{contenders.front()};
+    const std::vector<Timing> timings = time_candidates(trial.context, trial.spec, candidates, quick);
+    std::vector<BenchCandidate> finalists{candidates.front()};
     for (const std::size_t i : fastest_first(timings)) {
-        if (i != 0 && finalists.size() < kFinalists) finalists.push_back(std::move(contenders[i]));
+        if (i != 0 && finalists.size() < kFinalists) finalists.push_back(std::move(candidates[i]));
     }
     return finalists;
 }
@@ -70,22 +70,22 @@ std::vector<Team> gather(const Trial& trial, const Peers& peers) {
     std::size_t begin = 1;  // the kernel itself comes first
     for (const std::unique_ptr<Peer>& peer : peers) {
         Team team;
-        team.contenders = screened(trial, peer->contenders(trial.spec, team.reason));
-        if (team.contenders.empty() && team.reason.empty()) team.reason = "computes no such problem";
+        team.candidates = screened(trial, peer->candidates(trial.spec, team.reason));
+        if (team.candidates.empty() && team.reason.empty()) team.reason = "computes no such problem";
         team.begin = begin;
-        begin += team.contenders.size();
+        begin += team.candidates.size();
         teams.push_back(std::move(team));
     }
     return teams;
 }
 
 std::vector<Timing> time_all(const Trial& trial, const GemmKernel& kernel, const std::vector<Team>& teams) {
-    std::vector<Contender> all;
+    std::vector<BenchCandidate> all;
     all.push_back(
         {"jitgemm", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }});
-    for (const Team& team : teams) all.insert(all.end(), team.contenders.begin(), team.contenders.end());
+    for (const Team& team : teams) all.insert(all.end(), team.candidates.begin(), team.candidates.end());
     trial.step("timing");
-    return time_contenders(trial.context, trial.spec, all, trial.timing);
+    return time_candidates(trial.context, trial.spec, all, trial.timing);
 }
 
 /// The peer's figures, each of a result that was checked.
@@ -97,16 +97,16 @@ PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& t
         if (result.microseconds && (i != 0 || result.first_microseconds)) continue;
         trial.step("verifying the peer");
         const Verification verdict =
-            verify_contender(trial.context, trial.spec, team.contenders[i], trial.verify_options());
+            verify_candidate(trial.context, trial.spec, team.candidates[i], trial.verify_options());
         if (!verdict.ok) {
             if (result.reason.empty())
-                result.reason = fmt::format("{} is wrong: {}", team.contenders[i].name, verdict.message);
+                result.reason = fmt::format("{} is wrong: {}", team.candidates[i].name, verdict.message);
             continue;
         }
         if (i == 0) result.first_microseconds = timings[i].median_us;
         if (result.microseconds) continue;
         result.microseconds = timings[i].median_us;
-        result.algorithm = team.contenders[i].name;
+        result.algorithm = team.candidates[i].name;
     }
     return result;
 }
@@ -160,7 +160,7 @@ Measurement measure(ContextState& context, const GemmKernel& kernel, const Peers
     result.state = tuning::read_device(context.device->ordinal());
     result.timing = timings.front();
     for (std::size_t i = 0; i < teams.size(); ++i) {
-        const auto own = std::span(timings).subspan(teams[i].begin, teams[i].contenders.size());
+        const auto own = std::span(timings).subspan(teams[i].begin, teams[i].candidates.size());
         result.peers.push_back(judge(trial, peers[i]->name(), teams[i], own));
     }
     output.progress("");

@@ -229,7 +229,9 @@ void ProblemOptions::declare_selection(CLI::App& app) {
     declare(app, "Kernel", "templates", "Read the kernel templates from this folder in place of the built-in ones");
 }
 
-void ProblemOptions::declare_target(CLI::App& app) {
+void ProblemOptions::declare_for_target(CLI::App& app) {
+    declare_problem(app);
+    declare_selection(app);
     declare(app, "Target", "arch", "Architecture to generate for: sm_80, sm_90a ... (default this machine's GPU)");
     declare(app, "Target", "gpu", "Well-known GPU to generate for: h200, a100, rtx4090 ...");
 }

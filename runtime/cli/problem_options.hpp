@@ -30,8 +30,8 @@ public:
     void declare_problem(CLI::App& app);
     /// --kernel, --family, --param, --templates.
     void declare_selection(CLI::App& app);
-    /// --arch and --gpu, for verbs that need no device.
-    void declare_target(CLI::App& app);
+    /// Both, and --arch and --gpu: for verbs that need no device.
+    void declare_for_target(CLI::App& app);
     /// --device, for verbs that need a GPU.
     void declare_device(CLI::App& app);
     /// --device, --arch and --emulator-limit, for verbs that the emulator serves too.

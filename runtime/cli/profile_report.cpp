@@ -83,7 +83,7 @@ Json lines_json(const Counters& counters, const GemmKernel& kernel) {
 }
 
 Json time_json(const EmulatedTime& time) {
-    return {{"total_us", time.total_us},   {"issue_us", time.issue_us}, {"tensor_us", time.tensor_us},
+    return {{"total_us", time.total_us},   {"issue_us", time.issue_us}, {"math_unit_us", time.math_unit_us},
             {"shared_us", time.shared_us}, {"l2_us", time.l2_us},       {"dram_us", time.dram_us}};
 }
 
@@ -131,7 +131,7 @@ std::string profile_text(const EmulatedRun& run, const GemmKernel& kernel) {
     return fmt::format("\n{} blocks\n\n", run.counters.blocks) + kinds_text(run.counters) + memory_text(run.counters) +
            lines_text(run.counters, kernel) +
            fmt::format("\nestimate {:.2f} us: issue {:.2f}, tensor {:.2f}, shared {:.2f}, L2 {:.2f}, DRAM {:.2f}\n",
-                       time.total_us, time.issue_us, time.tensor_us, time.shared_us, time.l2_us, time.dram_us);
+                       time.total_us, time.issue_us, time.math_unit_us, time.shared_us, time.l2_us, time.dram_us);
 }
 
 Json profile_json(const EmulatedRun& run, const GemmKernel& kernel) {

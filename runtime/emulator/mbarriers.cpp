@@ -65,7 +65,7 @@ void Mbarriers::init(const Accessor& who, std::uint32_t offset, std::int64_t arr
 
 void Mbarriers::invalidate(const Accessor& who, std::uint32_t offset) {
     const Mbarrier& own = find(who, offset);
-    if (!own.in_transit.empty()) misuse(name_of_mbarrier(offset) + " is invalidated while a copy is on its way to it");
+    if (!own.in_transit.empty()) misuse(name_of_mbarrier(offset) + " is invalidated while a copy to it is in flight");
     block_.shared().remove_mbarrier(who, offset);
     mbarriers_.erase(offset);
 }
@@ -183,7 +183,7 @@ void Mbarriers::complete(std::uint32_t offset, Mbarrier& own) {
     wake(offset);
 }
 
-/// Copies land when the first warp is told of them: until then they are on their way for everybody.
+/// Copies land when the first warp is told of them: until then they are in flight for everybody.
 void Mbarriers::observe(const Accessor& who, Mbarrier& own) {
     HappensBefore& order = block_.cluster().order();
     for (const BulkLoad& load : own.unobserved) {

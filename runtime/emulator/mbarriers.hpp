@@ -69,7 +69,7 @@ public:
     void add_waiter(Warp& warp, std::uint32_t offset);
     /// Does what `late` mode has put off and somebody waits for; false where there is nothing. Throws EmulatorFault.
     bool finish_copies();
-    /// The block ends. Throws AccessFault where a copy into its memory may be on its way.
+    /// The block ends. Throws AccessFault where a copy into its memory may be in flight.
     void check_end() const;
     /// A line for each that is waited at: what it lacks, who waits, and where.
     [[nodiscard]] std::string describe() const;

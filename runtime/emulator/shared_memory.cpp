@@ -225,7 +225,7 @@ void SharedMemory::check_end() const {
     if (unfinished == nullptr) return;
     throw AccessFault{FaultKind::block_ended, fmt::format("{} ends with no cluster barrier behind an access of {} "
                                                           "to its shared memory, which "
-                                                          "may be on its way; that access is {}",
+                                                          "may be in flight; that access is {}",
                                                           owner_.block, owner_.describe_warp(unfinished->who.warp),
                                                           owner_.describe_site(unfinished->who.site))};
 }

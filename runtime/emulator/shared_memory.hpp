@@ -69,7 +69,7 @@ public:
     /// An arrival at one: the block must not end before it knows that it has come.
     void note_arrival(const Accessor& who);
 
-    /// The block ends. Throws AccessFault where an access of another block may come later or still be on its way.
+    /// The block ends. Throws AccessFault where an access of another block may come later or still be in flight.
     void check_end() const;
 
 private:

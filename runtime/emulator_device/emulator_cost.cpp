@@ -28,12 +28,12 @@ EmulatedTime estimate_time(const emulator::Counters& counters, const GpuModel& g
     const double sector_bytes = static_cast<double>(all.l2_sectors) * kSectorBytes;
     EmulatedTime time;
     time.issue_us = microseconds(static_cast<double>(all.warps) / kSchedulers);
-    time.tensor_us = microseconds(static_cast<double>(all.operations) / mma_flops_per_clock(*gpu.arch));
+    time.math_unit_us = microseconds(static_cast<double>(all.operations) / mma_flops_per_clock(*gpu.arch));
     time.shared_us = microseconds(static_cast<double>(all.wavefronts));
     time.l2_us = microseconds(sector_bytes / kL2BytesPerCycle);
     time.dram_us = std::min(footprint_bytes, sector_bytes) / gpu.dram_bytes_per_second * 1e6;
     time.total_us =
-        kLaunchUs * launches + std::max({time.issue_us, time.tensor_us, time.shared_us, time.l2_us, time.dram_us});
+        kLaunchUs * launches + std::max({time.issue_us, time.math_unit_us, time.shared_us, time.l2_us, time.dram_us});
     return time;
 }
 

@@ -10,9 +10,9 @@ namespace jitgemm {
 /// What a GPU would take for a launch the emulator counted, in microseconds, by its parts. An estimate: the emulator knows
 /// how much of everything there is, not how it overlaps.
 ///
-///   issue    warp instructions at one a cycle of each of an SM's four schedulers
+///   issue    warp instructions at one per cycle of each of an SM's four schedulers
 ///   tensor   tensor-core operations at Arch::mma_flops_per_clock
-///   shared   wavefronts at one a cycle and SM
+///   shared   wavefronts at one per cycle and SM
 ///   dram     32-byte sectors asked for, each operand's bytes counted once (`footprint_bytes`), at the DRAM's bandwidth
 ///   l2       all sectors asked for, at 64 bytes per cycle and SM
 ///   total    2 us for a launch of each entry, and the longest of the others
@@ -22,7 +22,7 @@ namespace jitgemm {
 struct EmulatedTime {
     double total_us = 0;
     double issue_us = 0;
-    double tensor_us = 0;
+    double math_unit_us = 0;
     double shared_us = 0;
     double dram_us = 0;
     double l2_us = 0;

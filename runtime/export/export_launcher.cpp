@@ -149,8 +149,8 @@ std::string checks(const LauncherInput& input) {
 // ---- entries ---------------------------------------------------------------------------------------------------------
 
 // The kernel computes the row-major D; of a column-major one it gets the transposed problem.
-ArgumentRole as_caller_sees(ArgumentRole role, bool traded) {
-    if (!traded) return role;
+ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
+    if (!swapped) return role;
     switch (role) {
         case ArgumentRole::a: return ArgumentRole::b;
         case ArgumentRole::b: return ArgumentRole::a;

@@ -40,7 +40,7 @@ struct ErrorBound {
 ///   f32 accumulators   2^-23: tensor cores cut the aligned products and the sum toward zero instead of rounding
 ///                      (measured: 25 fraction bits of the largest term are kept, then 24 significant bits of the
 ///                      sum); a chain of FMAs rounds to 2^-24.
-///   f16 accumulators   2^-11: a rounding to f16 an instruction.
+///   f16 accumulators   2^-11: a rounding to f16 per instruction.
 ///   fp8 operands       2^-12: Hopper keeps 13 fraction bits of the largest of 32 products and the sum.
 ///
 /// The bound of Higham (Accuracy and Stability of Numerical Algorithms, section 3.1), gamma_K = K·u / (1 - K·u), holds

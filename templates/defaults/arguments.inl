@@ -1,3 +1,4 @@
+// clang-format off
     args.a = a;
     args.b = b;
     args.d = d;

@@ -29,7 +29,7 @@ TEST_CASE("emulated simt_hierarchical: every variant, tt") {
     check_hierarchical_variants(on_emulator(), GemmLayout::tt, kSizes);
 }
 
-TEST_CASE("emulated simt_hierarchical: whole tiles without checks of edges, with fewer k-tiles than stages too") {
+TEST_CASE("emulated simt_hierarchical: whole tiles, unpredicated, with fewer k-tiles than stages too") {
     for (const GemmLayout layout : kLayouts)
         for (const auto& [k, parameters] : {std::pair{96, "stages=3"},
                                             {32, "stages=4,double_buffer=0"},

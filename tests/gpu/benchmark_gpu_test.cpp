@@ -13,19 +13,19 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Contender ours(const GemmKernel& kernel) {
+BenchCandidate ours(const GemmKernel& kernel) {
     return {"ours", [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }};
 }
 
 /// Launches the kernel as often.
-Contender repeated(const GemmKernel& kernel, int times) {
+BenchCandidate repeated(const GemmKernel& kernel, int times) {
     return {"repeated", [kernel, times](const GemmArguments& arguments, Stream stream) {
                 for (int i = 0; i < times; ++i) kernel.launch(arguments, stream);
             }};
 }
 
 /// Computes with alpha doubled.
-Contender wrong(const GemmKernel& kernel) {
+BenchCandidate wrong(const GemmKernel& kernel) {
     return {"wrong", [kernel](GemmArguments arguments, Stream stream) {
                 arguments.alpha *= 2;
                 kernel.launch(arguments, stream);
@@ -52,7 +52,7 @@ TEST_CASE("times are per launch, under either protocol", "[timing]") {
     const GemmKernel kernel = context.kernel(spec);
     for (const Protocol protocol : {Protocol::steady, Protocol::cold}) {
         const std::vector<Timing> timings =
-            time_contenders(state_of(context), spec, {ours(kernel), repeated(kernel, 4)}, {.protocol = protocol});
+            time_candidates(state_of(context), spec, {ours(kernel), repeated(kernel, 4)}, {.protocol = protocol});
         REQUIRE(timings.size() == 2);
         for (const Timing& timing : timings) {
             CHECK(timing.rounds_us.size() == 15);
@@ -70,13 +70,13 @@ TEST_CASE("a wrong peer is reported as wrong, one that cannot as failed with its
     Context context;
     const GemmSpec spec = resolved({.m = 200, .n = 100, .k = 64});
     const GemmKernel kernel = context.kernel(spec);
-    CHECK(verify_contender(state_of(context), spec, ours(kernel)).ok);
-    const Verification verdict = verify_contender(state_of(context), spec, wrong(kernel));
+    CHECK(verify_candidate(state_of(context), spec, ours(kernel)).ok);
+    const Verification verdict = verify_candidate(state_of(context), spec, wrong(kernel));
     CHECK_FALSE(verdict.ok);
     CHECK(verdict.wrong > 10000);
     REQUIRE(verdict.first);
-    const Contender unable{"unable", [](const GemmArguments&, Stream) { throw Error("no such layout"); }};
-    CHECK_THAT(verify_contender(state_of(context), spec, unable).message, ContainsSubstring("no such layout"));
+    const BenchCandidate unable{"unable", [](const GemmArguments&, Stream) { throw Error("no such layout"); }};
+    CHECK_THAT(verify_candidate(state_of(context), spec, unable).message, ContainsSubstring("no such layout"));
 }
 
 TEST_CASE("an exception while launches are captured leaves the stream usable") {
@@ -84,11 +84,11 @@ TEST_CASE("an exception while launches are captured leaves the stream usable") {
     Context context;
     const GemmSpec spec = resolved({.m = 256, .n = 256, .k = 256});
     int calls = 0;
-    const Contender failing{"failing", [&](const GemmArguments&, Stream) {
-                                if (++calls > 1) throw Error("second call");
-                            }};
-    CHECK_THROWS_WITH(time_contenders(state_of(context), spec, {failing}, {}), ContainsSubstring("second call"));
-    CHECK(time_contenders(state_of(context), spec, {ours(context.kernel(spec))}, {.rounds = 1}).front().median_us > 0);
+    const BenchCandidate failing{"failing", [&](const GemmArguments&, Stream) {
+                                     if (++calls > 1) throw Error("second call");
+                                 }};
+    CHECK_THROWS_WITH(time_candidates(state_of(context), spec, {failing}, {}), ContainsSubstring("second call"));
+    CHECK(time_candidates(state_of(context), spec, {ours(context.kernel(spec))}, {.rounds = 1}).front().median_us > 0);
 }
 
 TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order") {
@@ -114,11 +114,11 @@ TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order
                     spec = resolved(spec);
                     INFO(to_string(spec));
                     std::string reason;
-                    const std::vector<Contender> contenders = peer->contenders(spec, reason);
+                    const std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
                     INFO(reason);
-                    REQUIRE_FALSE(contenders.empty());
-                    CHECK(contenders.front().name == "cublaslt#0");
-                    const Verification verdict = verify_contender(state_of(context), spec, contenders.front(),
+                    REQUIRE_FALSE(candidates.empty());
+                    CHECK(candidates.front().name == "cublaslt#0");
+                    const Verification verdict = verify_candidate(state_of(context), spec, candidates.front(),
                                                                   {.alpha = 2, .beta = with_c ? -0.5F : 0.0F});
                     INFO(verdict.message);
                     CHECK(verdict.ok);
@@ -136,15 +136,15 @@ TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be tim
     if (peer == nullptr) SKIP_TEST(missing);
     const GemmSpec spec = resolved({.m = 128, .n = 128, .k = 65536});  // split along K
     std::string reason;
-    std::vector<Contender> contenders = peer->contenders(spec, reason);
-    REQUIRE(contenders.size() > 1);
-    for (const Contender& contender : contenders) {
-        const Verification verdict = verify_contender(state_of(context), spec, contender);
-        INFO(contender.name << ": " << verdict.message);
+    std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
+    REQUIRE(candidates.size() > 1);
+    for (const BenchCandidate& candidate : candidates) {
+        const Verification verdict = verify_candidate(state_of(context), spec, candidate);
+        INFO(candidate.name << ": " << verdict.message);
         CHECK(verdict.ok);
     }
-    contenders.insert(contenders.begin(), ours(context.kernel(spec)));
-    const std::vector<Timing> timings = time_contenders(state_of(context), spec, contenders, {.rounds = 3});
+    candidates.insert(candidates.begin(), ours(context.kernel(spec)));
+    const std::vector<Timing> timings = time_candidates(state_of(context), spec, candidates, {.rounds = 3});
     CHECK(std::ranges::all_of(timings, [](const Timing& timing) { return timing.median_us > 0; }));
 }
 
@@ -168,10 +168,10 @@ TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment t
         spec = resolved(spec);
         INFO(to_string(spec));
         std::string reason;
-        const std::vector<Contender> contenders = peer->contenders(spec, reason);
+        const std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
         INFO(reason);
-        REQUIRE_FALSE(contenders.empty());
-        const Verification verdict = verify_contender(state_of(context), spec, contenders.front());
+        REQUIRE_FALSE(candidates.empty());
+        const Verification verdict = verify_candidate(state_of(context), spec, candidates.front());
         INFO(verdict.message);
         CHECK(verdict.ok);
     }
@@ -181,12 +181,12 @@ TEST_CASE("cuBLASLt is offered other types, f16 accumulators and low alignment t
         spec = resolved(spec);
         INFO(to_string(spec));
         std::string reason;
-        const std::vector<Contender> contenders = peer->contenders(spec, reason);
-        if (contenders.empty()) {
+        const std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
+        if (candidates.empty()) {
             CHECK_FALSE(reason.empty());  // fp8 needs a GPU that has it
             continue;
         }
-        const Verification verdict = verify_contender(state_of(context), spec, contenders.front());
+        const Verification verdict = verify_candidate(state_of(context), spec, candidates.front());
         INFO(verdict.message);
         CHECK(verdict.ok);
     }

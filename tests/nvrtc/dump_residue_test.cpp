@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -182,6 +183,15 @@ bool has_clang_format_14() {
     return version && version->output.find("version 14.") != std::string::npos;
 }
 
+void check_format(const std::vector<std::string>& files) {
+    std::vector<std::string> words{"clang-format", "--dry-run", "-Werror"};
+    words.insert(words.end(), files.begin(), files.end());
+    const auto result = cli::run_program(words);
+    REQUIRE(result);
+    INFO(result->output);
+    CHECK(result->exit_code == 0);
+}
+
 }  // namespace
 
 TEST_CASE("a dump declares nothing that it doesn't use, and decides nothing that is decided") {
@@ -213,14 +223,19 @@ TEST_CASE("clang-format leaves dumps as they are") {
     if (!has_clang_format_14()) SKIP_TEST("no clang-format 14: the format of dumps is not tested");
     const TemporaryFolder folder;
     put_text(folder / ".clang-format", text_in(JITGEMM_SOURCE_DIR "/templates/.clang-format"));
-    std::vector<std::string> words{"clang-format", "--dry-run", "-Werror"};
+    std::vector<std::string> files;
     for (const Sample& sample : samples()) {
         const KernelSource source = source_of(sample);
-        words.push_back(folder / (source.name + ".cu"));
-        put_text(words.back(), dump(source, sample.spec));
+        files.push_back(folder / (source.name + ".cu"));
+        put_text(files.back(), dump(source, sample.spec));
     }
-    const auto result = cli::run_program(words);
-    REQUIRE(result);
-    INFO(result->output);
-    CHECK(result->exit_code == 0);
+    check_format(files);
+}
+
+TEST_CASE("clang-format leaves templates as they are") {
+    if (!has_clang_format_14()) SKIP_TEST("no clang-format 14: the format of templates is not tested");
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(JITGEMM_SOURCE_DIR "/templates"))
+        if (entry.is_regular_file() && entry.path().filename() != ".clang-format") files.push_back(entry.path());
+    check_format(files);
 }

@@ -70,8 +70,8 @@ TEST_CASE("the tool: explain answers with the documented fields") {
                                   "tiles",
                                   "unsupported",
                                   "waves"});
-    CHECK(keys(document.at("cost")) == Names{"blocks_per_sm", "dram_us", "l1_us", "l2_us", "math_us", "overhead_us",
-                                             "shared_us", "tail_us", "tensor_us", "waves"});
+    CHECK(keys(document.at("cost")) == Names{"blocks_per_sm", "dram_us", "l1_us", "l2_us", "math_unit_us", "math_us",
+                                             "overhead_us", "shared_us", "tail_us", "waves"});
     CHECK(keys(document.at("roofline")) ==
           Names{"attainable_tflops", "bound_by", "compulsory_bytes", "dram_terabytes_per_second", "flops", "intensity",
                 "least_microseconds", "peak_tflops", "ridge", "share_of_attainable", "share_of_peak"});

@@ -87,10 +87,10 @@ TEST_CASE("every layout becomes the column-major problem with the same result in
             const GemmSpec spec = float_problem(layout, order);
             const ColumnMajorProblem problem = column_major_problem(spec);
             const std::vector<float> a = small_integers(200, 1), b = small_integers(200, 2);
-            const std::vector<float>& first = problem.traded ? b : a;
-            const std::vector<float>& second = problem.traded ? a : b;
+            const std::vector<float>& first = problem.swapped ? b : a;
+            const std::vector<float>& second = problem.swapped ? a : b;
             CHECK(column_major_product(problem, spec.k, first, second, 100) == row_major_product(spec, a, b, 100));
-            CHECK(problem.traded == (order == Order::row));
+            CHECK(problem.swapped == (order == Order::row));
         }
     }
 }
@@ -127,7 +127,7 @@ TEST_CASE("C lies as D does; without C, D stands in") {
 TEST_CASE("cuBLAS is promised 256 bytes where an allocation gives them, else what the spec says") {
     GemmSpec spec{.m = 64, .n = 64, .k = 64, .align_b = 2};
     const ColumnMajorProblem problem = column_major_problem(resolved(spec));
-    REQUIRE(problem.traded);
+    REQUIRE(problem.swapped);
     CHECK(problem.a.alignment == 2);  // our B
     CHECK(problem.b.alignment == 256);
     CHECK(problem.d.alignment == 256);

@@ -215,7 +215,7 @@ TEST_CASE("emulator cluster checks: a block must not end before others are done 
     CHECK_THAT(may_end->text,
                ContainsSubstring("block (0,0,0) ends with no cluster barrier behind an access of warp 0 of "
                                  "block (1,0,0) to its shared memory"));
-    // A relaxed arrival says nothing of loads that are on their way.
+    // A relaxed arrival says nothing of loads that are in flight.
     text_of(pair(kStore + kSync + kPeerLoad + kRelaxed + kWait), FaultKind::block_ended);
     CHECK(is_right(pair(kStore + kSync + kPeerLoad + kSync)));
     CHECK(is_right(pair(kStore + kSync + "@%p0 bra LAST;\n" + kPeerLoad + kSync + "exit;\nLAST:\n" + kSync)));

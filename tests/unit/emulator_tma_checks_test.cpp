@@ -129,7 +129,7 @@ TEST_CASE("emulator TMA checks: a load must not overwrite what others may still 
     CHECK(is_race(with(kMake + before + kExpect + kLoad + kWait)));
 }
 
-TEST_CASE("emulator TMA checks: a block does not end while a load is on its way") {
+TEST_CASE("emulator TMA checks: a block does not end while a load is in flight") {
     const std::string text = text_of(with(kMake + kExpect + kLoad), FaultKind::copy_in_flight);
     CHECK_THAT(text, ContainsSubstring("ends with an asynchronous copy in flight"));
     CHECK_THAT(text, ContainsSubstring("the mbarrier at offset 16384"));

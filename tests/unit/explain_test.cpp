@@ -121,7 +121,7 @@ TEST_CASE("the default kernel on an H200: registers, shared memory, blocks and w
     CHECK(e.waves.last_blocks == 232);
     CHECK(e.waves.idle_sms == 0);
     CHECK(e.cost.waves == Approx(e.waves.waves));
-    CHECK(e.cost.tensor_us == Approx(e.roofline.least_microseconds));  // whole tiles: nothing is padded
+    CHECK(e.cost.math_unit_us == Approx(e.roofline.least_microseconds));  // whole tiles: nothing is padded
     CHECK(e.share_of_peak == Approx(e.roofline.least_microseconds / e.cost.total_us));
     CHECK(e.bound ==
           Bound::shared_memory);  // 48 KB per k-tile at some 120 bytes per cycle: 410 cycles, 384 of the tensor cores
@@ -155,7 +155,7 @@ TEST_CASE("split-K multiplies the blocks, and partial tiles cost tensor time for
     const Explanation e = explain(spec, find_gpu("a100"), selection);
     CHECK(e.waves.blocks == 2 * 1 * 8);
     CHECK(e.waves.idle_sms == 108 - 16);
-    CHECK(e.cost.tensor_us == Approx(2.0 * 256 * 128 * 8192 / e.roofline.peak_flops * 1e6));
+    CHECK(e.cost.math_unit_us == Approx(2.0 * 256 * 128 * 8192 / e.roofline.peak_flops * 1e6));
 }
 
 TEST_CASE("the choice is the heuristic's; runners-up are slower and differ in more than trifles") {
@@ -229,7 +229,7 @@ TEST_CASE("a column-major D is explained as the kernel sees it") {
 TEST_CASE("what a prediction is bound by") {
     const auto bound = [](double tensor, double shared, double l2, double dram, double sms, double overhead) {
         CostEstimate cost;
-        cost.tensor_us = tensor;
+        cost.math_unit_us = tensor;
         cost.shared_us = shared;
         cost.l2_us = l2;
         cost.dram_us = dram;

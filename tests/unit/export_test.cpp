@@ -191,10 +191,10 @@ bool has_workspace(const Exported& kernel) {
 
 // What the fake driver must write for one launch, from jitgemm's own way to launch.
 std::string expected_launch(const Exported& kernel, float alpha) {
-    const bool traded = kernel.spec.d_order == Order::column;
+    const bool swapped = kernel.spec.d_order == Order::column;
     const GemmSpec row_major = with_row_major_d(kernel.spec);
-    GemmArguments arguments{.a = traded ? kB : kA, .b = traded ? kA : kB, .d = kD, .alpha = alpha};
-    if (alpha == 0) (traded ? arguments.b : arguments.a) = nullptr;
+    GemmArguments arguments{.a = swapped ? kB : kA, .b = swapped ? kA : kB, .d = kD, .alpha = alpha};
+    if (alpha == 0) (swapped ? arguments.b : arguments.a) = nullptr;
     if (kernel.spec.c) {
         arguments.c = kC;
         arguments.beta = 0.5F;

@@ -302,7 +302,7 @@ Memory random_memory(std::mt19937& random, std::int64_t size) {
 
 }  // namespace
 
-TEST_CASE("with_row_major_d computes the same bytes with A and B traded") {
+TEST_CASE("with_row_major_d computes the same bytes with A and B swapped") {
     std::mt19937 random(2);
     for (const GemmLayout layout : kLayouts) {
         for (int i = 0; i < 50; ++i) {

@@ -185,7 +185,7 @@ TEST_CASE("what no SM can hold takes for ever, not no time") {
     CHECK_THROWS_AS(choose_config(spec, gpu, huge), ConfigError);
 }
 
-TEST_CASE("strips of more tiles than 32 bits count are refused") {
+TEST_CASE("raster groups of more tiles than 32 bits count are refused") {
     const GemmSpec wide = parse_shape_line("bf16 tn 65536 1000000000 64");  // 2^32 / 1024 tiles of 238
     const auto grouped = [](const char* rasterization, const char* group) {
         return Selection{

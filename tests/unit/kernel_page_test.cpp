@@ -1,5 +1,4 @@
 #include "generator/draw/kernel_page.hpp"
-#include "generator/families/mma_multistage/block_work.hpp"
 
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
@@ -16,7 +15,7 @@ using namespace jitgemm::testing;
 
 namespace {
 
-/// 128×128×32 by four warps of 64×64, four stages, strips of eight: everything below is worked out by hand for it.
+/// 128×128×32 by four warps of 64×64, four stages, groups of eight: everything below is worked out by hand for it.
 MmaMultistageConfig known_config() {
     MmaMultistageConfig config;
     config.block = {128, 128, 32};
@@ -42,7 +41,7 @@ std::string states(const PipelineStep& step) {
     for (const StageUse& use : step.stages) {
         if (use.state == StageState::empty) text += "- ";
         if (use.state == StageState::copy_issued) text += fmt::format("c{} ", use.k_tile);
-        if (use.state == StageState::on_its_way) text += fmt::format("w{} ", use.k_tile);
+        if (use.state == StageState::in_flight) text += fmt::format("w{} ", use.k_tile);
         if (use.state == StageState::computed) text += fmt::format("x{} ", use.k_tile);
     }
     text.pop_back();
@@ -162,7 +161,7 @@ TEST_CASE("a kernel's page: no stage is overwritten before it was computed on, w
             CHECK(step.stages[static_cast<std::size_t>(k_tile % stages)] == StageUse{StageState::computed, k_tile});
             for (const StageUse& use : step.stages) {
                 if (use.state == StageState::copy_issued) CHECK(use.k_tile == k_tile + stages - 1);
-                if (use.state == StageState::on_its_way)
+                if (use.state == StageState::in_flight)
                     CHECK((use.k_tile > k_tile && use.k_tile < k_tile + stages - 1));
             }
         }
@@ -174,7 +173,7 @@ TEST_CASE("a kernel's page: rasterization and footprint of a known kernel") {
     CHECK(r.tiles == TileIndex{32, 32});
     CHECK(r.blocks == 1024);
     CHECK(r.blocks_per_sm == 2);     // 240 registers × 128 threads: two fit 65536
-    CHECK(r.first_wave == 2 * 132);  // of 256 blocks in a strip of eight: the first strip and a column of the second
+    CHECK(r.first_wave == 2 * 132);  // of 256 blocks in a group of eight: the first group and a column of the second
     CHECK(r.own.first_wave[0] == TileIndex{0, 0});
     CHECK(r.own.first_wave[9] == TileIndex{1, 1});
     CHECK(r.own.first_wave[263] == TileIndex{15, 0});

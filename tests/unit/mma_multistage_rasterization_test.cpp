@@ -1,5 +1,6 @@
-#include "generator/families/mma_multistage/block_work.hpp"
+#include "generator/families/mma_multistage/config.hpp"
 #include "generator/families/shared/rasterization.hpp"
+#include "generator/families/shared/tile_schedule.hpp"
 
 #include "runtime/support/file_system.hpp"
 #include "tests/catch.hpp"
@@ -28,8 +29,8 @@ constexpr TileIndex kTiles[] = {{1, 1}, {1, 7}, {7, 1}, {5, 3}, {3, 5}, {8, 8}, 
 MmaMultistageConfig config_of(Rasterization order, int group) {
     MmaMultistageConfig config;
     config.rasterization = order;
-    const bool strips = order != Rasterization::row && order != Rasterization::column;
-    config.group = strips ? group : 1;
+    const bool groups = order != Rasterization::row && order != Rasterization::column;
+    config.group = groups ? group : 1;
     return config;
 }
 

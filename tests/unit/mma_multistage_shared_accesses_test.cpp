@@ -191,10 +191,10 @@ TEST_CASE(
     const double slowdown = mma_multistage_conflict_slowdown(signature(spec), padded);
     CHECK(slowdown == Approx((128.0 + 128 + 256) / (64 + 64 + 256)));  // copies twice, ldmatrix as before
 
-    const auto objections = MmaMultistage::discouraged(spec, {padded});
-    REQUIRE(objections.size() == 2);
-    CHECK_THAT(objections.front(), ContainsSubstring("cp.async A") && ContainsSubstring("128 wavefronts") &&
-                                       ContainsSubstring("64 would do"));
+    const auto reasons = MmaMultistage::discouraged(spec, {padded});
+    REQUIRE(reasons.size() == 2);
+    CHECK_THAT(reasons.front(), ContainsSubstring("cp.async A") && ContainsSubstring("128 wavefronts") &&
+                                    ContainsSubstring("64 would do"));
     CHECK(MmaMultistage::discouraged(spec, {MmaMultistageConfig{}}).empty());
 
     Selection selection;

@@ -81,21 +81,21 @@ TEST_CASE("a peer written in C is loaded, named and called") {
     CHECK(peer->name() == "a peer in C");
 
     std::string reason;
-    const std::vector<Contender> contenders = peer->contenders(float_problem(), reason);
-    REQUIRE(contenders.size() == 2);
+    const std::vector<BenchCandidate> candidates = peer->candidates(float_problem(), reason);
+    REQUIRE(candidates.size() == 2);
     CHECK(reason.empty());
-    CHECK(contenders[1].name == "a peer in C#1");
+    CHECK(candidates[1].name == "a peer in C#1");
     float d = 0;
     GemmArguments arguments;
     arguments.d = &d;
     arguments.alpha = 2;
-    contenders[1].launch(arguments, nullptr);
+    candidates[1].launch(arguments, nullptr);
     CHECK(d == 201);
 
-    CHECK(peer->contenders(resolved({.m = 8, .n = 8, .k = 8}), reason).empty());  // bf16: no variants
+    CHECK(peer->candidates(resolved({.m = 8, .n = 8, .k = 8}), reason).empty());  // bf16: no variants
     CHECK_THAT(reason, ContainsSubstring("cannot compute bf16 tn 8x8x8"));
 
-    const std::vector<Contender> refusing = peer->contenders(float_problem(GemmLayout::nn), reason);
+    const std::vector<BenchCandidate> refusing = peer->candidates(float_problem(GemmLayout::nn), reason);
     CHECK_THROWS_WITH(refusing.at(0).launch(arguments, nullptr), ContainsSubstring("returned 3"));
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("a peer without the optional functions has one way and its file's name
     const std::unique_ptr<Peer> peer = open_peer_library(folder / "plain.so", nullptr);
     CHECK(peer->name() == "plain");
     std::string reason;
-    const std::vector<Contender> contenders = peer->contenders(float_problem(), reason);
-    REQUIRE(contenders.size() == 1);
-    CHECK(contenders[0].name == "plain");
+    const std::vector<BenchCandidate> candidates = peer->candidates(float_problem(), reason);
+    REQUIRE(candidates.size() == 1);
+    CHECK(candidates[0].name == "plain");
 }
 
 TEST_CASE("what is no peer library is refused with the reason") {

@@ -83,6 +83,11 @@ TEST_CASE("after a nested include the ruler of what goes on comes again") {
                         "int inner;\n\n" + ruler_of("outer") + "int second;\n\n" + ruler_of("kernel") + "int k;\n");
 }
 
+TEST_CASE("what clang-format is told of a template is left out") {
+    REQUIRE(render_files({{"root.cu", "int a;\n    // clang-format off\nint  b;\n// clang-format on\nint c;\n"}}) ==
+            "int a;\nint  b;\nint c;\n");
+}
+
 TEST_CASE("an include name stands for the piece that is given") {
     const TemplateSet templates({{"root.cu", "#include \"copy_a.cuh\"\n#include \"copy_b.cuh\"\n#include \"c.cuh\"\n"},
                                  {"wide.cuh", "int wide;\n"},

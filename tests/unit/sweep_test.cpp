@@ -293,8 +293,8 @@ TEST_CASE("an interrupted sweep goes on where it was: nothing lost, nothing meas
 TEST_CASE("a sweep that is cut short in its finals proposes the kernels it would have proposed") {
     // Times differ from round to round: medians of more rounds order kernels otherwise.
     const auto noise = [](const std::string& kernel, int round) {
-        const std::size_t dice = std::hash<std::string>()(fmt::format("{} {}", kernel, round));
-        return 1 + static_cast<double>(dice % 1000) / 3000;
+        const std::size_t mixed = std::hash<std::string>()(fmt::format("{} {}", kernel, round));
+        return 1 + static_cast<double>(mixed % 1000) / 3000;
     };
     const auto kernels_of = [](const SweepResult& result) {
         std::vector<std::string> names;

@@ -1,7 +1,7 @@
 #include "generator/families/kernel_name.hpp"
 #include "runtime/tuning/fit/fit.hpp"
 
-#include "generator/families/mma_multistage/cost.hpp"
+#include "generator/families/mma_multistage/cost_constants.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/fit/least_squares.hpp"
@@ -25,17 +25,23 @@ constexpr const char* kShapes[] = {"bf16 tn 4096 4096 4096", "bf16 tn 512 512 51
                                    "bf16 tn 1000 1000 1000", "bf16 nt 64 7168 2048",  "bf16 tn 16384 16384 64",
                                    "bf16 tn 128 4096 14336", "bf16 nn 8192 64 8192",  "f16 tt 3000 5000 777"};
 
+const Family& family() { return find_family("mma_multistage"); }
+
+FitResult fit_of(const std::vector<FitPoint>& points, const GpuModel& gpu) {
+    return fit_cost_constants(family(), points, gpu);
+}
+
 /// Constants that are not the table's: each off by some 25 %.
-MmaCostConstants other_constants(const GpuModel& gpu, std::uint64_t seed) {
+CostConstants other_constants(const GpuModel& gpu, std::uint64_t seed) {
     std::mt19937_64 engine(seed);
     std::lognormal_distribution<> factor(0, 0.25);
-    MmaCostConstants constants = mma_cost_constants(gpu);
-    for (const MmaCostField& field : mma_cost_fields()) constants.*field.member *= factor(engine);
+    CostConstants constants = family().cost_constants(gpu);
+    for (CostConstant& one : constants) one.value *= factor(engine);
     return constants;
 }
 
 /// Times of the first candidates of each problem and of some of the rest, as if the constants were these.
-std::vector<FitPoint> made_up_points(const GpuModel& gpu, const MmaCostConstants& constants, double noise) {
+std::vector<FitPoint> made_up_points(const GpuModel& gpu, const CostConstants& constants, double noise) {
     std::mt19937_64 engine(11);
     std::normal_distribution<> error(0, 1);
     std::vector<FitPoint> points;
@@ -46,9 +52,8 @@ std::vector<FitPoint> made_up_points(const GpuModel& gpu, const MmaCostConstants
         for (const Candidate& candidate : list_candidates(spec, gpu).accepted) {
             ++rank;
             if (rank > 40 && rank % 12 != 0) continue;
-            const auto& config = std::get<MmaMultistageConfig>(candidate.config.family);
-            const MmaCostInputs inputs = mma_cost_inputs(spec, config, geometry(problem, config));
-            const double us = mma_pipeline_cost(inputs, gpu, constants).total_us * std::exp(noise * error(engine));
+            const CostByConstants cost = family().cost_by_constants(spec, candidate.config, gpu);
+            const double us = cost(constants).total_us * std::exp(noise * error(engine));
             points.push_back({spec, kernel_name({problem, candidate.config}), us});
         }
     }
@@ -63,6 +68,29 @@ TEST_CASE("cost constants: every field has a name, and every GPU a row") {
     for (const MmaCostField& field : mma_cost_fields()) CHECK(names.insert(field.name).second);
     for (const GpuModel& gpu : gpu_table())
         for (const MmaCostField& field : mma_cost_fields()) CHECK(mma_cost_constants(gpu).*field.member > 0);
+}
+
+TEST_CASE("cost constants: a family that has some predicts by the table's what its cost() does") {
+    const GemmSpec spec = resolved(parse_shape_line("bf16 tn 1000 1000 1000"));
+    const GpuModel& gpu = find_gpu("h200");
+    int fitted = 0;
+    for (const Family& one : family_table()) {
+        INFO(one.name);
+        REQUIRE((one.cost_constants == nullptr) == (one.cost_by_constants == nullptr));
+        if (one.cost_constants == nullptr) continue;
+        ++fitted;
+        for (const Candidate& candidate : list_candidates(spec, gpu, {{}, std::string(one.name), {}}).accepted)
+            CHECK(one.cost_by_constants(spec, candidate.config, gpu)(one.cost_constants(gpu)).total_us ==
+                  candidate.cost.total_us);
+    }
+    REQUIRE(fitted > 0);
+}
+
+TEST_CASE("fit: of the family that is named, else of the first that has constants") {
+    CHECK(family_to_fit({}).name == family().name);
+    CHECK(family_to_fit("mma_multistage").name == family().name);
+    CHECK_THROWS_WITH(family_to_fit("simt_naive"), ContainsSubstring("simt_naive has no fitted constants"));
+    CHECK_THROWS_AS(family_to_fit("mma_multistag"), ConfigError);
 }
 
 // Medians of the sweep that the H200's row was fitted to, each of the fastest kernel found.
@@ -118,7 +146,7 @@ TEST_CASE("least squares: a line, Rosenbrock's valley, and a bound") {
 
 TEST_CASE("fit: other constants are found again by what they predict") {
     const GpuModel& gpu = find_gpu("h200");
-    const FitResult fit = fit_mma_constants(made_up_points(gpu, other_constants(gpu, 1), 0), gpu);
+    const FitResult fit = fit_of(made_up_points(gpu, other_constants(gpu, 1), 0), gpu);
     INFO(fit_text(fit, gpu));
     REQUIRE(fit.points > 800);
     REQUIRE(fit.left_out == 0);
@@ -133,8 +161,8 @@ TEST_CASE("fit: other constants are found again by what they predict") {
 
 TEST_CASE("fit: with noise of 3 % an error of 3 % is left, and the noise is not learnt by heart") {
     const GpuModel& gpu = find_gpu("h200");
-    const MmaCostConstants truth = other_constants(gpu, 2);
-    const FitResult fit = fit_mma_constants(made_up_points(gpu, truth, 0.03), gpu);
+    const CostConstants truth = other_constants(gpu, 2);
+    const FitResult fit = fit_of(made_up_points(gpu, truth, 0.03), gpu);
     INFO(fit_text(fit, gpu));
     CHECK(fit.after.rms_log > 0.025);
     CHECK(fit.after.rms_log < 0.035);
@@ -143,20 +171,20 @@ TEST_CASE("fit: with noise of 3 % an error of 3 % is left, and the noise is not 
     const std::vector<FitPoint> without = made_up_points(gpu, truth, 0);
     double worst = 0;
     for (const FitPoint& point : without) {
-        const auto config = std::get<MmaMultistageConfig>(parse_kernel_name(point.kernel).config.family);
-        const MmaCostInputs inputs = mma_cost_inputs(point.spec, config, geometry(signature(point.spec), config));
-        worst = std::max(worst, std::abs(std::log(mma_pipeline_cost(inputs, gpu, fit.constants).total_us / point.us)));
+        const CostByConstants cost =
+            family().cost_by_constants(point.spec, parse_kernel_name(point.kernel).config, gpu);
+        worst = std::max(worst, std::abs(std::log(cost(fit.constants).total_us / point.us)));
     }
     CHECK(worst < 0.06);
 }
 
 TEST_CASE("fit: measurements that agree with the table leave it as it is") {
     const GpuModel& gpu = find_gpu("a100");
-    const FitResult fit = fit_mma_constants(made_up_points(gpu, mma_cost_constants(gpu), 0), gpu);
+    const FitResult fit = fit_of(made_up_points(gpu, family().cost_constants(gpu), 0), gpu);
     REQUIRE(fit.before.rms_log < 1e-12);
     REQUIRE(fit.before.hits == fit.before.problems);
-    for (const MmaCostField& field : mma_cost_fields())
-        REQUIRE(fit.constants.*field.member == Approx(fit.start.*field.member).epsilon(1e-6));
+    for (std::size_t i = 0; i < fit.start.size(); ++i)
+        REQUIRE(fit.constants[i].value == Approx(fit.start[i].value).epsilon(1e-6));
 }
 
 TEST_CASE(
@@ -164,13 +192,13 @@ TEST_CASE(
     const GpuModel& gpu = find_gpu("h200");
     std::vector<FitPoint> points{{parse_shape_line("bf16 tn 64 64 64"), "another_versions_kernel", 5},
                                  {parse_shape_line("bf16 tn 64 64 64"), "cublaslt", 5}};
-    REQUIRE_THROWS_WITH(fit_mma_constants(points, gpu), ContainsSubstring("none of 2 measurements"));
-    REQUIRE_THROWS_AS(fit_mma_constants({}, gpu), Error);
+    REQUIRE_THROWS_WITH(fit_of(points, gpu), ContainsSubstring("none of 2 measurements"));
+    REQUIRE_THROWS_AS(fit_of({}, gpu), Error);
     const std::vector<FitPoint> all = made_up_points(gpu, other_constants(gpu, 3), 0);
     points.insert(points.end(), all.begin(), all.begin() + 30);
     points.push_back({parse_shape_line("f32 tn 64 64 64"), all.front().kernel, 5});  // of another problem
     points.push_back({all.front().spec, all.front().kernel, 0});                     // no time
-    const FitResult fit = fit_mma_constants(points, gpu);
+    const FitResult fit = fit_of(points, gpu);
     REQUIRE(fit.points == 30);
     REQUIRE(fit.left_out == 4);
     REQUIRE_FALSE(fit.held_out);
@@ -179,7 +207,7 @@ TEST_CASE(
 
 TEST_CASE("fit: a row for the table names every constant and its error") {
     const GpuModel& gpu = find_gpu("h100");
-    const FitResult fit = fit_mma_constants(made_up_points(gpu, mma_cost_constants(gpu), 0), gpu);
+    const FitResult fit = fit_of(made_up_points(gpu, family().cost_constants(gpu), 0), gpu);
     const std::string row = fitted_row(fit, gpu);
     for (const MmaCostField& field : mma_cost_fields())
         REQUIRE_THAT(row, ContainsSubstring(fmt::format(".{} = ", field.name)));

@@ -1,4 +1,3 @@
-#include "generator/base/round_up.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
@@ -49,7 +48,7 @@ std::string width_reason(const OperandView& view, const MmaMultistageConfig& c, 
                                    view.row_letter, choice.matrices);
     if (choice.x < widest) return text + fmt::format("; x{} would load them in fewer instructions", widest);
     return text + (widest == 4
-                       ? ", four an instruction"
+                       ? ", four per instruction"
                        : fmt::format(", too few for x{}: x{} is the widest that divides them", 2 * widest, widest));
 }
 
@@ -79,24 +78,18 @@ KernelAnatomy MmaMultistage::anatomy(const GemmSpec& spec, const MmaMultistageCo
     const TensorCoreGeometry g = geometry(problem, c);
     const OperandView a{Operand::a, g.a, c.ldmatrix_a, c.warp.m, 'm', packs_a(c.pack)};
     const OperandView b{Operand::b, g.b, c.ldmatrix_b, c.warp.n, 'n', packs_b(c.pack)};
-    KernelAnatomy anatomy;
-    anatomy.block = c.block;
-    anatomy.warp = c.warp;
-    anatomy.mma = c.mma;
-    anatomy.instruction = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator)->ptx_name;
-    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
-    anatomy.accumulator_registers = g.accumulator_registers;
-    anatomy.fragment_registers = g.fragment_registers;
+    const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
+    KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, c.mma, atom->ptx_name);
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.cluster = c.splits_in_cluster() ? c.split_k : 1;
     anatomy.raster_group = c.group;
+    anatomy.ldmatrix_pipeline = {atom, g.a, g.b, c.shared_layout, c.double_buffer, c};
     anatomy.packs_a = packs_a(c.pack);
     anatomy.packs_b = packs_b(c.pack);
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
-    anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(a, c, g), path_of(b, c, g)};
     anatomy.accesses = mma_multistage_shared_accesses(problem, c);
     return anatomy;

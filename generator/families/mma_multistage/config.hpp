@@ -17,7 +17,7 @@ struct MmaMultistageConfig {
     SharedLayout shared_layout = SharedLayout::swizzle;
     bool double_buffer = true;  ///< fragments of the next k-block are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::grouped_m;
-    int group = 8;  ///< strip width in tiles; 1 where the rasterization has none
+    int group = 8;  ///< tiles of M or N that are taken together; 1 where the rasterization has none
     EpilogueStore store = EpilogueStore::shared;
     int split_k = 1;  ///< blocks that share the K of one tile
     Reduction reduction = Reduction::workspace;

@@ -1,6 +1,7 @@
 #include "generator/families/mma_multistage/cost.hpp"
 
 #include "generator/base/roofline.hpp"
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 #include "generator/families/shared/packing.hpp"
@@ -20,7 +21,7 @@ struct Tile {
     int block_m, block_n, warp_m, warp_n;
 };
 
-// Block and warp tiles; each also serves turned around (M and N traded).
+// Block and warp tiles; each also serves turned around (M and N swapped).
 constexpr Tile kTiles[] = {
     {128, 256, 64, 64}, {128, 192, 64, 48}, {128, 128, 64, 64}, {128, 128, 64, 32},
     {128, 64, 64, 32},  {128, 64, 32, 32},  {64, 256, 64, 32},  {64, 256, 32, 64},
@@ -222,6 +223,23 @@ CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig
     return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
 }
 
+CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
+    CostConstants constants;
+    for (const MmaCostField& field : mma_cost_fields())
+        constants.push_back({field.name, mma_cost_constants(gpu).*field.member});
+    return constants;
+}
+
+CostByConstants MmaMultistage::cost_by_constants(const GemmSpec& spec, const MmaMultistageConfig& c,
+                                                 const GpuModel& gpu) {
+    const MmaCostInputs inputs = mma_cost_inputs(spec, c, geometry(signature(spec), c));
+    return [inputs, gpu](const CostConstants& values) {
+        MmaCostConstants constants{};
+        for (std::size_t i = 0; i < values.size(); ++i) constants.*mma_cost_fields()[i].member = values[i].value;
+        return mma_pipeline_cost(inputs, gpu, constants);
+    };
+}
+
 CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g,
                                const GpuModel& gpu) {
     if (resident_blocks(g, *gpu.arch) == 0) return {};
@@ -255,12 +273,12 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     // Each unit alone, its work spread over all SMs.
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double k_tiles_per_sm = blocks * k_tiles / gpu.sm_count;
-    cost.tensor_us = k_tiles_per_sm * unit.tensor * us_per_cycle;
+    cost.math_unit_us = k_tiles_per_sm * unit.tensor * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * unit.shared * us_per_cycle;
     cost.l2_us = k_tiles_per_sm * unit.l2 * us_per_cycle;
-    const double slab_bytes =
+    const double partials_bytes =
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + constants.slab_share * slab_bytes) /
+    cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
                        pack_us(spec, c.pack, gpu, constants);

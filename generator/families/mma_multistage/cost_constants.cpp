@@ -20,7 +20,7 @@ constexpr std::array<MmaCostRow, 1> kRows{{
      .dram_bytes_per_second = 4800e9,
      .constants = {.launch_us = 2.512,
                    .reduce_us = 1.783,
-                   .slab_share = 1.156,
+                   .partials_share = 1.156,
                    .pack_us = 3.7,
                    .prologue_cycles = 273.8,
                    .f16_accumulator = 0.9,
@@ -45,7 +45,7 @@ constexpr std::array<MmaCostRow, 1> kRows{{
 constexpr std::array<MmaCostField, 22> kFields{{
     {"launch_us", &MmaCostConstants::launch_us},
     {"reduce_us", &MmaCostConstants::reduce_us},
-    {"slab_share", &MmaCostConstants::slab_share},
+    {"partials_share", &MmaCostConstants::partials_share},
     {"pack_us", &MmaCostConstants::pack_us},
     {"prologue_cycles", &MmaCostConstants::prologue_cycles},
     {"f16_accumulator", &MmaCostConstants::f16_accumulator},

@@ -12,7 +12,7 @@ namespace jitgemm {
 struct MmaCostConstants {
     double launch_us;
     double reduce_us;               ///< second entry of a split-K kernel
-    double slab_share;              ///< of the partial sums' bytes that reach DRAM
+    double partials_share;          ///< of the partial sums' bytes that reach DRAM
     double pack_us;                 ///< an entry of its own, on top of its bytes
     double prologue_cycles;         ///< of a block: first k-tile from DRAM, ramp-up and drain
     double f16_accumulator;         ///< time of an mma with f16 sums against f32 sums
@@ -22,9 +22,9 @@ struct MmaCostConstants {
     double sync_cycles;             ///< barrier and wait of a k-tile
     double block_latency_cycles;    ///< the same, where nothing hides it
     double step_latency_cycles;     ///< ldmatrix and mma of one k-block, dependent
-    double load_latency_cycles;     ///< of a k-tile from L2 or DRAM, shared by the stages on their way
-    double stage_jitter;            ///< lost to uneven arrival with one stage on its way, less with more
-    double many_stages;             ///< lost a stage beyond four: L1 shrinks as shared memory grows
+    double load_latency_cycles;     ///< of a k-tile from L2 or DRAM, shared by the stages in flight
+    double stage_jitter;            ///< lost to uneven arrival with one stage in flight, less with more
+    double many_stages;             ///< lost per stage beyond four: L1 shrinks as shared memory grows
     double tight_registers;         ///< lost by 64x64 warp tiles with f32 sums at block_tile.k = 64
     double narrow_copy_cycles;      ///< a cp.async of one warp below 16 bytes
     double realign_cycles;          ///< a 16-byte vector of one warp shifted in registers

@@ -40,6 +40,9 @@ struct MmaMultistage {
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static CostConstants cost_constants(const GpuModel& gpu);
+    [[nodiscard]] static CostByConstants cost_by_constants(const GemmSpec& spec, const Config& config,
+                                                           const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
     /// What follows from the others: the K of a warp tile, the raster group of a rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);
@@ -47,7 +50,7 @@ struct MmaMultistage {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    /// Packed operands, then split_k slabs of m rows of f32, each row rounded up to 4 elements; templates/workspace.cuh lays them out.
+    /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements; templates/workspace.cuh lays them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
     /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split.
     [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,

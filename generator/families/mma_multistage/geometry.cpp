@@ -20,33 +20,28 @@ int output_vector(const GemmSignature& signature, const MmaMultistageConfig& con
     return config.splits_in_workspace() ? 4 : signature.align_d / bytes(signature.d);
 }
 
+OperandGeometry operand_of(Operand operand, const GemmSignature& signature, const MmaMultistageConfig& config,
+                           int threads) {
+    const bool is_a = operand == Operand::a;
+    const bool packed = is_a ? packs_a(config.pack) : packs_b(config.pack);
+    return operand_geometry({.k_major = is_k_major(operand, signature.layout),
+                             .alignment = packed ? kChunkBytes
+                                          : is_a ? signature.align_a
+                                                 : signature.align_b,
+                             .mn_extent = is_a ? config.block.m : config.block.n,
+                             .block_k = config.block.k,
+                             .padding_bytes = config.shared_layout == SharedLayout::padding ? kChunkBytes : 0,
+                             .threads = threads});
+}
+
 }  // namespace
 
 TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config) {
-    TensorCoreGeometry g;
-    g.warps_m = quotient_or_zero(config.block.m, config.warp.m);
-    g.warps_n = quotient_or_zero(config.block.n, config.warp.n);
-    g.threads = bounded_product(g.warps_m, g.warps_n, 32);
-    g.k_blocks = quotient_or_zero(config.block.k, config.mma.k);
-    g.tiles_m = quotient_or_zero(config.warp.m, config.mma.m);
-    g.tiles_n = quotient_or_zero(config.warp.n, config.mma.n);
+    TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, config.double_buffer);
     const int registers_c = signature.accumulator == DataType::f16 ? 2 : 4;
     g.accumulator_registers = bounded_product(g.tiles_m, g.tiles_n, registers_c);
-    const int fragment = bounded_product(config.warp.m + config.warp.n, config.mma.k) / 64;
-    g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
-    const int padding = config.shared_layout == SharedLayout::padding ? kChunkBytes : 0;
-    g.a = operand_geometry({.k_major = is_k_major(Operand::a, signature.layout),
-                            .alignment = packs_a(config.pack) ? kChunkBytes : signature.align_a,
-                            .mn_extent = config.block.m,
-                            .block_k = config.block.k,
-                            .padding_bytes = padding,
-                            .threads = g.threads});
-    g.b = operand_geometry({.k_major = is_k_major(Operand::b, signature.layout),
-                            .alignment = packs_b(config.pack) ? kChunkBytes : signature.align_b,
-                            .mn_extent = config.block.n,
-                            .block_k = config.block.k,
-                            .padding_bytes = padding,
-                            .threads = g.threads});
+    g.a = operand_of(Operand::a, signature, config, g.threads);
+    g.b = operand_of(Operand::b, signature, config, g.threads);
     g.staging_registers = staging_registers(g.a) + staging_registers(g.b);
     g.vector_d = output_vector(signature, config);
     g.pipeline_bytes = static_cast<std::int64_t>(config.stages) * (g.a.stage_bytes + g.b.stage_bytes);

@@ -1,13 +1,12 @@
-#include "generator/families/mma_multistage/block_work.hpp"
 #include "generator/families/mma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/gemm_arguments.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
-#include "generator/families/shared/rasterization.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/tensor_core_render.hpp"
+#include "generator/families/shared/tile_schedule.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/layout/mma_atom.hpp"
 
@@ -105,13 +104,10 @@ RenderInput MmaMultistage::render_input(const GemmSignature& signature, const Mm
 
 std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, const MmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature, c);
-    KernelEntry gemm;
-    gemm.function = "gemm";
-    gemm.threads = g.threads;
-    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = {c.block.m, c.block.n, c.split_k};
+    const bool has_workspace = c.splits_in_workspace() || c.pack != Pack::none;
+    KernelEntry gemm =
+        gemm_entry(g, {c.block.m, c.block.n, c.split_k}, gemm_arguments(signature.c.has_value(), has_workspace));
     if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
-    gemm.arguments = gemm_arguments(signature.c.has_value(), c.splits_in_workspace() || c.pack != Pack::none);
     std::vector<KernelEntry> entries;
     if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
     if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
@@ -129,21 +125,15 @@ std::int64_t MmaMultistage::workspace_bytes(const GemmSpec& spec, const MmaMulti
 
 ElementOwner MmaMultistage::owner(const GemmSpec& spec, const MmaMultistageConfig& c, std::int64_t row,
                                   std::int64_t column) {
-    const TensorCoreGeometry g = geometry(signature(spec), c);
-    ElementOwner owner;
-    owner.tile_m = row / c.block.m;
-    owner.tile_n = column / c.block.n;
+    ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
     owner.block = first_block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
-    const int in_block_m = static_cast<int>(row % c.block.m);
-    const int in_block_n = static_cast<int>(column % c.block.n);
-    owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;
-    const int in_warp_m = in_block_m % c.warp.m;
-    const int in_warp_n = in_block_n % c.warp.n;
+    const int in_warp_m = static_cast<int>(row % c.warp.m);
+    const int in_warp_n = static_cast<int>(column % c.warp.n);
     const MmaAtom* atom = find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);
     const ThreadValue held = owner_of(atom->layout_c, {in_warp_m % c.mma.m, in_warp_n % c.mma.n});
     owner.lane = held.thread;
     const int values_per_register = atom->layout_c.values() / atom->registers(Operand::c);
-    const int atom_index = in_warp_m / c.mma.m * g.tiles_n + in_warp_n / c.mma.n;
+    const int atom_index = in_warp_m / c.mma.m * (c.warp.n / c.mma.n) + in_warp_n / c.mma.n;
     owner.accumulator_register = atom_index * atom->registers(Operand::c) + held.value / values_per_register;
     return owner;
 }

@@ -1,5 +1,6 @@
 #include "generator/families/mma_multistage/shared_accesses.hpp"
 
+#include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -214,14 +216,10 @@ double mma_multistage_conflict_slowdown(const GemmSignature& signature, const Mm
 }
 
 std::vector<std::string> MmaMultistage::discouraged(const GemmSpec& spec, const MmaMultistageConfig& c) {
-    std::vector<std::string> objections = packing_objections(spec, c.pack);
-    if (!may_conflict(c)) return objections;
-    for (const SharedAccess& access : mainloop_accesses(signature(spec), c)) {
-        if (access.wavefronts > access.ideal)
-            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
-                                             access.what, access.instruction, access.wavefronts, access.ideal));
-    }
-    return objections;
+    std::vector<std::string> reasons = wasteful_packing(spec, c.pack);
+    if (!may_conflict(c)) return reasons;
+    std::ranges::move(conflict_reasons(mainloop_accesses(signature(spec), c)), std::back_inserter(reasons));
+    return reasons;
 }
 
 }  // namespace jitgemm

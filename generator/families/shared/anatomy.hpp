@@ -1,12 +1,17 @@
 #pragma once
 
+#include "generator/base/round_up.hpp"
 #include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/tensor_core_geometry.hpp"
+#include "generator/families/shared/tile_schedule.hpp"
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/copy_atom.hpp"
+#include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace jitgemm {
@@ -22,6 +27,10 @@ struct ElementOwner {
 
     static constexpr int kUnknown = -1;
 };
+
+/// Tile, block and warp, where block tiles follow a raster order and warp tiles lie row by row in them. Lane and register are 0.
+[[nodiscard]] ElementOwner tile_owner(const RasterOrder& order, const TileShape& block, const TileShape& warp,
+                                      const GemmSpec& spec, std::int64_t row, std::int64_t column);
 
 /// How an operand gets from global memory into the registers of the tensor cores.
 struct OperandPath {
@@ -42,12 +51,24 @@ struct DirectReads {
     TileShape thread;
 };
 
+/// Of a kernel whose warps feed mma.sync by ldmatrix out of a multistage pipeline: how, for its page to draw.
+struct LdmatrixPipeline {
+    const MmaAtom* atom;
+    OperandGeometry a, b;
+    SharedLayout shared_layout;
+    bool double_buffer;  ///< of fragments
+    TileSchedule schedule;
+};
+
 /// Warps of a block that run the same code: all of them, but where a kernel is warp-specialized.
 struct WarpRole {
     std::string name;   ///< "all"; "producer", "consumer"
     int warps = 0;      ///< per block
     int registers = 0;  ///< per thread, estimated
 };
+
+/// Why accesses to shared memory that are not conflict-free speak against a config, each with its wavefronts.
+[[nodiscard]] std::vector<std::string> conflict_reasons(const std::vector<SharedAccess>& accesses);
 
 /// What a kernel is made of, as `explain` tells it. Bytes are per block, registers per thread.
 struct KernelAnatomy {
@@ -66,6 +87,7 @@ struct KernelAnatomy {
     int raster_group = 1;              ///< of the raster order: tiles of a group
     bool needs_whole_tiles = false;    ///< nothing asks for the bounds of the matrices
     std::optional<DirectReads> direct_reads;
+    std::optional<LdmatrixPipeline> ldmatrix_pipeline;
     int k_run =
         0;  ///< neighbours along K that a warp reads at once of an operand that holds K contiguous; 0: a tile's row
     bool packs_a = false;  ///< copied into the workspace first
@@ -84,5 +106,21 @@ struct KernelAnatomy {
     /// Of a block's registers, each thread's equal share: what decides how many blocks an SM holds.
     [[nodiscard]] int registers() const;
 };
+
+/// Of a kernel whose warps all do the same: its tiles, and what its geometry says of threads, registers and shared memory.
+template <typename Geometry>
+[[nodiscard]] KernelAnatomy anatomy_of(const Geometry& g, const TileShape& block, const TileShape& warp,
+                                       const TileShape& mma, std::string instruction) {
+    KernelAnatomy anatomy;
+    anatomy.block = block;
+    anatomy.warp = warp;
+    anatomy.mma = mma;
+    anatomy.instruction = std::move(instruction);
+    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
+    anatomy.accumulator_registers = g.accumulator_registers;
+    anatomy.fragment_registers = g.fragment_registers;
+    anatomy.shared_bytes = g.shared_bytes;
+    return anatomy;
+}
 
 }  // namespace jitgemm

@@ -32,7 +32,7 @@ void check_divides(Reasons& reasons, std::string_view whole_name, int whole, std
 }
 
 void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileShape& block, const GemmSpec& spec) {
-    if (!has_strips(order.rasterization)) {
+    if (!has_groups(order.rasterization)) {
         if (order.group != 1)
             reasons.push_back(fmt::format("group = {}: row and column rasterization have no groups (1)", order.group));
         return;
@@ -43,7 +43,7 @@ void check_rasterization(Reasons& reasons, const RasterOrder& order, const TileS
     const std::int64_t length = order.rasterization == Rasterization::grouped_n ? tiles.m : tiles.n;
     if (order.group * length > std::numeric_limits<std::uint32_t>::max())
         reasons.push_back(
-            fmt::format("group = {}: a strip of {} tiles each is more than 32 bits count", order.group, length));
+            fmt::format("group = {}: a raster group of {} tiles is more than 32 bits count", order.group, length));
 }
 
 void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid) {

@@ -19,11 +19,11 @@ constexpr std::int64_t kSmallWaste = std::int64_t{256} << 20;
 
 static_assert(std::int64_t{kMostBlocks} * kPackThreads <= std::int64_t{1} << 31, "a step must not wrap");
 
-void object_to_waste(std::vector<std::string>& objections, char name, const PackedOperand& operand) {
+void add_waste(std::vector<std::string>& reasons, char name, const PackedOperand& operand) {
     const std::int64_t waste = operand.packed_bytes() - operand.bytes();
     if (waste > operand.bytes() && waste > kSmallWaste)
-        objections.push_back(fmt::format("pack: {} has {} bytes in rows of {} elements, packed {}", name,
-                                         operand.bytes(), operand.columns, operand.packed_bytes()));
+        reasons.push_back(fmt::format("pack: {} has {} bytes in rows of {} elements, packed {}", name, operand.bytes(),
+                                      operand.columns, operand.packed_bytes()));
 }
 
 }  // namespace
@@ -45,11 +45,11 @@ PackedOperand packed_operand(Operand operand, const GemmSpec& spec) {
     return is_k_major(operand, spec.layout) ? PackedOperand{mn, spec.k} : PackedOperand{spec.k, mn};
 }
 
-std::vector<std::string> packing_objections(const GemmSpec& spec, Pack pack) {
-    std::vector<std::string> objections;
-    if (packs_a(pack)) object_to_waste(objections, 'A', packed_operand(Operand::a, spec));
-    if (packs_b(pack)) object_to_waste(objections, 'B', packed_operand(Operand::b, spec));
-    return objections;
+std::vector<std::string> wasteful_packing(const GemmSpec& spec, Pack pack) {
+    std::vector<std::string> reasons;
+    if (packs_a(pack)) add_waste(reasons, 'A', packed_operand(Operand::a, spec));
+    if (packs_b(pack)) add_waste(reasons, 'B', packed_operand(Operand::b, spec));
+    return reasons;
 }
 
 }  // namespace jitgemm

@@ -34,6 +34,6 @@ struct PackedOperand {
 [[nodiscard]] PackedOperand packed_operand(Operand operand, const GemmSpec& spec);
 
 /// Why nobody wants these operands packed unasked: rows of a few elements padded to eight multiply a large matrix.
-[[nodiscard]] std::vector<std::string> packing_objections(const GemmSpec& spec, Pack pack);
+[[nodiscard]] std::vector<std::string> wasteful_packing(const GemmSpec& spec, Pack pack);
 
 }  // namespace jitgemm

@@ -59,7 +59,7 @@ bool read_rasterization_name(TextReader& reader, Rasterization& rasterization) {
 
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given) {
     if (given.count("rasterization") == 0 || given.count("group") != 0) return;
-    group = !has_strips(rasterization) ? 1 : group > 1 ? group : usual;
+    group = !has_groups(rasterization) ? 1 : group > 1 ? group : usual;
 }
 
 std::string value_in_name(std::string value) {

@@ -176,8 +176,8 @@ template <typename Config>
 /// Names of the rasterizations: "row", "column", "grouped_m", "grouped_n", "zigzag".
 [[nodiscard]] std::string_view rasterization_name(Rasterization rasterization);
 bool read_rasterization_name(TextReader& reader, Rasterization& rasterization);
-/// A rasterization without strips has no group, and one with strips needs one: what is given decides what is not. `usual` is
-/// the group of strips that nobody named.
+/// A rasterization without groups has no `group`, and one with groups needs it: what is given decides what is not. `usual` is
+/// the group of a rasterization that nobody named.
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given);
 
 }  // namespace jitgemm

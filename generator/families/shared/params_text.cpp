@@ -43,7 +43,7 @@ std::string tile_lines(const TileShape& block, const TileShape& warp) {
 }
 
 std::string group_line(Rasterization rasterization, int group) {
-    return has_strips(rasterization) ? constant_line("kGroup", group, rasterization_comment(rasterization)) : "";
+    return has_groups(rasterization) ? constant_line("kGroup", group, rasterization_comment(rasterization)) : "";
 }
 
 std::map<std::string, int, std::less<>> type_macros(const GemmSignature& signature) {

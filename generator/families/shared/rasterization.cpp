@@ -8,15 +8,15 @@
 namespace jitgemm {
 namespace {
 
-/// Every order is strips of rows of tiles, walked from left to right with m first, as it is or with m and n exchanged:
-/// along rows is strips of one row, along columns the same turned around.
-struct Strips {
+/// Every order is groups of rows of tiles, walked from left to right with m first, as it is or with m and n swapped:
+/// along rows is groups of one row, along columns the same turned around.
+struct Groups {
     std::int64_t height = 1;
     bool turned = false;
     bool zigzag = false;
 };
 
-Strips strips_of(const RasterOrder& order) {
+Groups groups_of(const RasterOrder& order) {
     switch (order.rasterization) {
         case Rasterization::row: return {};
         case Rasterization::column: return {.turned = true};
@@ -29,35 +29,35 @@ Strips strips_of(const RasterOrder& order) {
 
 TileIndex turned_if(bool turned, TileIndex tile) { return turned ? TileIndex{tile.n, tile.m} : tile; }
 
-/// Rows of the strip that begins at this row of tiles: the last strip may be lower.
-std::int64_t strip_rows(const Strips& strips, std::int64_t first_row, std::int64_t tiles_m) {
-    return std::min(strips.height, tiles_m - first_row);
+/// Rows of the group that begins at this row of tiles: the last group may be lower.
+std::int64_t group_rows(const Groups& groups, std::int64_t first_row, std::int64_t tiles_m) {
+    return std::min(groups.height, tiles_m - first_row);
 }
 
-bool goes_backwards(const Strips& strips, std::int64_t strip) { return strips.zigzag && strip % 2 == 1; }
+bool goes_backwards(const Groups& groups, std::int64_t group) { return groups.zigzag && group % 2 == 1; }
 
 }  // namespace
 
 TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex tiles) {
-    const Strips strips = strips_of(order);
-    const TileIndex all = turned_if(strips.turned, tiles);
-    const std::int64_t strip = block / (strips.height * all.n);
-    const std::int64_t inside = block % (strips.height * all.n);
-    const std::int64_t first_row = strip * strips.height;
-    const std::int64_t rows = strip_rows(strips, first_row, all.m);
+    const Groups groups = groups_of(order);
+    const TileIndex all = turned_if(groups.turned, tiles);
+    const std::int64_t group = block / (groups.height * all.n);
+    const std::int64_t inside = block % (groups.height * all.n);
+    const std::int64_t first_row = group * groups.height;
+    const std::int64_t rows = group_rows(groups, first_row, all.m);
     const std::int64_t column = inside / rows;
-    const TileIndex tile{first_row + inside % rows, goes_backwards(strips, strip) ? all.n - 1 - column : column};
-    return turned_if(strips.turned, tile);
+    const TileIndex tile{first_row + inside % rows, goes_backwards(groups, group) ? all.n - 1 - column : column};
+    return turned_if(groups.turned, tile);
 }
 
 std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex tiles) {
-    const Strips strips = strips_of(order);
-    const TileIndex all = turned_if(strips.turned, tiles);
-    const TileIndex wanted = turned_if(strips.turned, tile);
-    const std::int64_t strip = wanted.m / strips.height;
-    const std::int64_t first_row = strip * strips.height;
-    const std::int64_t column = goes_backwards(strips, strip) ? all.n - 1 - wanted.n : wanted.n;
-    return first_row * all.n + column * strip_rows(strips, first_row, all.m) + wanted.m - first_row;
+    const Groups groups = groups_of(order);
+    const TileIndex all = turned_if(groups.turned, tiles);
+    const TileIndex wanted = turned_if(groups.turned, tile);
+    const std::int64_t group = wanted.m / groups.height;
+    const std::int64_t first_row = group * groups.height;
+    const std::int64_t column = goes_backwards(groups, group) ? all.n - 1 - wanted.n : wanted.n;
+    return first_row * all.n + column * group_rows(groups, first_row, all.m) + wanted.m - first_row;
 }
 
 TileIndex tiles_of(const TileShape& block, std::int64_t m, std::int64_t n) {

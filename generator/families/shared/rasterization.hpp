@@ -7,10 +7,10 @@
 namespace jitgemm {
 
 /// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
-/// strips of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second strip backwards in n.
+/// groups of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second group backwards in n.
 enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag };
-/// Whether it has strips, and so a group.
-[[nodiscard]] constexpr bool has_strips(Rasterization rasterization) {
+/// Whether it has groups, and so a group.
+[[nodiscard]] constexpr bool has_groups(Rasterization rasterization) {
     return rasterization != Rasterization::row && rasterization != Rasterization::column;
 }
 
@@ -24,7 +24,7 @@ struct TileIndex {
 /// What decides it, of any family's config that has both.
 struct RasterOrder {
     Rasterization rasterization;
-    int group;  ///< strip width in tiles
+    int group;  ///< group width in tiles
 
     template <typename Config>
     RasterOrder(const Config& config) : rasterization(config.rasterization), group(config.group) {}  // implicit

@@ -107,7 +107,7 @@ int simt_lines_per_load(Operand operand, const GemmSignature& s, const SimtGeome
     const int lanes = is_a ? g.warp_m : g.warp_n;
     if (is_a ? g.a_k_major : g.b_k_major) return lanes;
     const int run_bytes = lanes * bytes(is_a ? s.a : s.b);
-    return (run_bytes + kLineBytes - 1) / kLineBytes;
+    return ceil_div(run_bytes, kLineBytes);
 }
 
 std::vector<SharedAccess> simt_shared_accesses(const SimtGeometry& g) {
@@ -120,18 +120,12 @@ std::vector<SharedAccess> simt_shared_accesses(const SimtGeometry& g) {
 KernelAnatomy simt_anatomy(const GemmSpec& spec, const SimtTiling& tiling) {
     const GemmSignature problem = signature(spec);
     const SimtGeometry g = simt_geometry(problem, tiling);
-    KernelAnatomy anatomy;
-    anatomy.block = {g.block.m, g.block.n, std::max(g.block.k, 1)};
-    anatomy.warp = {g.warp_m * g.tile.m, g.warp_n * g.tile.n, anatomy.block.k};
-    anatomy.mma = {1, 1, 1};
-    anatomy.instruction = "fma.rn.f32";
-    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers}};
-    anatomy.accumulator_registers = g.accumulator_registers;
-    anatomy.fragment_registers = g.fragment_registers;
+    const int block_k = std::max(g.block.k, 1);
+    KernelAnatomy anatomy = anatomy_of(g, {g.block.m, g.block.n, block_k},
+                                       {g.warp_m * g.tile.m, g.warp_n * g.tile.n, block_k}, {1, 1, 1}, "fma.rn.f32");
     anatomy.stages = g.uses_shared() ? 1 : 0;
     anatomy.stage_bytes = g.shared_bytes;
     anatomy.pipeline_bytes = g.shared_bytes;
-    anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(Operand::a, problem, g), path_of(Operand::b, problem, g)};
     anatomy.accesses = simt_shared_accesses(g);
     if (!g.uses_shared()) anatomy.direct_reads = DirectReads{g.warp_m, g.warp_n, g.tile};

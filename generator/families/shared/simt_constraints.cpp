@@ -67,13 +67,13 @@ void check_shared(Reasons& reasons, const SimtGeometry& g, const Arch& arch) {
 }
 
 void check_registers(Reasons& reasons, const SimtGeometry& g, const Arch& arch) {
-    if (g.registers > arch.max_registers_per_thread)
+    if (g.registers() > arch.max_registers_per_thread)
         reasons.push_back(fmt::format("about {} registers per thread ({} sums, {} fragments), the most is {}",
-                                      g.registers, g.accumulator_registers, g.fragment_registers,
+                                      g.registers(), g.accumulator_registers, g.fragment_registers,
                                       arch.max_registers_per_thread));
-    else if (std::int64_t{g.registers} * g.threads > arch.registers_per_sm)
-        reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers, g.threads,
-                                      arch.registers_per_sm));
+    else if (std::int64_t{g.registers()} * g.threads > arch.registers_per_sm)
+        reasons.push_back(fmt::format("about {} registers x {} threads exceed the {} of an SM", g.registers(),
+                                      g.threads, arch.registers_per_sm));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "generator/families/shared/simt_cost.hpp"
 
+#include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/simt_anatomy.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr double kLaunchUs = 2;
 constexpr double kL2BytesPerCycle = 64;       // of one SM
 constexpr double kLoadLatencyCycles = 30;     // from L1 or shared memory, of one step of a lone warp
-constexpr double kUnrolledSteps = 4;          // of K whose loads are on their way together
+constexpr double kUnrolledSteps = 4;          // of K whose loads are in flight together
 constexpr double kGlobalLatencyCycles = 600;  // of a panel with its barriers, of a tile's first loads and its stores
 
 /// Cycles that one step of k of a block tile keeps each unit of an SM busy, were it alone.
@@ -57,7 +58,7 @@ CostEstimate simt_cost(const GemmSpec& spec, const SimtTiling& tiling, const Gpu
     const SimtGeometry g = simt_geometry(problem, tiling);
     CostEstimate cost;
     if (g.threads == 0) return cost;
-    cost.blocks_per_sm = simt_occupancy(g, *gpu.arch).blocks();
+    cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto k = static_cast<double>(spec.k);
@@ -76,7 +77,7 @@ CostEstimate simt_cost(const GemmSpec& spec, const SimtTiling& tiling, const Gpu
     cost.tail_us = (rounds - tiles / at_once) * round_us;
 
     const double steps_per_sm = tiles * k / gpu.sm_count;
-    cost.tensor_us = steps_per_sm * step.fma * us_per_cycle;
+    cost.math_unit_us = steps_per_sm * step.fma * us_per_cycle;
     cost.shared_us = steps_per_sm * step.shared * us_per_cycle;
     cost.l1_us = g.uses_shared() ? 0 : steps_per_sm * step.load_store * us_per_cycle;
     cost.l2_us = steps_per_sm * step.l2 * us_per_cycle;

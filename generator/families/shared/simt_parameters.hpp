@@ -28,7 +28,7 @@ inline constexpr ConfigParameter<Config> kSimtTile{"tile", "tile", "<M>x<N>",
 template <typename Config>
 inline constexpr ConfigParameter<Config> kSimtGrid{"grid",
                                                    "grid",
-                                                   "a number of blocks, or 0 for one a block tile",
+                                                   "a number of blocks, or 0 for one per block tile",
                                                    [](TextReader& r, Config& c) { return r.take_number(c.grid); },
                                                    [](const Config& c) { return std::to_string(c.grid); },
                                                    "1024"};

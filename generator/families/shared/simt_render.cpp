@@ -62,14 +62,7 @@ RenderInput simt_render_input(const GemmSignature& s, const SimtTiling& tiling) 
 }
 
 std::vector<KernelEntry> simt_entries(const GemmSignature& s, const SimtTiling& tiling) {
-    const SimtGeometry g = simt_geometry(s, tiling);
-    KernelEntry gemm;
-    gemm.function = "gemm";
-    gemm.threads = g.threads;
-    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = simt_grid(tiling);
-    gemm.arguments = gemm_arguments(s.c.has_value(), false);
-    return {gemm};
+    return {gemm_entry(simt_geometry(s, tiling), simt_grid(tiling), gemm_arguments(s.c.has_value(), false))};
 }
 
 ElementOwner simt_owner(const GemmSpec& spec, const SimtTiling& tiling, std::int64_t row, std::int64_t column) {

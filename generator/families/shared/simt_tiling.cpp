@@ -28,6 +28,8 @@ void add_panels(SimtGeometry& g) {
 
 }  // namespace
 
+int SimtGeometry::registers() const { return accumulator_registers + 2 * fragment_registers + kOtherRegisters; }
+
 SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& tiling) {
     SimtGeometry g;
     g.block = {tiling.block.m, tiling.block.n, tiling.depth.value_or(0)};
@@ -44,7 +46,6 @@ SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& til
     if (g.uses_shared()) add_panels(g);
     g.accumulator_registers = bounded_product(g.tile.m, g.tile.n);
     g.fragment_registers = g.tile.m + g.tile.n;
-    g.registers = g.accumulator_registers + 2 * g.fragment_registers + kOtherRegisters;
     return g;
 }
 
@@ -52,13 +53,6 @@ GridRule simt_grid(const SimtTiling& tiling) {
     GridRule rule{.tile_m = tiling.block.m, .tile_n = tiling.block.n};
     if (tiling.grid.value_or(0) > 0) rule.blocks = CappedBlocks{*tiling.grid};
     return rule;
-}
-
-Occupancy simt_occupancy(const SimtGeometry& g, const Arch& arch) {
-    return occupancy({.threads = g.threads,
-                      .registers = std::min(g.registers, arch.max_registers_per_thread),
-                      .shared_bytes = g.shared_bytes},
-                     arch);
 }
 
 }  // namespace jitgemm

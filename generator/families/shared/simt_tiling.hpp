@@ -2,7 +2,6 @@
 
 #include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_source.hpp"
-#include "generator/base/occupancy.hpp"
 #include "generator/base/tile_shape.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 
@@ -22,8 +21,8 @@ struct SimtTiling {
     TileShape block;                ///< block tile of D, m by n
     std::optional<int> depth;       ///< of the panels of A and B in shared memory, along K; unset in families without
     std::optional<TileShape> tile;  ///< thread tile, m by n; unset in families whose threads hold one element
-    std::optional<int> grid;        ///< grid-stride: most blocks, 0 one a block tile; unset: always one a block tile
-    bool along_n = true;            ///< neighbouring threads lie along a row of D, else along a column
+    std::optional<int> grid;  ///< grid-stride: most blocks, 0 one per block tile; unset: always one per block tile
+    bool along_n = true;      ///< neighbouring threads lie along a row of D, else along a column
 
     [[nodiscard]] TileShape thread_tile() const { return tile.value_or(TileShape{1, 1, 0}); }
 };
@@ -44,18 +43,15 @@ struct SimtGeometry {
     std::int64_t shared_bytes = 0;
     int accumulator_registers = 0;
     int fragment_registers = 0;  ///< elements of A and B a thread multiplies at once
-    int registers = 0;           ///< of a thread, estimated
 
     [[nodiscard]] bool uses_shared() const { return block.k > 0; }
     [[nodiscard]] int warps() const { return threads / 32; }
+    [[nodiscard]] int registers() const;  ///< per thread, estimated
 };
 
 /// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& tiling);
 
 [[nodiscard]] GridRule simt_grid(const SimtTiling& tiling);
-
-/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
-[[nodiscard]] Occupancy simt_occupancy(const SimtGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

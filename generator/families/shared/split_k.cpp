@@ -3,7 +3,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kReduceColumns = 256;         // of D a reduction block takes at a time: four a thread
+constexpr int kReduceColumns = 256;         // of D a reduction block takes at a time: four per thread
 constexpr int kMostReduceBlocks = 1 << 20;  // hundreds for each place on any GPU; a grid may have 2^31
 constexpr int kAddRows = 8;                 // of a cut tile a block adds at a time, about
 constexpr int kMostAddBlocks = 32;          // on an SM

@@ -5,7 +5,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kMaxPassesAsync = 32;      // one predicate bit a pass in a 32-bit mask
+constexpr int kMaxPassesAsync = 32;      // one predicate bit per pass in a 32-bit mask
 constexpr int kMaxPassesShifted = 12;    // eight registers per pass
 constexpr int kMaxPassesRegisters = 24;  // four
 constexpr int kCpAsyncCapability = 80;

@@ -1,5 +1,6 @@
 #include "generator/families/shared/tensor_core_geometry.hpp"
 
+#include "generator/base/occupancy.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -44,13 +45,20 @@ int chunk_offset(const OperandGeometry& operand, SharedLayout layout, int row, i
                                            : row * operand.pitch_bytes + chunk * kChunkBytes;
 }
 
-Occupancy occupancy(const TensorCoreGeometry& g, const Arch& arch) {
-    return occupancy({.threads = g.threads,
-                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
-                      .shared_bytes = g.shared_bytes},
-                     arch);
+TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,
+                                  bool double_buffer) {
+    TensorCoreGeometry g;
+    g.warps_m = quotient_or_zero(block.m, warp.m);
+    g.warps_n = quotient_or_zero(block.n, warp.n);
+    g.threads = bounded_product(g.warps_m, g.warps_n, 32);
+    g.k_blocks = quotient_or_zero(block.k, mma.k);
+    g.tiles_m = quotient_or_zero(warp.m, mma.m);
+    g.tiles_n = quotient_or_zero(warp.n, mma.n);
+    const int fragment = bounded_product(warp.m + warp.n, mma.k) / 64;  // two elements to a register, 32 lanes
+    g.fragment_registers = fragment * (double_buffer ? 2 : 1);
+    return g;
 }
 
-int resident_blocks(const TensorCoreGeometry& g, const Arch& arch) { return occupancy(g, arch).blocks(); }
+int resident_blocks(const TensorCoreGeometry& g, const Arch& arch) { return estimated_occupancy(g, arch).blocks(); }
 
 }  // namespace jitgemm

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "generator/base/arch.hpp"
-#include "generator/base/occupancy.hpp"
+#include "generator/base/tile_shape.hpp"
 #include "generator/families/shared/pipeline_choices.hpp"
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct OperandTraits {
 };
 [[nodiscard]] OperandGeometry operand_geometry(const OperandTraits& traits);
 
-/// 32-bit registers a thread needs for its vectors of this operand while they are on their way; 0 with cp.async.
+/// 32-bit registers a thread needs for its vectors of this operand while they are in flight; 0 with cp.async.
 [[nodiscard]] int staging_registers(const OperandGeometry& operand);
 
 /// Byte offset in a stage of a 16-byte chunk of a row of shared memory, as templates/shared_layout.cuh places it.
@@ -50,7 +50,7 @@ struct TensorCoreGeometry {
     int tiles_m = 0, tiles_n = 0;   ///< mma atoms of a warp tile
     int accumulator_registers = 0;  ///< a thread's, for its warp tile
     int fragment_registers = 0;     ///< a thread's A and B fragments, double buffering included
-    int staging_registers = 0;      ///< a thread's vectors on their way through registers
+    int staging_registers = 0;      ///< a thread's vectors in flight through registers
     OperandGeometry a, b;
     int vector_d = 0;      ///< elements the epilogue stores at once
     int staged_bytes = 0;  ///< of an element the epilogue lays into shared memory; 0: stores come from the fragments
@@ -63,10 +63,11 @@ struct TensorCoreGeometry {
     [[nodiscard]] int registers() const;
 };
 
-/// What keeps more blocks of this geometry off an SM, by the estimate of its registers.
-[[nodiscard]] Occupancy occupancy(const TensorCoreGeometry& geometry, const Arch& arch);
+/// What follows from the tiles alone: warps, threads, k-blocks, atoms, fragments.
+[[nodiscard]] TensorCoreGeometry tiled_geometry(const TileShape& block, const TileShape& warp, const TileShape& mma,
+                                                bool double_buffer);
 
-/// Blocks of it that fit an SM at once; 0 when none fits.
+/// Blocks of this geometry that fit an SM at once, by the estimate of its registers; 0 when none fits.
 [[nodiscard]] int resident_blocks(const TensorCoreGeometry& geometry, const Arch& arch);
 
 }  // namespace jitgemm

@@ -82,14 +82,7 @@ OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
 
 KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
-    KernelAnatomy anatomy;
-    anatomy.block = c.block;
-    anatomy.warp = c.warp;
-    anatomy.mma = {c.thread.m, c.thread.n, 1};
-    anatomy.instruction = "fma.rn.f32";
-    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
-    anatomy.accumulator_registers = g.accumulator_registers;
-    anatomy.fragment_registers = g.fragment_registers;
+    KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, {c.thread.m, c.thread.n, 1}, "fma.rn.f32");
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.blocks_per_wave = c.blocks_per_wave;
@@ -99,7 +92,6 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     anatomy.k_run = c.k_lanes;
     anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kFloatBytes;
     anatomy.pipeline_bytes = g.shared_bytes;
-    anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
     anatomy.accesses = {copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads),
                         fragment_access(Operand::a, c, g), fragment_access(Operand::b, c, g)};
@@ -108,34 +100,21 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
 
 std::vector<std::string> SimtHierarchical::discouraged(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
-    std::vector<std::string> objections;
-    for (const auto& [name, operand] : {std::pair{Operand::a, &g.a}, std::pair{Operand::b, &g.b}}) {
-        const SharedAccess access = copy_access(name, *operand, c, g.threads);
-        if (access.wavefronts > access.ideal)
-            objections.push_back(fmt::format("bank conflicts: {} ({}) takes {} wavefronts per k-tile where {} would do",
-                                             access.what, access.instruction, access.wavefronts, access.ideal));
-    }
-    return objections;
+    return conflict_reasons({copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads)});
 }
 
 ElementOwner SimtHierarchical::owner(const GemmSpec& spec, const SimtHierarchicalConfig& c, std::int64_t row,
                                      std::int64_t column) {
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
-    ElementOwner owner;
-    owner.tile_m = row / c.block.m;
-    owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
-    const int in_block_m = static_cast<int>(row % c.block.m);
-    const int in_block_n = static_cast<int>(column % c.block.n);
-    owner.warp = in_block_m / c.warp.m * g.warps_n + in_block_n / c.warp.n;
-    const int quad_m = in_block_m % c.warp.m / kQuad;
-    const int quad_n = in_block_n % c.warp.n / kQuad;
+    ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
+    const int quad_m = static_cast<int>(row % c.warp.m) / kQuad;
+    const int quad_n = static_cast<int>(column % c.warp.n) / kQuad;
     for (int lane = 0; lane < kWarpLanes; ++lane) {
         const LaneQuad quad = lane_quad(g, lane);
         if (quad.m == quad_m % g.lanes_m && quad.n == quad_n % g.lanes_n) owner.lane = lane;
     }
-    const int i = quad_m / g.lanes_m * kQuad + in_block_m % kQuad;
-    const int j = quad_n / g.lanes_n * kQuad + in_block_n % kQuad;
+    const int i = quad_m / g.lanes_m * kQuad + static_cast<int>(row % kQuad);
+    const int j = quad_n / g.lanes_n * kQuad + static_cast<int>(column % kQuad);
     owner.accumulator_register = i * c.thread.n + j;
     return owner;
 }

@@ -17,7 +17,7 @@ struct SimtHierarchicalConfig {
     TileShape block{256, 128, 16};
     TileShape warp{64, 64, 16};  ///< warp.k equals block.k
     TileShape thread{16, 8, 1};  ///< sums of a thread, in quads of four neighbours along N
-    int stages = 3;              ///< k-tiles in shared memory: one in use, the others on their way
+    int stages = 3;              ///< k-tiles in shared memory: one in use, the others in flight
     CopyPath copy = CopyPath::async;
     bool double_buffer = true;  ///< fragments of the next k are loaded before the fmas of the current one
     UpdateOrder order = UpdateOrder::left;
@@ -26,7 +26,7 @@ struct SimtHierarchicalConfig {
     bool predicated = true;     ///< the problem may end within a block tile: copies ask for bounds
     int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
     Rasterization rasterization = Rasterization::grouped_m;
-    int group = 8;    ///< strip width in tiles; 1 where the rasterization has none
+    int group = 8;    ///< tiles of M or N that are taken together; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
     /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
     /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts a tile); 0: none is cut.

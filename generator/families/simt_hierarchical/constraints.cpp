@@ -59,7 +59,7 @@ void check_extent(Reasons& reasons, std::string_view name, std::int64_t extent, 
                                       name, extent, tile));
 }
 
-/// Without checks of edges, every block tile lies in the matrices as a whole.
+/// Unpredicated, every block tile lies in the matrices as a whole.
 void check_edges(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.predicated) return;
     check_extent(reasons, "m", spec.m, c.block.m);
@@ -94,7 +94,7 @@ void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& o
     }
     if (operand.copies > kMaxCopies)
         reasons.push_back(
-            fmt::format("{}: {} copies a thread and k-tile, more than {}", name, operand.copies, kMaxCopies));
+            fmt::format("{}: {} copies per thread and k-tile, more than {}", name, operand.copies, kMaxCopies));
 }
 
 void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGeometry& g, const Arch& arch) {

@@ -1,3 +1,4 @@
+#include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
@@ -17,7 +18,7 @@ using Config = SimtHierarchicalConfig;
 // ---- candidates -----------------------------------------------------------------------------------------------------
 
 struct Tile {
-    int block_m, block_n, warp_m, warp_n, thread_m, thread_n, slices, resident;
+    int block_m, block_n, warp_m, warp_n, thread_m, thread_n, copy_slices, min_blocks_per_sm;
 };
 
 // What an H200 ran fastest for large, middle and small problems (docs/experiments.md).
@@ -44,8 +45,8 @@ Config config_of(const Tile& tile, const GemmSpec& spec) {
     config.block = {tile.block_m, tile.block_n, 16};
     config.warp = {tile.warp_m, tile.warp_n, 16};
     config.thread = {tile.thread_m, tile.thread_n, 1};
-    config.copy_slices = tile.slices;
-    config.min_blocks_per_sm = tile.resident;
+    config.copy_slices = tile.copy_slices;
+    config.min_blocks_per_sm = tile.min_blocks_per_sm;
     if (spec.a != DataType::f32) {
         config.copy = CopyPath::registers;
         config.stages = 2;
@@ -113,7 +114,7 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 constexpr double kLaunchUs = 1.0;
 constexpr double kReduceUs = 4.5;            // second entry of a split-K kernel
 constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
-constexpr double kSlabShare = 0.5;           // of the partial sums' bytes that reach DRAM
+constexpr double kPartialsShare = 0.5;       // of the partial sums' bytes that reach DRAM
 constexpr double kSchedulers = 4;            // of an SM
 constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
 constexpr double kLoopInstructions = 40;     // of a k-tile beyond fmas, loads and copies
@@ -121,7 +122,7 @@ constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fe
 constexpr double kSmallTile = 1.03;          // and with fewer than 64
 constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp a scheduler, a quarter with two ...
 constexpr double kPrologueCycles = 2600;     // of a block: first k-tile from DRAM, ramp-up and drain
-constexpr double kLoadLatencyCycles = 1300;  // of a k-tile from L2 or DRAM, shared by the stages on their way
+constexpr double kLoadLatencyCycles = 1300;  // of a k-tile from L2 or DRAM, shared by the stages in flight
 constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
 constexpr double kStoreBytesPerCycle = 15.5;
 constexpr double kL2BytesPerCycle = 53;
@@ -181,7 +182,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     const SimtHierarchicalGeometry g = geometry(signature(spec), c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;
-    cost.blocks_per_sm = occupancy(g, *gpu.arch).blocks();
+    cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
@@ -200,12 +201,13 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     const double fmas = static_cast<double>(c.block.m) * c.block.n * c.block.k;
     const double fragment_wavefronts = g.threads / 32.0 * c.block.k * (c.thread.m + c.thread.n) / 4 * 2;
     const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
-    cost.tensor_us = k_tiles_per_sm * 2 * fmas / fma_flops_per_clock(*gpu.arch) * us_per_cycle;
+    cost.math_unit_us = k_tiles_per_sm * 2 * fmas / fma_flops_per_clock(*gpu.arch) * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
     cost.l2_us = k_tiles_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
-    const double slab_bytes =
+    const double partials_bytes =
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + kSlabShare * slab_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.dram_us =
+        (compulsory_bytes(spec) + kPartialsShare * partials_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
     if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});

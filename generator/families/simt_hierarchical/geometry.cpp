@@ -11,17 +11,15 @@ namespace {
 
 constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
 
-int quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
-
 SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config, int threads) {
     SimtOperand operand;
     operand.transposed = true;
-    operand.pitch = extent + quotient(kSharedBanks, config.k_lanes);
+    operand.pitch = extent + quotient_or_zero(kSharedBanks, config.k_lanes);
     operand.threads_per_row = config.k_lanes;
     operand.rows = extent;
-    operand.rows_per_pass = quotient(threads, config.k_lanes);
+    operand.rows_per_pass = quotient_or_zero(threads, config.k_lanes);
     operand.passes = ceil_div(extent, operand.rows_per_pass);
-    operand.copies = bounded_product(operand.passes, quotient(config.block.k, config.k_lanes));
+    operand.copies = bounded_product(operand.passes, quotient_or_zero(config.block.k, config.k_lanes));
     return operand;
 }
 
@@ -54,11 +52,11 @@ int SimtHierarchicalGeometry::registers() const {
 
 SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHierarchicalConfig& config) {
     SimtHierarchicalGeometry g;
-    g.warps_m = quotient(config.block.m, config.warp.m);
-    g.warps_n = quotient(config.block.n, config.warp.n);
+    g.warps_m = quotient_or_zero(config.block.m, config.warp.m);
+    g.warps_n = quotient_or_zero(config.block.n, config.warp.n);
     g.threads = bounded_product(g.warps_m, g.warps_n, kWarpLanes);
-    g.lanes_m = quotient(config.warp.m, config.thread.m);
-    g.lanes_n = quotient(config.warp.n, config.thread.n);
+    g.lanes_m = quotient_or_zero(config.warp.m, config.thread.m);
+    g.lanes_n = quotient_or_zero(config.warp.n, config.thread.n);
     g.a =
         operand_geometry(order_a(signature.layout) == Order::row, config.block.m, signature.align_a, config, g.threads);
     g.b = operand_geometry(order_b(signature.layout) == Order::column, config.block.n, signature.align_b, config,
@@ -70,13 +68,6 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     g.vector_d = std::clamp(aligned, 1, kQuad);
     g.shared_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
     return g;
-}
-
-Occupancy occupancy(const SimtHierarchicalGeometry& g, const Arch& arch) {
-    return occupancy({.threads = g.threads,
-                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
-                      .shared_bytes = g.shared_bytes},
-                     arch);
 }
 
 LaneQuad lane_quad(const SimtHierarchicalGeometry& g, int lane) {

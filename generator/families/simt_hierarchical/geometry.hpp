@@ -2,7 +2,7 @@
 
 #include "generator/base/arch.hpp"
 #include "generator/base/gemm_signature.hpp"
-#include "generator/base/occupancy.hpp"
+#include "generator/base/grid_rule.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/simt_hierarchical/config.hpp"
 
@@ -43,8 +43,6 @@ struct SimtHierarchicalGeometry {
 
 /// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHierarchicalConfig& config);
-
-[[nodiscard]] Occupancy occupancy(const SimtHierarchicalGeometry& geometry, const Arch& arch);
 
 /// The quad of a lane within its warp tile's first quads: lane bit 0 goes along M, the next ones along N.
 struct LaneQuad {

@@ -87,13 +87,9 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
 }
 
 std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const SimtHierarchicalConfig& c) {
-    const SimtHierarchicalGeometry g = geometry(s, c);
-    KernelEntry gemm;
-    gemm.function = "gemm";
-    gemm.threads = g.threads;
-    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = hierarchical_grid(c);
-    gemm.arguments = gemm_arguments(s.c.has_value(), c.split_k > 1 || c.blocks_per_wave > 0);
+    const bool has_workspace = c.split_k > 1 || c.blocks_per_wave > 0;
+    const KernelEntry gemm =
+        gemm_entry(geometry(s, c), hierarchical_grid(c), gemm_arguments(s.c.has_value(), has_workspace));
     if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
     if (c.blocks_per_wave > 0)
         return {gemm, add_rests_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.blocks_per_wave)};

@@ -31,20 +31,13 @@ OperandPath long_k_path(Operand name, const SimtLongKOperand& operand) {
 
 KernelAnatomy SimtLongK::anatomy(const GemmSpec& spec, const SimtLongKConfig& c) {
     const SimtLongKGeometry g = geometry(signature(spec), c);
-    KernelAnatomy anatomy;
-    anatomy.block = c.block();
-    anatomy.warp = {c.block().m, c.block().n, c.warps > 0 ? c.block_k / c.warps : 0};
-    anatomy.mma = {c.thread.m, c.thread.n, 1};
-    anatomy.instruction = "fma.rn.f32";
-    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
-    anatomy.accumulator_registers = g.accumulator_registers;
-    anatomy.fragment_registers = g.fragment_registers;
+    const TileShape warp{c.block().m, c.block().n, c.warps > 0 ? c.block_k / c.warps : 0};
+    KernelAnatomy anatomy = anatomy_of(g, c.block(), warp, {c.thread.m, c.thread.n, 1}, "fma.rn.f32");
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.stage_bytes = std::int64_t{g.a.stage_floats + g.b.stage_floats} * kLongKFloat;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.sums_bytes;
-    anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {long_k_path(Operand::a, g.a), long_k_path(Operand::b, g.b)};
     anatomy.accesses = long_k_accesses(c, g);
     return anatomy;

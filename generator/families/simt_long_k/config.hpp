@@ -11,7 +11,7 @@ struct SimtLongKConfig {
     TileShape lanes{4, 8, 1};   ///< of a warp along M, N and K; lanes · thread is the block tile
     int block_k = 128;          ///< of K that a block holds in a stage
     int warps = 8;              ///< of a block
-    int stages = 3;             ///< k-tiles in shared memory: one in use, the others on their way
+    int stages = 3;             ///< k-tiles in shared memory: one in use, the others in flight
     int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
     int split_k = 132;          ///< blocks that share the K of one tile
 

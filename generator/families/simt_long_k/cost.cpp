@@ -1,3 +1,4 @@
+#include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -188,7 +189,7 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, con
     CostEstimate cost;
     if (!is_in_range(c)) return cost;
     const SimtLongKGeometry g = geometry(signature(spec), c);
-    cost.blocks_per_sm = std::min(occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
+    cost.blocks_per_sm = std::min(estimated_occupancy(g, *gpu.arch).blocks(), c.min_blocks_per_sm);
     if (cost.blocks_per_sm == 0) return cost;
 
     const auto blocks =
@@ -203,7 +204,7 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, con
     const double spills = 1 + kSpillLoss * missing_registers(c, g, *gpu.arch);
     cost.math_us = rounds * k_tile_cycles(c, g, on_an_sm) * spills * us_per_cycle;
     cost.tail_us = cost.math_us * std::max(0.0, 1 - static_cast<double>(spec.k) / (c.split_k * rounds * c.block_k));
-    cost.tensor_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
+    cost.math_unit_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
     cost.shared_us = rounds * warps_of_an_sm * demand.wavefronts * us_per_cycle;
     const double fill_bytes = 4.0 * (c.block().m + c.block().n) * c.block_k;
     cost.l2_us = rounds * on_an_sm * fill_bytes / kL2BytesPerCycle * us_per_cycle;

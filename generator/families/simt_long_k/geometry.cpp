@@ -82,13 +82,6 @@ SimtLongKGeometry geometry(const GemmSignature& signature, const SimtLongKConfig
 
 GridRule long_k_reduce_grid() { return {.tile_m = 1, .tile_n = kWarpLanes}; }
 
-Occupancy occupancy(const SimtLongKGeometry& g, const Arch& arch) {
-    return occupancy({.threads = g.threads,
-                      .registers = std::min(g.registers(), arch.max_registers_per_thread),
-                      .shared_bytes = g.shared_bytes},
-                     arch);
-}
-
 LongKLane long_k_lane(const SimtLongKConfig& config, int lane) {
     const int pair = config.lanes.m > 1 ? 2 : 1;
     const int rest = lane / config.lanes.k;

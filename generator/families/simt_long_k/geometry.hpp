@@ -3,7 +3,6 @@
 #include "generator/base/arch.hpp"
 #include "generator/base/gemm_signature.hpp"
 #include "generator/base/kernel_source.hpp"
-#include "generator/base/occupancy.hpp"
 #include "generator/families/shared/parameter_map.hpp"
 #include "generator/families/simt_long_k/config.hpp"
 
@@ -57,8 +56,6 @@ struct SimtLongKGeometry {
 
 /// Of the second entry: a block has 32 columns of a row of D.
 [[nodiscard]] GridRule long_k_reduce_grid();
-
-[[nodiscard]] Occupancy occupancy(const SimtLongKGeometry& geometry, const Arch& arch);
 
 /// Where a lane's elements and k begin within its warp's.
 struct LongKLane {

@@ -64,13 +64,8 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
 }
 
 std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLongKConfig& c) {
-    const SimtLongKGeometry g = geometry(s, c);
-    KernelEntry gemm;
-    gemm.function = "gemm";
-    gemm.threads = g.threads;
-    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = {.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k};
-    gemm.arguments = gemm_arguments(s.c.has_value(), true);
+    const GridRule grid{.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k};
+    const KernelEntry gemm = gemm_entry(geometry(s, c), grid, gemm_arguments(s.c.has_value(), true));
     KernelEntry reduce;
     reduce.function = "gemm_reduce";
     reduce.threads = kLongKReduceWarps * 32;

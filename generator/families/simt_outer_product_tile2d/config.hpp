@@ -9,7 +9,7 @@ namespace jitgemm {
 struct SimtOuterProductTile2dConfig {
     TileShape block{64, 128, 32};  ///< block tile of D, m by n; k: of a chunk
     TileShape tile{8, 4, 0};       ///< thread tile, m by n
-    int grid = 1024;               ///< most blocks; 0: one a block tile
+    int grid = 1024;               ///< most blocks; 0: one per block tile
 
     friend bool operator==(const SimtOuterProductTile2dConfig&, const SimtOuterProductTile2dConfig&) = default;
 };

@@ -9,7 +9,7 @@ namespace jitgemm {
 struct SimtTile2dConfig {
     TileShape block{32, 128, 0};  ///< block tile of D, m by n
     TileShape tile{4, 4, 0};      ///< thread tile, m by n
-    int grid = 1024;              ///< most blocks; 0: one a block tile
+    int grid = 1024;              ///< most blocks; 0: one per block tile
 
     friend bool operator==(const SimtTile2dConfig&, const SimtTile2dConfig&) = default;
 };

@@ -1,4 +1,3 @@
-#include "generator/base/round_up.hpp"
 #include "generator/families/wmma_multistage/family.hpp"
 
 #include "generator/families/mma_multistage/shared_accesses.hpp"
@@ -68,20 +67,13 @@ std::vector<SharedAccess> fragment_loads(const WmmaMultistageConfig& c, const Te
 // Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back.
 KernelAnatomy WmmaMultistage::anatomy(const GemmSpec& spec, const WmmaMultistageConfig& c) {
     const TensorCoreGeometry g = geometry(signature(spec), c);
-    KernelAnatomy anatomy;
-    anatomy.block = c.block;
-    anatomy.warp = c.warp;
-    anatomy.mma = c.mma;
-    anatomy.instruction = fmt::format("wmma.mma.sync.aligned.m{}n{}k{}", c.mma.m, c.mma.n, c.mma.k);
-    anatomy.roles = {{"all", ceil_div(g.threads, kWarpLanes), g.registers()}};
-    anatomy.accumulator_registers = g.accumulator_registers;
-    anatomy.fragment_registers = g.fragment_registers;
+    KernelAnatomy anatomy = anatomy_of(g, c.block, c.warp, c.mma,
+                                       fmt::format("wmma.mma.sync.aligned.m{}n{}k{}", c.mma.m, c.mma.n, c.mma.k));
     anatomy.stages = c.stages;
     anatomy.raster_group = c.group;
     anatomy.stage_bytes = g.a.stage_bytes + g.b.stage_bytes;
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.epilogue_bytes;
-    anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
     anatomy.accesses = {copy_access(Operand::a, g.a, SharedLayout::padding, g.threads),
                         copy_access(Operand::b, g.b, SharedLayout::padding, g.threads),

@@ -22,7 +22,7 @@ struct WmmaMultistageConfig {
     int l2_prefetch = 128;      ///< bytes cp.async asks L2 to fetch along: 0, 64, 128 or 256
     bool double_buffer = true;  ///< fragments of the next k-block are loaded before the mma of the current one
     Rasterization rasterization = Rasterization::zigzag;
-    int group = 16;  ///< strip width in tiles; 1 where the rasterization has none
+    int group = 16;  ///< tiles of M or N that are taken together; 1 where the rasterization has none
 
     friend bool operator==(const WmmaMultistageConfig&, const WmmaMultistageConfig&) = default;
 };

@@ -10,8 +10,6 @@ namespace {
 
 constexpr int kShiftRegisters = 12;  // a thread's, to shift vectors of one operand into place
 
-int safe_quotient(int value, int divisor) { return divisor > 0 ? value / divisor : 0; }
-
 OperandGeometry operand_of(Operand operand, const GemmSignature& signature, const WmmaMultistageConfig& config,
                            int threads) {
     const bool is_a = operand == Operand::a;
@@ -31,18 +29,10 @@ int registers_on_the_way(const OperandGeometry& operand) {
 }  // namespace
 
 TensorCoreGeometry geometry(const GemmSignature& signature, const WmmaMultistageConfig& config) {
-    TensorCoreGeometry g;
-    g.warps_m = safe_quotient(config.block.m, config.warp.m);
-    g.warps_n = safe_quotient(config.block.n, config.warp.n);
-    g.threads = bounded_product(g.warps_m, g.warps_n, 32);
-    g.k_blocks = safe_quotient(config.block.k, config.mma.k);
-    g.tiles_m = safe_quotient(config.warp.m, config.mma.m);
-    g.tiles_n = safe_quotient(config.warp.n, config.mma.n);
+    // f16 fragments hold everything twice by name, but ptxas keeps one copy.
+    TensorCoreGeometry g = tiled_geometry(config.block, config.warp, config.mma, config.double_buffer);
     g.staged_bytes = bytes(signature.accumulator);
     g.accumulator_registers = bounded_product(config.warp.m, config.warp.n) / 32 * g.staged_bytes / 4;
-    // f16 fragments hold everything twice by name, but ptxas keeps one copy.
-    const int fragment = bounded_product(config.warp.m + config.warp.n, config.mma.k) / 64;
-    g.fragment_registers = fragment * (config.double_buffer ? 2 : 1);
     g.a = operand_of(Operand::a, signature, config, g.threads);
     g.b = operand_of(Operand::b, signature, config, g.threads);
     g.staging_registers = registers_on_the_way(g.a) + registers_on_the_way(g.b);

@@ -82,28 +82,15 @@ RenderInput WmmaMultistage::render_input(const GemmSignature& signature, const W
 }
 
 std::vector<KernelEntry> WmmaMultistage::entries(const GemmSignature& signature, const WmmaMultistageConfig& c) {
-    const TensorCoreGeometry g = geometry(signature, c);
-    KernelEntry gemm;
-    gemm.function = "gemm";
-    gemm.threads = g.threads;
-    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
-    gemm.grid = {c.block.m, c.block.n};
-    gemm.arguments = gemm_arguments(signature.c.has_value(), false);
-    return {gemm};
+    const GridRule grid{c.block.m, c.block.n};
+    return {gemm_entry(geometry(signature, c), grid, gemm_arguments(signature.c.has_value(), false))};
 }
 
 std::int64_t WmmaMultistage::workspace_bytes(const GemmSpec&, const WmmaMultistageConfig&) { return 0; }
 
 ElementOwner WmmaMultistage::owner(const GemmSpec& spec, const WmmaMultistageConfig& c, std::int64_t row,
                                    std::int64_t column) {
-    const TensorCoreGeometry g = geometry(signature(spec), c);
-    ElementOwner owner;
-    owner.tile_m = row / c.block.m;
-    owner.tile_n = column / c.block.n;
-    owner.block = block_of_tile(c, {owner.tile_m, owner.tile_n}, tiles_of(c.block, spec.m, spec.n));
-    const auto warp_m = static_cast<int>(row % c.block.m) / c.warp.m;
-    const auto warp_n = static_cast<int>(column % c.block.n) / c.warp.n;
-    owner.warp = warp_m * g.warps_n + warp_n;
+    ElementOwner owner = tile_owner(c, c.block, c.warp, spec, row, column);
     owner.lane = ElementOwner::kUnknown;
     owner.accumulator_register = ElementOwner::kUnknown;
     return owner;

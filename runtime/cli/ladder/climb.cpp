@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kOutOfMemory = "CUDA_ERROR_OUT_OF_MEMORY";
 constexpr double kBudgetUs = 1.5e6;  // of a rung's timing: less than Ctrl-C waits for
 constexpr int kFewestRounds = 3;
-constexpr int kWarmUpReplays = 3;  // of time_contenders, before its rounds
+constexpr int kWarmUpReplays = 3;  // of time_candidates, before its rounds
 
 /// Of the kernel's mainloop, the loads of fragments that ptxas makes included.
 std::optional<double> conflicts_of(const GemmSpec& spec, const KernelConfig& config) {
@@ -193,23 +193,23 @@ private:
         judge(rung, verify(context_, kernel, {.alpha = request_.alpha, .beta = request_.beta}));
         if (rung.status != RungStatus::ok) return;
         step(rung, "timing");
-        std::vector<Contender> contenders;
-        contenders.push_back({rung.kernel->name, [kernel](const GemmArguments& arguments, Stream stream) {
+        std::vector<BenchCandidate> candidates;
+        candidates.push_back({rung.kernel->name, [kernel](const GemmArguments& arguments, Stream stream) {
                                   kernel.launch(arguments, stream);
                               }});
-        if (peer_) contenders.push_back(*peer_);
-        time(rung, contenders);
+        if (peer_) candidates.push_back(*peer_);
+        time(rung, candidates);
     }
 
     /// A single launch shows how many rounds there is time for; for the slowest it is the figure itself.
-    void time(RungReport& rung, const std::vector<Contender>& contenders) const {
+    void time(RungReport& rung, const std::vector<BenchCandidate>& candidates) const {
         std::vector<Timing> timings =
-            time_contenders(context_, report_.spec, contenders, timing_options(1, Protocol::cold));
+            time_candidates(context_, report_.spec, candidates, timing_options(1, Protocol::cold));
         double launch_us = 0;
         for (const Timing& timing : timings) launch_us += timing.median_us;
         const std::optional<int> rounds = rounds_within_budget(launch_us, copies(), options_.rounds);
         stop_if_interrupted();
-        if (rounds) timings = time_contenders(context_, report_.spec, contenders, timing_options(*rounds));
+        if (rounds) timings = time_candidates(context_, report_.spec, candidates, timing_options(*rounds));
         rung.time = time_of(timings.front(), rounds ? "steady" : "cold");
         if (peer_) rung.peer_us = timings.back().median_us;
     }
@@ -225,7 +225,7 @@ private:
     const ClimbOptions& options_;
     Output& output_;
     LadderReport& report_;
-    std::optional<Contender> peer_;
+    std::optional<BenchCandidate> peer_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ void climb(ContextState& context, const ProblemRequest& request, const ClimbOpti
            const std::function<void(const LadderReport&)>& begun, const RungDone& done, LadderReport& report);
 
 /// How many rounds of a steady timing fit into the time a rung may take; nothing where not even a few do, and a single
-/// launch has to be enough. `launch_us`: of all contenders together; `copies`: of the rotating operands.
+/// launch has to be enough. `launch_us`: of all candidates together; `copies`: of the rotating operands.
 [[nodiscard]] std::optional<int> rounds_within_budget(double launch_us, std::int64_t copies, int wanted_rounds);
 
 }  // namespace jitgemm::cli

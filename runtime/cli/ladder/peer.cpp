@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kScreeningRounds = 3;
 
-std::vector<Contender> all_algorithms(ContextState& context, const GemmSpec& spec, std::string& reason) {
+std::vector<BenchCandidate> all_algorithms(ContextState& context, const GemmSpec& spec, std::string& reason) {
     std::unique_ptr<Peer> peer;
     try {
         peer = open_peer("cublaslt", context);
@@ -24,17 +24,17 @@ std::vector<Contender> all_algorithms(ContextState& context, const GemmSpec& spe
         reason = error.what();
         return {};
     }
-    std::vector<Contender> contenders = peer->contenders(spec, reason);
-    if (contenders.empty() && reason.empty()) reason = "it computes no such problem";
-    return contenders;
+    std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
+    if (candidates.empty() && reason.empty()) reason = "it computes no such problem";
+    return candidates;
 }
 
 /// Indices in rising order of the time a few rounds show.
-std::vector<std::size_t> screened(ContextState& context, const GemmSpec& spec, const std::vector<Contender>& contenders,
-                                  TimingOptions timing) {
+std::vector<std::size_t> screened(ContextState& context, const GemmSpec& spec,
+                                  const std::vector<BenchCandidate>& candidates, TimingOptions timing) {
     timing.rounds = std::min(timing.rounds, kScreeningRounds);
-    const std::vector<Timing> timings = time_contenders(context, spec, contenders, timing);
-    std::vector<std::size_t> order(contenders.size());
+    const std::vector<Timing> timings = time_candidates(context, spec, candidates, timing);
+    std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(timings[i].median_us, i); });
     return order;
@@ -42,22 +42,22 @@ std::vector<std::size_t> screened(ContextState& context, const GemmSpec& spec, c
 
 }  // namespace
 
-std::optional<Contender> best_of_cublaslt(ContextState& context, const GemmSpec& spec, const TimingOptions& timing,
-                                          LadderPeer& peer) {
-    const std::vector<Contender> contenders = all_algorithms(context, spec, peer.reason);
-    if (contenders.empty()) return std::nullopt;
-    for (const std::size_t i : screened(context, spec, contenders, timing)) {
+std::optional<BenchCandidate> best_of_cublaslt(ContextState& context, const GemmSpec& spec, const TimingOptions& timing,
+                                               LadderPeer& peer) {
+    const std::vector<BenchCandidate> candidates = all_algorithms(context, spec, peer.reason);
+    if (candidates.empty()) return std::nullopt;
+    for (const std::size_t i : screened(context, spec, candidates, timing)) {
         stop_if_interrupted();
         const VerifyOptions options{.alpha = timing.alpha, .beta = timing.beta};
-        const Verification verdict = verify_contender(context, spec, contenders[i], options);
+        const Verification verdict = verify_candidate(context, spec, candidates[i], options);
         if (!verdict.ok) {
-            peer.reason = fmt::format("{} is wrong: {}", contenders[i].name, verdict.message);
+            peer.reason = fmt::format("{} is wrong: {}", candidates[i].name, verdict.message);
             continue;
         }
         peer.reason.clear();
-        peer.algorithm = contenders[i].name;
-        peer.microseconds = time_contenders(context, spec, {contenders[i]}, timing).front().median_us;
-        return contenders[i];
+        peer.algorithm = candidates[i].name;
+        peer.microseconds = time_candidates(context, spec, {candidates[i]}, timing).front().median_us;
+        return candidates[i];
     }
     return std::nullopt;
 }

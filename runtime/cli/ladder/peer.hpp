@@ -10,7 +10,7 @@ namespace jitgemm::cli {
 
 /// cuBLASLt's fastest algorithm for the problem whose result is right, found once for a whole ladder; its figures go to
 /// `peer`. Nothing, and why, where there is none. Throws Interrupted after Ctrl-C, CudaError for errors of the device.
-[[nodiscard]] std::optional<Contender> best_of_cublaslt(ContextState& context, const GemmSpec& spec,
-                                                        const TimingOptions& timing, LadderPeer& peer);
+[[nodiscard]] std::optional<BenchCandidate> best_of_cublaslt(ContextState& context, const GemmSpec& spec,
+                                                             const TimingOptions& timing, LadderPeer& peer);
 
 }  // namespace jitgemm::cli

@@ -17,7 +17,7 @@ namespace jitgemm::cli {
 enum class RungStatus { ok, wrong, refused, skipped, failed };
 [[nodiscard]] std::string_view to_string(RungStatus status);
 
-/// Microseconds a launch (of the CPU: of all of D).
+/// Microseconds per launch (of the CPU: of all of D).
 struct RungTime {
     double median_us = 0;
     double low_us = 0;

@@ -98,7 +98,7 @@ constexpr std::array kRungs{
          .parameters =
              "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=2,async=true,padding=8,double_buffer=true,"
              "rasterization=zigzag,group=16",
-         .sentence = "Blocks walk D in strips of 16 tiles, forth and back, so that those that run at once share rows "
+         .sentence = "Blocks walk D in groups of 16 tiles, forth and back, so that those that run at once share rows "
                      "of A and columns of B in L2.",
          .halves_only = true},
     Rung{.name = "wmma + three stages",
@@ -106,7 +106,7 @@ constexpr std::array kRungs{
          .parameters =
              "block=256x128x32,warp=64x64,mma=16x16x16,cache=ca,stages=3,async=true,padding=8,double_buffer=true,"
              "rasterization=zigzag,group=16",
-         .sentence = "A third buffer: two chunks of K are on their way at any time, which hides more of the latency.",
+         .sentence = "A third buffer: two chunks of K are in flight at any time, which hides more of the latency.",
          .halves_only = true},
     Rung{.name = "mma_multistage",
          .family = "mma_multistage",

@@ -40,9 +40,7 @@ int draw_kernel(LayoutKernelOptions& options, Output& output) {
 
 Action declare_layout_kernel(CLI::App& app) {
     auto options = std::make_shared<LayoutKernelOptions>();
-    options->problem.declare_problem(app);
-    options->problem.declare_selection(app);
-    options->problem.declare_target(app);
+    options->problem.declare_for_target(app);
     declare_format(app, options->format);
     return [options](Output& output) { return draw_kernel(*options, output); };
 }

@@ -70,7 +70,7 @@ std::string option_line(const LdmatrixOption& option, bool is_best) {
 
 std::string text_of(const LdmatrixPlan& plan) {
     std::string text =
-        fmt::format("{} matrices of 8 rows of 16 bytes, {} values a thread\n       {:<18} {}\n", plan.matrices,
+        fmt::format("{} matrices of 8 rows of 16 bytes, {} values per thread\n       {:<18} {}\n", plan.matrices,
                     plan.values_per_thread, "instruction", "legal, instructions per warp");
     for (const LdmatrixOption& option : plan.options) text += option_line(option, &option == plan.best());
     return text;

@@ -34,7 +34,7 @@ std::vector<GemmSpec> specs_of(const std::vector<TuneProblem>& problems) {
     return specs;
 }
 
-WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<std::string>& devices) {
+WorkerSetOptions worker_set_options(const TuneOptions& options, const std::vector<std::string>& devices) {
     return {.program = options.worker_program(),
             .options = options.problem.options(),
             .devices = devices,
@@ -43,9 +43,9 @@ WorkshopOptions workshop_options(const TuneOptions& options, const std::vector<s
             .watchdog = std::chrono::seconds(options.watchdog)};
 }
 
-std::unique_ptr<WorkerSet> open_workshop(const TuneOptions& options, int local_rank) {
+std::unique_ptr<WorkerSet> open_worker_set(const TuneOptions& options, int local_rank) {
     try {
-        return std::make_unique<WorkerSet>(workshop_options(options, options.device_names(local_rank)));
+        return std::make_unique<WorkerSet>(worker_set_options(options, options.device_names(local_rank)));
     } catch (const Error& error) {
         if (!options.devices.empty()) throw;
         throw Error(
@@ -134,7 +134,7 @@ int sweep(const TuneOptions& options, const std::vector<TuneProblem>& problems, 
 }
 
 int run_refresh(const TuneOptions& options, SweepOptions asked, const std::string& directory, Output& output) {
-    const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, 0);
+    const std::unique_ptr<WorkerSet> worker_set = open_worker_set(options, 0);
     TuningStore store(directory);
     const std::vector<TuneProblem> problems = stale_problems(store, worker_set->facts(), asked);
     if (!problems.empty()) return sweep(options, problems, asked, *worker_set, store, output);
@@ -145,11 +145,12 @@ int run_refresh(const TuneOptions& options, SweepOptions asked, const std::strin
 
 /// All that the store holds of this device's class; the constants are printed, not used: they go into the table of a build.
 int run_fit(const TuneOptions& options, const std::string& directory, Output& output) {
-    const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, 0);
+    const Family& family = family_to_fit(options.problem.selection().family);
+    const std::unique_ptr<WorkerSet> worker_set = open_worker_set(options, 0);
     const TuningStore store(directory);
     const std::vector<FitPoint> points = fit_points(store.read_class(device_class(worker_set->facts())));
     const GpuModel& gpu = worker_set->facts().model;
-    const FitResult result = fit_mma_constants(points, gpu);
+    const FitResult result = fit_cost_constants(family, points, gpu);
     output.text(fit_text(result, gpu) + "\n" + fitted_row(result, gpu));
     const auto error = [](const FitError& one) {
         return Json{{"ratio", one.ratio}, {"rms_log", one.rms_log}, {"regret", one.regret}, {"hits", one.hits}};
@@ -187,7 +188,7 @@ int run_tune(const TuneOptions& options, Output& output) {
         return kExitFine;
     }
     const std::optional<LaunchRank> rank = launch_rank_from_environment();
-    const std::unique_ptr<WorkerSet> worker_set = open_workshop(options, rank ? rank->local_rank : 0);
+    const std::unique_ptr<WorkerSet> worker_set = open_worker_set(options, rank ? rank->local_rank : 0);
     TuningStore store(directory);
     return sweep(options, problems, asked, *worker_set, store, output);
 }

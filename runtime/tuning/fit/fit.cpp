@@ -1,7 +1,6 @@
 #include "runtime/tuning/fit/fit.hpp"
 
 #include "generator/families/kernel_name.hpp"
-#include "generator/families/mma_multistage/cost.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/fit/least_squares.hpp"
 #include "runtime/tuning/report/tune_figures.hpp"
@@ -11,33 +10,35 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace jitgemm::tuning {
 namespace {
 
 /// A point, ready to be predicted again and again.
 struct Observation {
-    MmaCostInputs inputs;
+    CostByConstants cost;
     double us;
     std::size_t problem;
     double weight = 1;
 };
 
-/// What a fit is made of: the points, and the GPU they are from.
+/// What a fit is made of.
 struct FitData {
     std::vector<Observation> observations;
     std::size_t problems = 0;
-    GpuModel gpu;
     std::size_t left_out = 0;
 };
 
-std::optional<MmaCostInputs> inputs_of(const FitPoint& point) {
+/// The point's kernel as a cost to fit; unset for what says nothing of the family.
+std::optional<CostByConstants> cost_of(const FitPoint& point, const Family& family, const GpuModel& gpu) {
     try {
         const KernelId id = parse_kernel_name(point.kernel);
-        const auto* config = std::get_if<MmaMultistageConfig>(&id.config.family);
         const GemmSpec spec = with_row_major_d(resolved(point.spec));
-        if (config == nullptr || !(point.us > 0) || id.signature != signature(spec)) return std::nullopt;
-        return mma_cost_inputs(spec, *config, geometry(id.signature, *config));
+        if (&family_of(id.config) != &family || !(point.us > 0) || id.signature != signature(spec)) return std::nullopt;
+        CostByConstants cost = family.cost_by_constants(spec, id.config, gpu);
+        if (cost(family.cost_constants(gpu)).blocks_per_sm == 0) return std::nullopt;
+        return cost;
     } catch (const ReasonedError&) {  // another version's
         return std::nullopt;
     }
@@ -53,39 +54,39 @@ void weigh(FitData& data) {
     for (Observation& one : data.observations) one.weight = best[one.problem] / one.us / sums[one.problem];
 }
 
-FitData data_of(const std::vector<FitPoint>& points, const GpuModel& gpu) {
-    FitData data{.observations = {}, .problems = 0, .gpu = gpu, .left_out = 0};
+FitData data_of(const Family& family, const std::vector<FitPoint>& points, const GpuModel& gpu) {
+    FitData data;
     std::map<std::string, std::size_t> problems;
     for (const FitPoint& point : points) {
-        std::optional<MmaCostInputs> inputs = inputs_of(point);
-        if (!inputs || mma_pipeline_cost(*inputs, gpu, mma_cost_constants(gpu)).blocks_per_sm == 0) {
+        std::optional<CostByConstants> cost = cost_of(point, family, gpu);
+        if (!cost) {
             ++data.left_out;
             continue;
         }
-        const std::size_t problem = problems.emplace(to_string(inputs->spec), problems.size()).first->second;
-        data.observations.push_back({*inputs, point.us, problem});
+        const std::string spec = to_string(with_row_major_d(resolved(point.spec)));
+        const std::size_t problem = problems.emplace(spec, problems.size()).first->second;
+        data.observations.push_back({std::move(*cost), point.us, problem});
     }
     data.problems = problems.size();
     weigh(data);
     return data;
 }
 
-double log_error(const Observation& one, const GpuModel& gpu, const MmaCostConstants& constants) {
-    return std::log(mma_pipeline_cost(one.inputs, gpu, constants).total_us / one.us);
+double log_error(const Observation& one, const CostConstants& constants) {
+    return std::log(one.cost(constants).total_us / one.us);
 }
 
 /// The start's constants, each times e to the power of its change.
-MmaCostConstants changed(const MmaCostConstants& start, const std::vector<double>& change) {
-    MmaCostConstants constants = start;
-    const auto fields = mma_cost_fields();
-    for (std::size_t i = 0; i < fields.size(); ++i) constants.*fields[i].member *= std::exp(change[i]);
+CostConstants changed(const CostConstants& start, const std::vector<double>& change) {
+    CostConstants constants = start;
+    for (std::size_t i = 0; i < constants.size(); ++i) constants[i].value *= std::exp(change[i]);
     return constants;
 }
 
 /// Fitted to the problems that `fitted` is true of.
 template <typename Fitted>
-MmaCostConstants fitted_constants(const FitData& data, const MmaCostConstants& start, const FitOptions& options,
-                                  const Fitted& fitted) {
+CostConstants fitted_constants(const FitData& data, const CostConstants& start, const FitOptions& options,
+                               const Fitted& fitted) {
     std::vector<const Observation*> used;
     double weights = 0;
     for (const Observation& one : data.observations) {
@@ -95,18 +96,18 @@ MmaCostConstants fitted_constants(const FitData& data, const MmaCostConstants& s
     }
     const double points = static_cast<double>(used.size()) / weights;
     const auto residuals = [&](const std::vector<double>& change) {
-        const MmaCostConstants constants = changed(start, change);
+        const CostConstants constants = changed(start, change);
         std::vector<double> values;
         values.reserve(used.size() + change.size());
         for (const Observation* one : used)
-            values.push_back(std::sqrt(one->weight * points) * log_error(*one, data.gpu, constants));
+            values.push_back(std::sqrt(one->weight * points) * log_error(*one, constants));
         for (const double one : change) values.push_back(options.doubt / options.freedom * one);
         return values;
     };
     LeastSquaresOptions solver;
     solver.bound = std::log(options.most_change);
     solver.iterations = options.iterations;
-    return changed(start, least_squares(residuals, std::vector<double>(mma_cost_fields().size()), solver));
+    return changed(start, least_squares(residuals, std::vector<double>(start.size()), solver));
 }
 
 /// The problem's best by prediction and by measurement.
@@ -125,7 +126,7 @@ FitError error_of(const FitData& data, const ConstantsOf& constants_of) {
     double squares = 0;
     double weights = 0;
     for (const Observation& one : data.observations) {
-        const double off = log_error(one, data.gpu, constants_of(one.problem));
+        const double off = log_error(one, constants_of(one.problem));
         logs += off;
         squares += one.weight * off * off;
         weights += one.weight;
@@ -149,10 +150,10 @@ FitError error_of(const FitData& data, const ConstantsOf& constants_of) {
     return error;
 }
 
-std::optional<FitError> held_out_error(const FitData& data, const MmaCostConstants& start, const FitOptions& options) {
+std::optional<FitError> held_out_error(const FitData& data, const CostConstants& start, const FitOptions& options) {
     const auto folds = std::min(static_cast<std::size_t>(std::max(options.folds, 2)), data.problems);
     if (folds < 2) return std::nullopt;
-    std::vector<MmaCostConstants> of_fold;
+    std::vector<CostConstants> of_fold;
     for (std::size_t fold = 0; fold < folds; ++fold)
         of_fold.push_back(
             fitted_constants(data, start, options, [&](std::size_t problem) { return problem % folds != fold; }));
@@ -178,13 +179,23 @@ std::vector<FitPoint> fit_points(const std::vector<ProblemRecord>& problems) {
     return points;
 }
 
-FitResult fit_mma_constants(const std::vector<FitPoint>& points, const GpuModel& gpu, const FitOptions& options) {
-    const FitData data = data_of(points, gpu);
+const Family& family_to_fit(const std::optional<std::string>& name) {
+    const auto has_constants = [](const Family& family) { return family.cost_constants != nullptr; };
+    if (!name) return *std::ranges::find_if(family_table(), has_constants);
+    const Family& family = find_family(*name);
+    if (!has_constants(family))
+        throw Error(fmt::format("nothing to fit: the cost model of {} has no fitted constants", family.name));
+    return family;
+}
+
+FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points, const GpuModel& gpu,
+                             const FitOptions& options) {
+    const FitData data = data_of(family, points, gpu);
     if (data.observations.empty())
-        throw Error(fmt::format(
-            "nothing to fit: none of {} measurements is a timed mma_multistage kernel of its problem", points.size()));
+        throw Error(fmt::format("nothing to fit: none of {} measurements is a timed {} kernel of its problem",
+                                points.size(), family.name));
     FitResult result;
-    result.start = mma_cost_constants(gpu);
+    result.start = family.cost_constants(gpu);
     result.points = data.observations.size();
     result.left_out = data.left_out;
     result.before = error_of(data, [&](std::size_t) { return result.start; });
@@ -204,9 +215,9 @@ std::string fitted_row(const FitResult& result, const GpuModel& gpu) {
                         : "",
         gpu.name, gpu.arch->name, gpu.sm_count, gpu.dram_bytes_per_second / 1e9);
     std::string constants;
-    for (const MmaCostField& field : mma_cost_fields())
-        constants += fmt::format("{}.{} = {:.4g}", constants.empty() ? "" : ",\n                   ", field.name,
-                                 result.constants.*field.member);
+    for (const CostConstant& one : result.constants)
+        constants +=
+            fmt::format("{}.{} = {:.4g}", constants.empty() ? "" : ",\n                   ", one.name, one.value);
     return row + "     .constants = {" + constants + "}},\n";
 }
 
@@ -215,9 +226,9 @@ std::string fit_text(const FitResult& result, const GpuModel& gpu) {
                                    result.after.problems, gpu.name, result.left_out);
     text += error_text("before", result.before) + error_text("after", result.after);
     if (result.held_out) text += error_text("held out", *result.held_out);
-    for (const MmaCostField& field : mma_cost_fields())
-        text += fmt::format("  {:<24} {:>10.4g} -> {:<10.4g}\n", field.name, result.start.*field.member,
-                            result.constants.*field.member);
+    for (std::size_t i = 0; i < result.start.size(); ++i)
+        text += fmt::format("  {:<24} {:>10.4g} -> {:<10.4g}\n", result.start[i].name, result.start[i].value,
+                            result.constants[i].value);
     return text;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/families/mma_multistage/cost_constants.hpp"
+#include "generator/families/family.hpp"
 #include "runtime/tuning/store/store.hpp"
 
 #include <cstddef>
@@ -39,8 +39,8 @@ struct FitOptions {
 };
 
 struct FitResult {
-    MmaCostConstants start{};
-    MmaCostConstants constants{};
+    CostConstants start;
+    CostConstants constants;
     FitError before;
     FitError after;
     /// Each problem predicted by constants fitted to the problems of the other folds: what to expect of problems that were
@@ -50,14 +50,18 @@ struct FitResult {
     std::size_t left_out = 0;  ///< of another family or version, or no time
 };
 
-/// Fits the constants of the mma_multistage cost model for a GPU to measurements: least squares of the logarithm of
+/// The family of that name; without one the first of the table whose cost model has constants to fit. Throws ConfigError for a name
+/// that no family has, Error for a family that has none.
+[[nodiscard]] const Family& family_to_fit(const std::optional<std::string>& name);
+
+/// Fits the constants of the family's cost model for a GPU to measurements: least squares of the logarithm of
 /// predicted over measured (Levenberg-Marquardt, Marquardt 1963), every problem of equal weight and within it the fast
 /// kernels of more, held to the start where the data say little. Starts at the table's constants for the GPU.
 /// Throws Error when no point is left to fit.
-[[nodiscard]] FitResult fit_mma_constants(const std::vector<FitPoint>& points, const GpuModel& gpu,
-                                          const FitOptions& options = {});
+[[nodiscard]] FitResult fit_cost_constants(const Family& family, const std::vector<FitPoint>& points,
+                                           const GpuModel& gpu, const FitOptions& options = {});
 
-/// The row of the table in generator/families/mma_multistage/cost_constants.cpp, ready to be pasted, its error in a comment.
+/// The row of the family's table of constants, ready to be pasted, its error in a comment.
 [[nodiscard]] std::string fitted_row(const FitResult& result, const GpuModel& gpu);
 
 /// What the fit did, for people: errors before and after, held out, and each constant.

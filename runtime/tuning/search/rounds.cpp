@@ -21,7 +21,7 @@ constexpr std::size_t kEverybody = std::numeric_limits<std::size_t>::max();
 constexpr double kTie = 0.005;  // of the best's median: with the noise on top, equals are within 1 % of each other
 
 /// A kernel that was timed, and how.
-struct Contestant {
+struct RankedCandidate {
     std::string kernel;
     std::size_t rounds = 0;
     Interval time;
@@ -43,12 +43,12 @@ const Trial* find_measured(const std::vector<Trial>& trials, const std::string& 
 }
 
 /// What is ranked, and by what measure.
-struct Contest {
+struct TimedTrials {
     const std::vector<Trial>& trials;
     Reference reference;      ///< by the name it ran under
     double reference_us = 0;  ///< 0: not timed, and times are compared as they are
 
-    Contest(const std::vector<Trial>& all, const Reference& given)
+    TimedTrials(const std::vector<Trial>& all, const Reference& given)
         : trials(all), reference(given), reference_us(tuning::reference_us(all, given.kernel)) {
         if (const Trial* const measured = find_measured(all, given.kernel)) reference.kernel = measured->kernel;
     }
@@ -58,33 +58,33 @@ struct Contest {
 
 /// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds alone, so
 /// that who is promoted stays promoted while his next rounds come in.
-std::vector<Contestant> ranking(const Contest& all, std::size_t rounds, std::size_t judged) {
-    std::vector<Contestant> field;
+std::vector<RankedCandidate> ranking(const TimedTrials& all, std::size_t rounds, std::size_t judged) {
+    std::vector<RankedCandidate> field;
     for (const Trial& trial : all.trials) {
         std::vector<double> times = comparable_times(trial, all.reference_us);
         if (!takes_part(trial) || !all.competes(trial) || times.empty() || times.size() < rounds) continue;
         times.resize(std::min(times.size(), judged));
         field.push_back({trial.kernel, trial.samples.size(), median_interval(times)});
     }
-    std::ranges::sort(field, [](const Contestant& left, const Contestant& right) {
+    std::ranges::sort(field, [](const RankedCandidate& left, const RankedCandidate& right) {
         return std::tie(left.time.median, left.kernel) < std::tie(right.time.median, right.kernel);
     });
     return field;
 }
 
-bool is_clear_loser(const Contestant& one, const Contestant& best) { return one.time.low > best.time.high; }
+bool is_clear_loser(const RankedCandidate& one, const RankedCandidate& best) { return one.time.low > best.time.high; }
 
-bool ties(const Contestant& one, const Contestant& best) {
+bool ties(const RankedCandidate& one, const RankedCandidate& best) {
     return !is_clear_loser(one, best) && one.time.median <= best.time.median * (1 + kTie);
 }
 
 /// Who goes on after `rounds`: the better half of those that had them, at most `most`, no clear losers; and the heuristic's own.
-std::vector<Contestant> promoted(const Contest& all, std::size_t rounds, std::size_t most) {
-    std::vector<Contestant> field = ranking(all, rounds, rounds);
+std::vector<RankedCandidate> promoted(const TimedTrials& all, std::size_t rounds, std::size_t most) {
+    std::vector<RankedCandidate> field = ranking(all, rounds, rounds);
     if (field.empty()) return field;
-    const Contestant best = field.front();
+    const RankedCandidate best = field.front();
     const std::size_t places = std::min((field.size() + 1) / 2, most);
-    std::vector<Contestant> winners;
+    std::vector<RankedCandidate> winners;
     for (std::size_t i = 0; i < field.size(); ++i)
         if ((i < places && !is_clear_loser(field[i], best)) || field[i].kernel == all.reference.kernel)
             winners.push_back(field[i]);
@@ -100,9 +100,9 @@ std::optional<RoundPlan> plan_for(const Kernels& kernels, const RoundsOf& rounds
     return plan.kernels.empty() ? std::nullopt : std::optional(plan);
 }
 
-std::optional<RoundPlan> plan_for(const std::vector<Contestant>& kernels, std::size_t rounds) {
+std::optional<RoundPlan> plan_for(const std::vector<RankedCandidate>& kernels, std::size_t rounds) {
     return plan_for(
-        kernels, [](const Contestant& one) { return one.rounds; }, rounds);
+        kernels, [](const RankedCandidate& one) { return one.rounds; }, rounds);
 }
 
 std::optional<RoundPlan> screening(const std::vector<Trial>& trials) {
@@ -111,20 +111,20 @@ std::optional<RoundPlan> screening(const std::vector<Trial>& trials) {
 }
 
 /// Whether some finalist would pass for the best's equal although it may be slower by more than a tie allows.
-bool is_open(const std::vector<Contestant>& finalists) {
+bool is_open(const std::vector<RankedCandidate>& finalists) {
     if (finalists.empty()) return false;
-    const Contestant& best = finalists.front();
-    return std::any_of(finalists.begin() + 1, finalists.end(), [&](const Contestant& one) {
+    const RankedCandidate& best = finalists.front();
+    return std::any_of(finalists.begin() + 1, finalists.end(), [&](const RankedCandidate& one) {
         return ties(one, best) && one.time.high > best.time.low * (1 + kTie);
     });
 }
 
 /// Rounds that the finalists need beyond kFinal.
-std::optional<RoundPlan> overtime(const Contest& all, const std::vector<Contestant>& finalists) {
+std::optional<RoundPlan> overtime(const TimedTrials& all, const std::vector<RankedCandidate>& finalists) {
     for (std::size_t rounds = kFinal + kExtra; rounds <= kMost; rounds += kExtra) {
-        std::vector<Contestant> theirs = ranking(all, 0, rounds - kExtra);
-        std::erase_if(theirs, [&](const Contestant& one) {
-            return std::ranges::find(finalists, one.kernel, &Contestant::kernel) == finalists.end();
+        std::vector<RankedCandidate> theirs = ranking(all, 0, rounds - kExtra);
+        std::erase_if(theirs, [&](const RankedCandidate& one) {
+            return std::ranges::find(finalists, one.kernel, &RankedCandidate::kernel) == finalists.end();
         });
         if (!is_open(theirs)) return std::nullopt;
         if (auto plan = plan_for(finalists, rounds)) return plan;
@@ -166,22 +166,22 @@ std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials, const Ref
                                      bool screening_only) {
     if (auto plan = screening(trials)) return plan;
     if (screening_only) return std::nullopt;
-    const Contest field(trials, reference);
+    const TimedTrials field(trials, reference);
     if (auto plan = plan_for(promoted(field, kScreening, kEverybody), kSemifinal)) return plan;
-    const std::vector<Contestant> finalists = promoted(field, kSemifinal, kFinalists);
+    const std::vector<RankedCandidate> finalists = promoted(field, kSemifinal, kFinalists);
     if (auto plan = plan_for(finalists, kFinal)) return plan;
     return overtime(field, finalists);
 }
 
 std::optional<std::string> pick_winner(const std::vector<Trial>& trials, const Reference& reference) {
-    const Contest all(trials, reference);
+    const TimedTrials all(trials, reference);
     std::size_t most = 0;  // but for the reference, which has its turn in everybody's rounds
     for (const Trial& trial : trials)
         if (takes_part(trial) && !all.is_reference(trial)) most = std::max(most, trial.samples.size());
-    const std::vector<Contestant> field = ranking(all, (most + 1) / 2, kEverybody);
+    const std::vector<RankedCandidate> field = ranking(all, (most + 1) / 2, kEverybody);
     if (field.empty()) return std::nullopt;
     std::set<std::pair<std::size_t, std::string>> equals;
-    for (const Contestant& one : field)
+    for (const RankedCandidate& one : field)
         if (ties(one, field.front())) equals.emplace(entries_of(one.kernel), one.kernel);
     return equals.begin()->second;
 }

@@ -41,7 +41,7 @@ template <typename Record>
     return fmt::format("{}", fmt::join(column_names<Record>(prefix), ", "));
 }
 
-/// "?, ?, ?", one a column.
+/// "?, ?, ?", one per column.
 template <typename Record>
 [[nodiscard]] std::string placeholders() {
     const std::vector<std::string> marks(column_names<Record>().size(), "?");

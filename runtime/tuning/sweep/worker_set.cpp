@@ -13,7 +13,7 @@ std::unique_ptr<MeasureService> start_measuring(const MeasuringOptions& options)
 
 }  // namespace
 
-WorkerSet::WorkerSet(const WorkshopOptions& options) {
+WorkerSet::WorkerSet(const WorkerSetOptions& options) {
     WorkerCommand command;
     command.program = options.program;
     command.options = options.options;

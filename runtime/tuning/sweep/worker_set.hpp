@@ -12,7 +12,7 @@
 
 namespace jitgemm::tuning {
 
-struct WorkshopOptions {
+struct WorkerSetOptions {
     std::vector<std::string> program;  ///< of the worker processes, and the words before `worker`
     Options options;                   ///< whatever of it finds NVRTC and templates
     std::vector<std::string> devices;  ///< as Options::device takes them, at least one
@@ -25,7 +25,7 @@ struct WorkshopOptions {
 class WorkerSet {
 public:
     /// Starts a measuring process a device. Throws Error with its words when one cannot work.
-    explicit WorkerSet(const WorkshopOptions& options);
+    explicit WorkerSet(const WorkerSetOptions& options);
 
     /// Started when first asked for; throws as CompilePool does. Not for several threads at once.
     [[nodiscard]] CompileService& compiling();

@@ -25,24 +25,24 @@ TimingOptions timing_options(const TimeJob& job) {
     return options;
 }
 
-Contender contender_of(const GemmKernel& kernel) {
+BenchCandidate candidate_of(const GemmKernel& kernel) {
     return {kernel.info().name,
             [kernel](const GemmArguments& arguments, Stream stream) { kernel.launch(arguments, stream); }};
 }
 
 /// One way of the peer, and its median time.
 struct Screened {
-    std::size_t number = 0;  ///< of the contender, as timed
-    const Contender* contender = nullptr;
+    std::size_t number = 0;  ///< of the candidate, as timed
+    const BenchCandidate* candidate = nullptr;
     double median_us = 0;
 };
 
-std::vector<Screened> screen(PreparedTiming& timing, const std::vector<Contender>& contenders) {
+std::vector<Screened> screen(PreparedTiming& timing, const std::vector<BenchCandidate>& candidates) {
     std::vector<Screened> screened;
-    for (const Contender& contender : contenders) screened.push_back({timing.add(contender), &contender, 0});
-    std::vector<std::vector<double>> times(contenders.size());
+    for (const BenchCandidate& candidate : candidates) screened.push_back({timing.add(candidate), &candidate, 0});
+    std::vector<std::vector<double>> times(candidates.size());
     for (int round = 0; round < kScreeningRounds; ++round) {
-        for (const std::size_t i : turns_of_round(round, contenders.size()))
+        for (const std::size_t i : turns_of_round(round, candidates.size()))
             times[i].push_back(timing.microseconds(screened[i].number));
     }
     for (std::size_t i = 0; i < screened.size(); ++i) {
@@ -67,19 +67,19 @@ void TimingBench::add(const std::string& kernel) {
     if (numbers_.contains(kernel)) return;
     numbers_[kernel] = kernel == kCublasLt
                            ? add_best_of_cublaslt()
-                           : timing_.add(contender_of(context_.build(job_.spec, config_of_kernel(job_.spec, kernel))));
+                           : timing_.add(candidate_of(context_.build(job_.spec, config_of_kernel(job_.spec, kernel))));
 }
 
 /// The fastest of its algorithms whose result is right; the others are dropped.
 std::size_t TimingBench::add_best_of_cublaslt() {
     std::string reason;
     const std::unique_ptr<Peer> peer = open_peer(std::string(kCublasLt), context_);
-    const std::vector<Contender> contenders = peer->contenders(job_.spec, reason);
-    if (contenders.empty()) throw Error(reason.empty() ? "cuBLASLt computes no such problem" : reason);
+    const std::vector<BenchCandidate> candidates = peer->candidates(job_.spec, reason);
+    if (candidates.empty()) throw Error(reason.empty() ? "cuBLASLt computes no such problem" : reason);
     std::optional<std::size_t> best;
-    for (const Screened& way : screen(timing_, contenders)) {
+    for (const Screened& way : screen(timing_, candidates)) {
         const VerifyOptions options{.alpha = job_.alpha, .beta = job_.beta};
-        if (!best && verify_contender(context_, job_.spec, *way.contender, options).ok)
+        if (!best && verify_candidate(context_, job_.spec, *way.candidate, options).ok)
             best = way.number;
         else
             timing_.drop(way.number);
