@@ -116,7 +116,7 @@ TEST_CASE("the references expect of every epilogue, alone and together, what the
     for (const Case& epilogue : epilogues()) {
         const GemmSpec spec = spec_of(epilogue, batches()[2]);
         const Problem problem(context.impl, spec, InputKind::normal, 7, 0.75F, spec.c ? -0.5F : 0.0F);
-        for (const std::uint64_t number : {0, 57, 98, 99, 2 * 99 + 13}) {
+        for (const std::uint64_t number : {0U, 57U, 98U, 99U, 2 * 99U + 13}) {
             const auto at = place_of(problem.request().d, number);
             INFO(epilogue.name << ' ' << element_name("D", spec.batch, at));
             const double plain =
@@ -302,7 +302,8 @@ TEST_CASE("activations in single precision with the hardware's tanh stay within 
         auto* const d = reinterpret_cast<float*>(problem.arguments().d.address);
         *b = 1;
         double largest = 0;
-        for (float x = -12; x < 12; x += 0.01F) {
+        for (int step = -1200; step < 1200; ++step) {
+            const float x = 0.01F * static_cast<float>(step);
             *a = x;
             *d = way.in_single(x);
             largest = std::max(largest, host.check(problem.request()).largest_error);
@@ -321,8 +322,8 @@ TEST_CASE("small integers stay exact with what an epilogue adds") {
     for (const float beta : {0.0F, 1.0F, -4.0F}) {
         const IntegerInputs inputs = integer_inputs(resolved(spec), 1, beta);
         REQUIRE(inputs.exact);
-        const double products =
-            static_cast<double>((1024 + inputs.group - 1) / inputs.group) * inputs.range * inputs.range;
+        const std::int64_t terms = (1024 + inputs.group - 1) / inputs.group;
+        const auto products = static_cast<double>(terms * inputs.range * inputs.range);
         CHECK(products + (2 + std::fabs(static_cast<double>(beta))) * inputs.range_c <= 2048);
     }
     spec.epilogue.activation = Activation::relu;
