@@ -217,7 +217,7 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     request.spec = base;
     SpecReader reader(*this);
     reader.fields(request.spec);
-    read_c(reader, with_c || given("c-type") || request.spec.c, request);
+    read_c(reader, with_c || request.spec.c, request);
     refuse(reader.reasons());
     refuse(problems(request.spec));
     return request;

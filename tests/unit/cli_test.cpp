@@ -206,6 +206,7 @@ TEST_CASE("the tool: C is read when beta or its type asks for it, and has D's ty
     CHECK(spec_of("--beta -0.5").at("c_type") == "bf16");
     CHECK(spec_of("--beta 1 --d-type f32").at("c_type") == "f32");
     CHECK(spec_of("--c-type f16").at("c_type") == "f16");
+    CHECK(spec_of("--c-type none").at("c_type").is_null());
 }
 
 TEST_CASE("the tool: without GPU, --arch or --gpu it says on stderr what it assumes") {

@@ -17,6 +17,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace jitgemm;
@@ -174,6 +175,23 @@ TEST_CASE("the kernels judge batches and epilogues as the host does, in every la
                 CHECK_THAT(problem.check().message, ContainsSubstring("1 of 3x9x11 elements are wrong") &&
                                                         ContainsSubstring("first D[0, 3] of problem 1"));
             }
+        }
+    }
+}
+
+TEST_CASE("turned around, a batch with an epilogue is the same D with A and B and their factors traded") {
+    HostReferenceContext context;
+    for (const Case& epilogue : epilogues()) {
+        for (const Case& batch : batches()) {
+            const GemmSpec spec = spec_of(epilogue, batch, Order::column, GemmLayout::nt);
+            const Problem problem(context.impl, spec, InputKind::normal, 5, 1, 1);
+            const PlainOperands operands = plain_operands(problem);
+            PlainOperands traded = operands;
+            std::swap(traded.a, traded.b);
+            std::swap(traded.scale_a, traded.scale_b);
+            INFO(epilogue.name << ", " << batch.name);
+            CHECK_THAT(plain_element(with_row_major_d(spec), traded, 1, 1, spec.batch - 1, 7, 4),
+                       Catch::Matchers::WithinRel(plain_element(spec, operands, 1, 1, spec.batch - 1, 4, 7), 1e-12));
         }
     }
 }
