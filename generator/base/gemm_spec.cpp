@@ -28,7 +28,7 @@ struct StoredMatrix {
     std::int64_t ld;  // 0: packed
     int alignment;    // 0: what ld and the stride give
     std::int64_t batch;
-    std::optional<std::int64_t> batch_stride;  // unset: packed
+    std::optional<std::int64_t> batch_stride;  // unset: whole lines, one behind the other
 };
 
 StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, std::int64_t columns, std::int64_t ld,
@@ -57,8 +57,8 @@ std::int64_t extent(const StoredMatrix& x) {
     return x.lines == 0 || x.run == 0 ? 0 : (x.lines - 1) * leading_dimension(x) + x.run;
 }
 
-/// Elements from one problem's to the next; 0 where there is no next.
-std::int64_t batch_stride(const StoredMatrix& x) { return x.batch > 1 ? x.batch_stride.value_or(extent(x)) : 0; }
+/// Elements from one problem's to the next.
+std::int64_t batch_stride(const StoredMatrix& x) { return x.batch_stride.value_or(x.lines * leading_dimension(x)); }
 
 /// What so many elements apart and a 256-byte aligned base give.
 int alignment_of(std::int64_t elements, DataType type) {
@@ -68,7 +68,7 @@ int alignment_of(std::int64_t elements, DataType type) {
 
 /// A lone line never uses its leading dimension.
 int natural_alignment(const StoredMatrix& x) {
-    const int of_problems = alignment_of(batch_stride(x), x.type);
+    const int of_problems = x.batch > 1 ? alignment_of(batch_stride(x), x.type) : kMaxAlignment;
     return x.lines <= 1 ? of_problems : std::min(of_problems, alignment_of(leading_dimension(x), x.type));
 }
 
@@ -117,13 +117,13 @@ void check_alignment(const StoredMatrix& x, bool strides_are_sound, Reasons& rea
                             x.name, x.alignment, stride, x.name, elements, bytes(x.type), what, most));
     };
     if (x.lines > 1) check("ld", leading_dimension(x), x.row_major ? "row" : "column");
-    check("batch_stride_", batch_stride(x), "problem");
+    if (x.batch > 1) check("batch_stride_", batch_stride(x), "problem");
 }
 
 /// No two problems share an element of an operand, or they share all of it, which D's can't: they are apart, or their lines lie side by side.
 bool check_batch_stride(const StoredMatrix& x, Reasons& reasons) {
     if (x.batch <= 1 && x.batch_stride.value_or(0) >= 0) return true;
-    const std::int64_t stride = x.batch_stride.value_or(extent(x));
+    const std::int64_t stride = batch_stride(x);
     const std::int64_t others = std::max<std::int64_t>(x.batch - 1, 1);
     const std::int64_t most = (kMaxBytes / bytes(x.type) - extent(x)) / others;
     const bool side_by_side = stride >= x.run && stride <= (leading_dimension(x) - x.run) / others;

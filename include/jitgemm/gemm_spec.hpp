@@ -43,8 +43,7 @@ struct GemmEpilogue {
     Bias bias = Bias::none;
     DataType bias_type = DataType::f32;
     Activation activation = Activation::none;
-    std::optional<DataType> residual =
-        std::nullopt;  ///< type of an M×N matrix that lies as D does: order, ldd, batch stride
+    std::optional<DataType> residual = std::nullopt;  ///< type of an M×N matrix; its order, ldd and batch stride are D's
     ScaleFactors scale_a = ScaleFactors::none;
     ScaleFactors scale_b = ScaleFactors::none;
     ScaleFactors scale_d = ScaleFactors::none;  ///< per_tensor at most
@@ -76,8 +75,8 @@ struct GemmSpec {
     int align_c = 0;
     int align_d = 0;
     std::int64_t batch = 1;  ///< problems of these sizes; no kernel family multiplies more than one at a time yet
-    /// Elements from one A to the next, 0 for the same A in all; unset: packed one behind the other. No two share a part: a stride is at least
-    /// what an A takes, or at least a row (column) where the rows of all lie side by side in a leading dimension. Alignments divide it.
+    /// Elements from one A to the next, 0 for the same A in all; unset: whole rows (columns), one A behind the other. No two share a part: a stride
+    /// is at least what an A takes, or at least a row (column) where the rows of all lie side by side in a leading dimension. Alignments divide it.
     std::optional<std::int64_t> batch_stride_a = std::nullopt;
     std::optional<std::int64_t> batch_stride_b = std::nullopt;
     std::optional<std::int64_t> batch_stride_c = std::nullopt;

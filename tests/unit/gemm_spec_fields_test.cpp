@@ -109,6 +109,10 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
     CHECK(spec.batch_stride_b == 20);
     CHECK_FALSE(spec.batch_stride_c.has_value());
     CHECK(spec.batch_stride_d == 12);
+    GemmSpec padded = batch_of_four();
+    padded.lda = 8;
+    CHECK(resolved(padded).batch_stride_a == 24);  // as a tensor of 4x3x8 has
+    CHECK(resolved(padded).align_a == 16);
     GemmSpec single = small();
     single.batch_stride_a = 100;
     CHECK_FALSE(resolved(single).batch_stride_a.has_value());
