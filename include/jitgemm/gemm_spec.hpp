@@ -43,7 +43,7 @@ struct GemmEpilogue {
     Bias bias = Bias::none;
     DataType bias_type = DataType::f32;
     Activation activation = Activation::none;
-    std::optional<DataType> residual = std::nullopt;  ///< type of an M×N matrix; its order, ldd and batch stride are D's
+    std::optional<DataType> residual = std::nullopt;  ///< type of an M×N matrix that lies as D: order, ldd, stride
     ScaleFactors scale_a = ScaleFactors::none;
     ScaleFactors scale_b = ScaleFactors::none;
     ScaleFactors scale_d = ScaleFactors::none;  ///< per_tensor at most
