@@ -109,7 +109,7 @@ std::string command_line_options(const GemmSpec& asked) {
         const bool follows = field.value(spec) == field.value(resolved(said));  // from what is said already
         if (follows && std::ranges::find(kAlwaysSaid, field.key) == kAlwaysSaid.end()) continue;
         text += fmt::format(" --{} {}", field.option, field.print(spec));
-        field.read(said, field.key, field.print(spec));
+        field.read(said, field.print(spec));
     }
     return text;
 }

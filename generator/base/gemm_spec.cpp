@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
 constexpr int kMaxAlignment = 16;
 
-/// One matrix as stored: `lines` runs of `run` contiguous elements, `ld` apart.
+/// An operand as stored: in each of `batch` problems, `lines` runs of `run` contiguous elements, `ld` apart.
 struct StoredMatrix {
     char name;
     DataType type;
@@ -26,33 +26,50 @@ struct StoredMatrix {
     std::int64_t lines;
     std::int64_t run;
     std::int64_t ld;  // 0: packed
-    int alignment;    // 0: what ld gives
+    int alignment;    // 0: what ld and the stride give
+    std::int64_t batch;
+    std::optional<std::int64_t> batch_stride;  // unset: whole lines, one behind the other
 };
 
 StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                    int alignment) {
+                    int alignment, std::int64_t batch, std::optional<std::int64_t> batch_stride) {
     const bool row_major = order == Order::row;
-    return {name, type, row_major, row_major ? rows : columns, row_major ? columns : rows, ld, alignment};
+    return {name,      type,  row_major,   row_major ? rows : columns, row_major ? columns : rows, ld,
+            alignment, batch, batch_stride};
 }
 
-StoredMatrix stored_a(const GemmSpec& s) { return stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a); }
-StoredMatrix stored_b(const GemmSpec& s) { return stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b); }
-StoredMatrix stored_d(const GemmSpec& s) { return stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d); }
+StoredMatrix stored_a(const GemmSpec& s) {
+    return stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a, s.batch, s.batch_stride_a);
+}
+StoredMatrix stored_b(const GemmSpec& s) {
+    return stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b, s.batch, s.batch_stride_b);
+}
 StoredMatrix stored_c(const GemmSpec& s) {
-    return stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c);
+    return stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c, s.batch, s.batch_stride_c);
+}
+StoredMatrix stored_d(const GemmSpec& s) {
+    return stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d, s.batch, s.batch_stride_d);
 }
 
 std::int64_t leading_dimension(const StoredMatrix& x) { return x.ld != 0 ? x.ld : std::max<std::int64_t>(1, x.run); }
 
-/// What the leading dimension and a 256-byte aligned base give. A lone line never uses its leading dimension.
-int natural_alignment(const StoredMatrix& x) {
-    if (x.lines <= 1) return kMaxAlignment;
-    const auto pitch = static_cast<std::uint64_t>(leading_dimension(x)) * static_cast<std::uint64_t>(bytes(x.type));
+std::int64_t extent(const StoredMatrix& x) {
+    return x.lines == 0 || x.run == 0 ? 0 : (x.lines - 1) * leading_dimension(x) + x.run;
+}
+
+/// Elements from one problem's to the next.
+std::int64_t batch_stride(const StoredMatrix& x) { return x.batch_stride.value_or(x.lines * leading_dimension(x)); }
+
+/// What so many elements apart and a 256-byte aligned base give.
+int alignment_of(std::int64_t elements, DataType type) {
+    const auto pitch = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(bytes(type));
     return std::min(kMaxAlignment, 1 << std::min(std::countr_zero(pitch), 8));
 }
 
-std::int64_t extent(const StoredMatrix& x) {
-    return x.lines == 0 || x.run == 0 ? 0 : (x.lines - 1) * leading_dimension(x) + x.run;
+/// A lone line never uses its leading dimension.
+int natural_alignment(const StoredMatrix& x) {
+    const int of_problems = x.batch > 1 ? alignment_of(batch_stride(x), x.type) : kMaxAlignment;
+    return x.lines <= 1 ? of_problems : std::min(of_problems, alignment_of(leading_dimension(x), x.type));
 }
 
 using Reasons = std::vector<std::string>;
@@ -73,16 +90,17 @@ bool check_leading_dimension(const StoredMatrix& x, Reasons& reasons) {
     return false;
 }
 
-void check_total_size(const StoredMatrix& x, Reasons& reasons) {
+bool check_total_size(const StoredMatrix& x, Reasons& reasons) {
     const std::int64_t lines = std::max<std::int64_t>(1, x.lines);
-    if (leading_dimension(x) <= kMaxBytes / bytes(x.type) / lines) return;
+    if (leading_dimension(x) <= kMaxBytes / bytes(x.type) / lines) return true;
     reasons.push_back(
         fmt::format("{} takes {} {} of {} elements of {} bytes: more than the {} bytes an address can reach",
                     static_cast<char>(x.name - 'a' + 'A'), lines, x.row_major ? "rows" : "columns",
                     leading_dimension(x), bytes(x.type), kMaxBytes));
+    return false;
 }
 
-void check_alignment(const StoredMatrix& x, bool ld_is_sound, Reasons& reasons) {
+void check_alignment(const StoredMatrix& x, bool strides_are_sound, Reasons& reasons) {
     if (x.alignment == 0) return;
     const bool power_of_two = x.alignment > 0 && std::has_single_bit(static_cast<unsigned>(x.alignment));
     if (!power_of_two || x.alignment > kMaxAlignment || x.alignment < bytes(x.type)) {
@@ -90,41 +108,52 @@ void check_alignment(const StoredMatrix& x, bool ld_is_sound, Reasons& reasons) 
                                       x.name, x.alignment, bytes(x.type), to_string(x.type), kMaxAlignment));
         return;
     }
-    if (!ld_is_sound || x.alignment <= natural_alignment(x)) return;
-    reasons.push_back(
-        fmt::format("align_{} is {}: ld{} is {} elements of {} bytes, which gives every {} an alignment of "
-                    "only {} bytes",
-                    x.name, x.alignment, x.name, leading_dimension(x), bytes(x.type), x.row_major ? "row" : "column",
-                    natural_alignment(x)));
+    if (!strides_are_sound) return;
+    const auto check = [&](std::string_view stride, std::int64_t elements, std::string_view what) {
+        if (const int most = alignment_of(elements, x.type); x.alignment > most)
+            reasons.push_back(
+                fmt::format("align_{} is {}: {}{} is {} elements of {} bytes, which gives every {} an "
+                            "alignment of only {} bytes",
+                            x.name, x.alignment, stride, x.name, elements, bytes(x.type), what, most));
+    };
+    if (x.lines > 1) check("ld", leading_dimension(x), x.row_major ? "row" : "column");
+    if (x.batch > 1) check("batch_stride_", batch_stride(x), "problem");
+}
+
+/// No two problems share an element of an operand, or they share all of it, which D's can't: they are apart, or their lines lie side by side.
+bool check_batch_stride(const StoredMatrix& x, Reasons& reasons) {
+    if (x.batch <= 1 && x.batch_stride.value_or(0) >= 0) return true;
+    const std::int64_t stride = batch_stride(x);
+    const std::int64_t others = std::max<std::int64_t>(x.batch - 1, 1);
+    const std::int64_t most = (kMaxBytes / bytes(x.type) - extent(x)) / others;
+    const bool side_by_side = stride >= x.run && stride <= (leading_dimension(x) - x.run) / others;
+    const auto refuse = [&](const std::string& rule) {
+        reasons.push_back(fmt::format("batch_stride_{} is {}: {}", x.name, stride, rule));
+        return false;
+    };
+    if (stride < 0 || stride > most)
+        return refuse(fmt::format("{} problems have one from 0 to {}, which addresses can reach", x.batch, most));
+    if (stride >= extent(x) || side_by_side || (stride == 0 && x.name != 'd')) return true;
+    return refuse(
+        fmt::format("no two problems share a part of {0}, so it is {1}at least {2}, or at least {3} where the "
+                    "{4}s of all {5} fit into an ld{6}",
+                    static_cast<char>(x.name - 'a' + 'A'), x.name == 'd' ? "" : "0, ", extent(x), x.run,
+                    x.row_major ? "row" : "column", x.batch, x.name));
 }
 
 /// A number that was cast to an enumeration and is none of it. Nothing else can be said of such a spec.
 void check_enumerations(const GemmSpec& spec, Reasons& reasons) {
-    const auto type = [&](std::string_view name, DataType value) {
-        if (!is_known(value)) reasons.push_back(fmt::format("{} is {}: no DataType", name, static_cast<int>(value)));
-    };
-    type("a", spec.a);
-    type("b", spec.b);
-    if (spec.c) type("c", *spec.c);
-    type("d", spec.d);
-    type("the accumulator", spec.accumulator);
-    if (spec.layout > GemmLayout::tt)
-        reasons.push_back(fmt::format("the layout is {}: no GemmLayout", static_cast<int>(spec.layout)));
-    if (spec.d_order > Order::column)
-        reasons.push_back(fmt::format("the order of D is {}: no Order", static_cast<int>(spec.d_order)));
-    const GemmEpilogue& epilogue = spec.epilogue;
-    type("the bias", epilogue.bias_type);
-    if (epilogue.residual) type("the residual", *epilogue.residual);
-    if (epilogue.bias > Bias::per_column || epilogue.activation > Activation::silu ||
-        std::max({epilogue.scale_a, epilogue.scale_b, epilogue.scale_d}) > ScaleFactors::per_block)
-        reasons.emplace_back("the epilogue has a number that none of its enumerations has");
+    for (const GemmSpecField& field : gemm_spec_fields())
+        if (field.is_known != nullptr && !field.is_known(spec))
+            reasons.push_back(
+                fmt::format("{} is {}: a number that none of its values has", field.key, field.value(spec)));
 }
 
 void check_matrix(const StoredMatrix& x, Reasons& reasons) {
     const bool sizes_are_sound = x.lines >= 0 && x.run >= 0 && x.lines <= kLargestExtent && x.run <= kLargestExtent;
-    const bool ld_is_sound = sizes_are_sound && check_leading_dimension(x, reasons);
-    if (ld_is_sound) check_total_size(x, reasons);
-    check_alignment(x, ld_is_sound, reasons);
+    const bool strides_are_sound = sizes_are_sound && check_leading_dimension(x, reasons) &&
+                                   check_total_size(x, reasons) && check_batch_stride(x, reasons);
+    check_alignment(x, strides_are_sound, reasons);
 }
 
 /// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.
@@ -201,40 +230,7 @@ void check_epilogue(const GemmSpec& spec, Reasons& reasons) {
         reasons.emplace_back("D has scale factors of parts: it has one for all of it");
 }
 
-/// D's problems may not share an element; A, B and C may be one and the same for all.
-void check_batch(const GemmSpec& spec, Reasons& reasons) {
-    if (spec.batch < 1 || spec.batch > kLargestExtent)
-        reasons.push_back(fmt::format("batch is {}: it is from 1 to {}", spec.batch, kLargestExtent));
-    const std::int64_t most =
-        kMaxBytes / 4 / std::max<std::int64_t>(spec.batch, 1);  // no element has more than 4 bytes
-    const auto check = [&](char name, const std::optional<std::int64_t>& stride) {
-        if (stride && (*stride < 0 || *stride > most))
-            reasons.push_back(fmt::format("batch_stride_{} is {}: it is from 0 to {}", name, *stride, most));
-    };
-    check('a', spec.batch_stride_a);
-    check('b', spec.batch_stride_b);
-    check('c', spec.batch_stride_c);
-    check('d', spec.batch_stride_d);
-    const std::int64_t least = extent(stored_d(spec));
-    if (spec.batch > 1 && spec.batch_stride_d && *spec.batch_stride_d < least)
-        reasons.push_back(fmt::format("batch_stride_d is {}: a D takes {} elements", *spec.batch_stride_d, least));
-}
-
 Order flipped(Order order) { return order == Order::row ? Order::column : Order::row; }
-
-/// With leading dimensions as numbers. One problem has no strides.
-void settle_strides(GemmSpec& spec) {
-    if (spec.batch == 1) {
-        spec.batch_stride_a = spec.batch_stride_b = spec.batch_stride_c = spec.batch_stride_d = std::nullopt;
-        return;
-    }
-    const OperandExtents packed = operand_extents(spec);
-    if (!spec.batch_stride_a) spec.batch_stride_a = packed.a;
-    if (!spec.batch_stride_b) spec.batch_stride_b = packed.b;
-    if (spec.c && !spec.batch_stride_c) spec.batch_stride_c = packed.c;
-    if (!spec.c) spec.batch_stride_c = std::nullopt;
-    if (!spec.batch_stride_d) spec.batch_stride_d = packed.d;
-}
 
 Bias turned(Bias bias) {
     if (bias == Bias::none) return bias;
@@ -263,13 +259,14 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_extent('m', spec.m, reasons);
     check_extent('n', spec.n, reasons);
     check_extent('k', spec.k, reasons);
+    if (spec.batch < 1 || spec.batch > kLargestExtent)
+        reasons.push_back(fmt::format("batch is {}: it is from 1 to {}", spec.batch, kLargestExtent));
     check_types(spec, reasons);
     check_matrix(stored_a(spec), reasons);
     check_matrix(stored_b(spec), reasons);
     if (spec.c) check_matrix(stored_c(spec), reasons);
     check_matrix(stored_d(spec), reasons);
     check_epilogue(spec, reasons);
-    if (reasons.empty()) check_batch(spec, reasons);
     return reasons;
 }
 
@@ -278,20 +275,22 @@ GemmSpec resolved(const GemmSpec& spec) {
         throw SpecError("invalid problem", std::move(reasons));
     }
     GemmSpec result = spec;
-    const auto settle = [](const StoredMatrix& x, std::int64_t& ld, int& alignment) {
+    const auto settle = [](const StoredMatrix& x, std::int64_t& ld, int& alignment,
+                           std::optional<std::int64_t>& stride) {
         ld = leading_dimension(x);
         if (alignment == 0) alignment = natural_alignment(x);
+        stride = x.batch > 1 ? std::optional(batch_stride(x)) : std::nullopt;
     };
-    settle(stored_a(spec), result.lda, result.align_a);
-    settle(stored_b(spec), result.ldb, result.align_b);
-    settle(stored_d(spec), result.ldd, result.align_d);
+    settle(stored_a(spec), result.lda, result.align_a, result.batch_stride_a);
+    settle(stored_b(spec), result.ldb, result.align_b, result.batch_stride_b);
+    settle(stored_d(spec), result.ldd, result.align_d, result.batch_stride_d);
     if (spec.c) {
-        settle(stored_c(spec), result.ldc, result.align_c);
+        settle(stored_c(spec), result.ldc, result.align_c, result.batch_stride_c);
     } else {
         result.ldc = 0;
         result.align_c = 0;
+        result.batch_stride_c = std::nullopt;
     }
-    settle_strides(result);
     if (result.epilogue.bias == Bias::none) result.epilogue.bias_type = DataType::f32;  // a type of nothing
     return result;
 }
@@ -320,7 +319,8 @@ OperandExtents operand_extents(const GemmSpec& resolved_spec) {
 GemmSpec gemm_spec_of_type(DataType type) { return {.a = type}; }
 
 double flops(const GemmSpec& spec) {
-    return 2.0 * static_cast<double>(spec.m) * static_cast<double>(spec.n) * static_cast<double>(spec.k);
+    return 2.0 * static_cast<double>(spec.batch) * static_cast<double>(spec.m) * static_cast<double>(spec.n) *
+           static_cast<double>(spec.k);
 }
 
 }  // namespace jitgemm

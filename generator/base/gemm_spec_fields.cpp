@@ -23,32 +23,26 @@ constexpr std::array<std::string_view, 4> kActivations{"none", "relu", "gelu", "
 constexpr std::array<std::string_view, 4> kScales{"none", "tensor", "vector", "block"};
 constexpr std::array<std::string_view, 3> kBiases{"none", "row", "col"};
 
-WordError unknown(std::string_view what, std::string_view word, Names known) {
-    return WordError(
-        fmt::format("unknown {} '{}' (known: {}){}", what, word, join_names(known), nearest_hint(word, known)));
-}
-
 DataType read_type(std::string_view word) {
-    if (const auto type = parse_data_type(word)) return *type;
+    if (const auto type = data_type_of_word(word)) return *type;
     std::vector<std::string_view> known;
     for (const DataTypeInfo& row : data_type_table()) known.push_back(row.name);
-    throw unknown("type", word, known);
+    throw WordError(expected_one_of(word, known));
 }
 
 template <typename Enumeration>
-Enumeration read_name(std::string_view what, std::string_view word, Names names) {
-    const auto found = std::ranges::find(names, word);
-    if (found == names.end()) throw unknown(what, word, names);
+Enumeration read_name(std::string_view word, Names names) {
+    const auto found = std::ranges::find(names, lower_case(word));
+    if (found == names.end()) throw WordError(expected_one_of(word, names));
     return static_cast<Enumeration>(found - names.begin());
 }
 
 template <typename Integer>
-Integer read_integer(std::string_view what, std::string_view word) {
+Integer read_integer(std::string_view word) {
     Integer value{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc::result_out_of_range) throw WordError(fmt::format("{} is '{}': too large", what, word));
-    if (error != std::errc() || end != word.data() + word.size())
-        throw WordError(fmt::format("{} is '{}': expected a whole number", what, word));
+    if (error == std::errc::result_out_of_range) throw WordError("too large");
+    if (error != std::errc() || end != word.data() + word.size()) throw WordError("expected a whole number");
     return value;
 }
 
@@ -58,12 +52,19 @@ std::optional<DataType> read_optional_type(std::string_view word) {
     return word == "none" ? std::nullopt : std::optional(read_type(word));
 }
 
+bool is_known(const std::optional<DataType>& type) { return !type || jitgemm::is_known(*type); }
+
 std::int64_t type_value(const std::optional<DataType>& type) { return type ? static_cast<std::int64_t>(*type) : -1; }
+
+template <typename Enumeration>
+constexpr bool is_named(Enumeration value, Names names) {
+    return static_cast<std::size_t>(value) < names.size();
+}
 
 template <typename Enumeration>
 std::string name_text(Enumeration value, Names names) {
     const auto position = static_cast<std::size_t>(value);
-    if (position >= names.size())
+    if (!is_named(value, names))
         throw SpecError("invalid problem", {fmt::format("{} is none of {}", position, join_names(names))});
     return std::string(names[position]);
 }
@@ -78,9 +79,9 @@ constexpr GemmSpecField number(std::string_view key, std::string_view help, bool
             .help = help,
             .format = 1,
             .print = [](const GemmSpec& spec) { return std::to_string(spec.*Member); },
-            .read = [](GemmSpec& spec, std::string_view name,
-                       std::string_view word) { spec.*Member = read_integer<Integer>(name, word); },
+            .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_integer<Integer>(word); },
             .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
+            .is_known = nullptr,
             .is_number = true,
             .is_of_c = is_of_c,
             .token = {},
@@ -94,8 +95,9 @@ constexpr GemmSpecField type(std::string_view key, std::string_view option, std:
             .help = help,
             .format = 1,
             .print = [](const GemmSpec& spec) { return std::string(to_string(spec.*Member)); },
-            .read = [](GemmSpec& spec, std::string_view, std::string_view word) { spec.*Member = read_type(word); },
+            .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_type(word); },
             .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
+            .is_known = [](const GemmSpec& spec) { return jitgemm::is_known(spec.*Member); },
             .is_number = false,
             .is_of_c = false,
             .token = {},
@@ -110,11 +112,11 @@ constexpr GemmSpecField stride(std::string_view key, std::string_view help, bool
             .format = 2,
             .print = [](const GemmSpec& spec) { return spec.*Member ? std::to_string(*(spec.*Member)) : "packed"; },
             .read =
-                [](GemmSpec& spec, std::string_view name, std::string_view word) {
-                    spec.*Member =
-                        word == "packed" ? std::nullopt : std::optional(read_integer<std::int64_t>(name, word));
+                [](GemmSpec& spec, std::string_view word) {
+                    spec.*Member = word == "packed" ? std::nullopt : std::optional(read_integer<std::int64_t>(word));
                 },
             .value = [](const GemmSpec& spec) { return (spec.*Member).value_or(-1); },
+            .is_known = nullptr,
             .is_number = false,
             .is_of_c = is_of_c,
             .token = {},
@@ -123,19 +125,19 @@ constexpr GemmSpecField stride(std::string_view key, std::string_view help, bool
 
 template <auto Member>
 constexpr GemmSpecField scale(std::string_view key, std::string_view token, std::string_view help) {
-    return {
-        .key = key,
-        .option = key,
-        .help = help,
-        .format = 2,
-        .print = [](const GemmSpec& spec) { return name_text(spec.epilogue.*Member, kScales); },
-        .read = [](GemmSpec& spec, std::string_view,
-                   std::string_view word) { spec.epilogue.*Member = read_name<ScaleFactors>("scale", word, kScales); },
-        .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.epilogue.*Member); },
-        .is_number = false,
-        .is_of_c = false,
-        .token = token,
-        .unserved = "takes scale factors"};
+    return {.key = key,
+            .option = key,
+            .help = help,
+            .format = 2,
+            .print = [](const GemmSpec& spec) { return name_text(spec.epilogue.*Member, kScales); },
+            .read = [](GemmSpec& spec,
+                       std::string_view word) { spec.epilogue.*Member = read_name<ScaleFactors>(word, kScales); },
+            .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.epilogue.*Member); },
+            .is_known = [](const GemmSpec& spec) { return is_named(spec.epilogue.*Member, kScales); },
+            .is_number = false,
+            .is_of_c = false,
+            .token = token,
+            .unserved = "takes scale factors"};
 }
 
 std::string bias_text(const GemmSpec& spec) {
@@ -145,9 +147,9 @@ std::string bias_text(const GemmSpec& spec) {
 }
 
 /// "row-f32", "col-bf16", "none"; "row" alone is of f32.
-void read_bias(GemmSpec& spec, std::string_view /*key*/, std::string_view word) {
+void read_bias(GemmSpec& spec, std::string_view word) {
     const std::size_t dash = word.find('-');
-    spec.epilogue.bias = read_name<Bias>("bias", word.substr(0, dash), kBiases);
+    spec.epilogue.bias = read_name<Bias>(word.substr(0, dash), kBiases);
     spec.epilogue.bias_type = dash == std::string_view::npos ? DataType::f32 : read_type(word.substr(dash + 1));
 }
 
@@ -169,8 +171,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "Type of C, which is then read (default D's when --beta is not 0)",
      .format = 1,
      .print = [](const GemmSpec& spec) { return type_text(spec.c); },
-     .read = [](GemmSpec& spec, std::string_view, std::string_view word) { spec.c = read_optional_type(word); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.c = read_optional_type(word); },
      .value = [](const GemmSpec& spec) { return type_value(spec.c); },
+     .is_known = [](const GemmSpec& spec) { return is_known(spec.c); },
      .is_number = false,
      .is_of_c = true,
      .token = {},
@@ -182,9 +185,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "tn, nn, nt or tt: BLAS letters of A and B, t row-major, n column-major (default tn)",
      .format = 1,
      .print = [](const GemmSpec& spec) { return std::string(to_string(spec.layout)); },
-     .read = [](GemmSpec& spec, std::string_view,
-                std::string_view word) { spec.layout = read_name<GemmLayout>("layout", word, kLayouts); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.layout = read_name<GemmLayout>(word, kLayouts); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.layout); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.layout, kLayouts); },
      .is_number = false,
      .is_of_c = false,
      .token = {},
@@ -194,9 +197,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "t or n: order of D and C (default t, row-major)",
      .format = 1,
      .print = [](const GemmSpec& spec) { return std::string(to_string(spec.d_order)); },
-     .read = [](GemmSpec& spec, std::string_view,
-                std::string_view word) { spec.d_order = read_name<Order>("order", word, kOrders); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.d_order = read_name<Order>(word, kOrders); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.d_order); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.d_order, kOrders); },
      .is_number = false,
      .is_of_c = false,
      .token = {},
@@ -214,9 +217,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "Problems of these sizes at once (default 1; no kernel family takes more yet)",
      .format = 2,
      .print = [](const GemmSpec& spec) { return std::to_string(spec.batch); },
-     .read = [](GemmSpec& spec, std::string_view name,
-                std::string_view word) { spec.batch = read_integer<std::int64_t>(name, word); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.batch = read_integer<std::int64_t>(word); },
      .value = [](const GemmSpec& spec) { return spec.batch; },
+     .is_known = nullptr,
      .is_number = true,
      .is_of_c = false,
      .token = {},
@@ -233,6 +236,10 @@ constexpr GemmSpecField kFields[] = {
      .print = bias_text,
      .read = read_bias,
      .value = bias_value,
+     .is_known =
+         [](const GemmSpec& spec) {
+             return is_named(spec.epilogue.bias, kBiases) && jitgemm::is_known(spec.epilogue.bias_type);
+         },
      .is_number = false,
      .is_of_c = false,
      .token = "bias-",
@@ -242,11 +249,10 @@ constexpr GemmSpecField kFields[] = {
      .help = "none, relu, gelu or silu (no kernel family has one yet)",
      .format = 2,
      .print = [](const GemmSpec& spec) { return name_text(spec.epilogue.activation, kActivations); },
-     .read =
-         [](GemmSpec& spec, std::string_view, std::string_view word) {
-             spec.epilogue.activation = read_name<Activation>("activation", word, kActivations);
-         },
+     .read = [](GemmSpec& spec,
+                std::string_view word) { spec.epilogue.activation = read_name<Activation>(word, kActivations); },
      .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.epilogue.activation); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.epilogue.activation, kActivations); },
      .is_number = false,
      .is_of_c = false,
      .token = "act-",
@@ -256,9 +262,9 @@ constexpr GemmSpecField kFields[] = {
      .help = "Type of a matrix that is added behind the activation (no kernel family does yet)",
      .format = 2,
      .print = [](const GemmSpec& spec) { return type_text(spec.epilogue.residual); },
-     .read = [](GemmSpec& spec, std::string_view,
-                std::string_view word) { spec.epilogue.residual = read_optional_type(word); },
+     .read = [](GemmSpec& spec, std::string_view word) { spec.epilogue.residual = read_optional_type(word); },
      .value = [](const GemmSpec& spec) { return type_value(spec.epilogue.residual); },
+     .is_known = [](const GemmSpec& spec) { return is_known(spec.epilogue.residual); },
      .is_number = false,
      .is_of_c = false,
      .token = "res-",
@@ -273,9 +279,24 @@ constexpr GemmSpecField kFields[] = {
 
 std::span<const GemmSpecField> gemm_spec_fields() { return kFields; }
 
+void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view name, std::string_view word) {
+    try {
+        field.read(spec, word);
+    } catch (const WordError& error) {
+        throw WordError(fmt::format("{} is '{}': {}", name, word, error.what()));
+    }
+}
+
 bool is_usual(const GemmSpecField& field, const GemmSpec& spec) {
     static const GemmSpec kUsual;
     return field.value(spec) == field.value(kUsual);
+}
+
+std::string second_format_text(const GemmSpec& spec) {
+    std::string text;
+    for (const GemmSpecField& field : kFields)
+        if (field.format == 2 && !is_usual(field, spec)) text += fmt::format(" {}={}", field.key, field.print(spec));
+    return text;
 }
 
 std::string epilogue_tokens(const GemmEpilogue& epilogue) {
@@ -291,7 +312,7 @@ bool read_epilogue_token(std::string_view token, GemmEpilogue& epilogue) {
     for (const GemmSpecField& field : kFields) {
         if (field.token.empty() || !token.starts_with(field.token)) continue;
         GemmSpec spec{.epilogue = epilogue};
-        field.read(spec, field.key, token.substr(field.token.size()));
+        field.read(spec, token.substr(field.token.size()));
         epilogue = spec.epilogue;
         return true;
     }

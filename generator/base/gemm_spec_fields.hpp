@@ -18,16 +18,17 @@ struct GemmSpecField {
     std::string_view help;    ///< of the option
     int format;               ///< first format of the text that has it: 1 or 2
     std::string (*print)(const GemmSpec&);
-    /// Throws WordError for a word that is no value of it.
-    void (*read)(GemmSpec&, std::string_view key, std::string_view word);
+    /// Takes names in capitals and other libraries' words for types. Throws WordError for a word that is no value of it.
+    void (*read)(GemmSpec&, std::string_view word);
     std::int64_t (*value)(const GemmSpec&);  ///< a number that differs where the field does
+    bool (*is_known)(const GemmSpec&);       ///< whether an enumeration has that number; null where any number goes
     bool is_number;                          ///< in JSON; else its text
     bool is_of_c;                            ///< without C it says nothing: null in JSON
     std::string_view token;                  ///< before its text in a kernel's name; empty: it isn't in names as such
     std::string_view unserved;               ///< what no kernel family does yet, where it is not as usual
 };
 
-/// Says what is wrong with one word; who reads the whole text adds that.
+/// Says what is wrong with one word, or what would be right; who knows where it stands adds that.
 class WordError : public Error {
 public:
     using Error::Error;
@@ -35,8 +36,12 @@ public:
 
 /// In the order of the text form: all of format 1, then those of format 2.
 [[nodiscard]] std::span<const GemmSpecField> gemm_spec_fields();
+/// Reads a word that stands there under that name: WordErrors say "lda is '5x': expected a whole number".
+void read_field(GemmSpec& spec, const GemmSpecField& field, std::string_view name, std::string_view word);
 /// Whether the field is what a spec has unless told otherwise.
 [[nodiscard]] bool is_usual(const GemmSpecField& field, const GemmSpec& spec);
+/// Those of format 2 that are not as usual, each with a space before it: " batch=4 activation=gelu".
+[[nodiscard]] std::string second_format_text(const GemmSpec& spec);
 /// A field of the epilogue as kernel names have it: "bias-row-f32", "act-gelu"; empty where it is usual.
 [[nodiscard]] std::string epilogue_tokens(const GemmEpilogue& epilogue);
 /// Reads one such token; false where it is none.

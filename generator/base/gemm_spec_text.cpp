@@ -54,7 +54,7 @@ void read_assignment(GemmSpec& spec, std::string_view word, int format, std::vec
         throw WordError(fmt::format("'{}' stands twice", field.key));
     }
     seen.push_back(field.key);
-    field.read(spec, field.key, word.substr(equals + 1));
+    read_field(spec, field, field.key, word.substr(equals + 1));
 }
 
 GemmSpec read_spec(std::string_view text) {
@@ -77,7 +77,7 @@ GemmSpec read_spec(std::string_view text) {
 
 /// A field as a shape line has it.
 void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
-    find_field(key, 1).read(spec, key, word);
+    read_field(spec, find_field(key, 1), key == "a" ? "type" : key, word);
 }
 
 GemmSpec read_shape_line(std::string_view line) {
@@ -86,12 +86,10 @@ GemmSpec read_shape_line(std::string_view line) {
         throw WordError(
             fmt::format("has {} words: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')", words.size()));
     }
-    // Typed by people: other libraries' words and capitals are understood, what is none is complained about.
-    const std::optional<DataType> type = data_type_of_word(words[0]);
     GemmSpec spec;
-    if (!type) read_word(spec, "a", words[0]);  // throws
-    spec = gemm_spec_of_type(*type);
-    read_word(spec, "layout", lower_case(words[1]));
+    read_word(spec, "a", words[0]);
+    spec = gemm_spec_of_type(spec.a);
+    read_word(spec, "layout", words[1]);
     read_word(spec, "m", words[2]);
     read_word(spec, "n", words[3]);
     read_word(spec, "k", words[4]);
@@ -117,15 +115,11 @@ std::optional<Order> parse_order(std::string_view name) {
 }
 
 std::string to_string(const GemmSpec& spec) {
-    const auto is_said = [&](const GemmSpecField& field) { return field.format == 1 || !is_usual(field, spec); };
-    std::size_t format = 1;
     std::string text;
-    for (const GemmSpecField& field : gemm_spec_fields()) {
-        if (!is_said(field)) continue;
-        format = std::max(format, static_cast<std::size_t>(field.format));
-        text += fmt::format(" {}={}", field.key, field.print(spec));
-    }
-    return std::string(kFormats.at(format - 1)) + text;
+    for (const GemmSpecField& field : gemm_spec_fields())
+        if (field.format == 1) text += fmt::format(" {}={}", field.key, field.print(spec));
+    const std::string second = second_format_text(spec);
+    return std::string(kFormats.at(second.empty() ? 0 : 1)) + text + second;
 }
 
 GemmSpec parse_gemm_spec(std::string_view text) {

@@ -23,23 +23,27 @@ enum class Order : std::uint8_t { row, column };
 /// PyTorch's `x @ w.T`. tt is numpy's `a @ b`.
 enum class GemmLayout : std::uint8_t { tn, nn, nt, tt };
 
-/// A vector that the epilogue adds to every row or column of D: cuBLASLt's CUBLASLT_EPILOGUE_BIAS is per row of a column-major D.
+/// A vector that the epilogue adds: per row, M elements of which every element of a row of D gets its row's (cuBLASLt's
+/// CUBLASLT_EPILOGUE_BIAS, for a column-major D); per column, N of them. One for all problems of a batch.
 enum class Bias : std::uint8_t { none, per_row, per_column };
 /// Applied to each element of D. gelu is the tanh approximation, silu x · sigmoid(x).
 enum class Activation : std::uint8_t { none, relu, gelu, silu };
-/// What one f32 scale factor of a matrix covers: all of it; a row of A, D or a column of B; or 128 values of k of these.
+/// What one f32 scale factor covers: all problems' matrices; a row of A or a column of B; or kScaleBlock values of k of these, whose factors lie one
+/// behind the other. Each A of a batch brings its factors, packed one set behind the other; where all have one A (batch_stride_a is 0) they have one set.
 enum class ScaleFactors : std::uint8_t { none, per_tensor, per_vector, per_block };
+inline constexpr std::int64_t kScaleBlock = 128;
 
 /// What happens to the sums on their way to D, beside alpha and beta:
 ///
 ///     D = scale_d · (activation(alpha · scale_a · scale_b · A · B + beta · C + bias) + residual)
 ///
-/// in f32, rounded once to D's type. The vectors, matrices and factors come with the launch. No kernel family has any of it yet.
+/// in f32, rounded once to D's type. Vectors, residual and factors come with the launch, aligned to 16 bytes (the residual in elements as
+/// D is). As in BLAS, A, B and their factors are not read when alpha is 0, nor C when beta is 0. No kernel family has any of it yet.
 struct GemmEpilogue {
     Bias bias = Bias::none;
     DataType bias_type = DataType::f32;
     Activation activation = Activation::none;
-    std::optional<DataType> residual = std::nullopt;  ///< type of an M×N matrix that lies as D does
+    std::optional<DataType> residual = std::nullopt;  ///< type of an M×N matrix that lies as D: order, ldd, stride
     ScaleFactors scale_a = ScaleFactors::none;
     ScaleFactors scale_b = ScaleFactors::none;
     ScaleFactors scale_d = ScaleFactors::none;  ///< per_tensor at most
@@ -71,11 +75,12 @@ struct GemmSpec {
     int align_c = 0;
     int align_d = 0;
     std::int64_t batch = 1;  ///< problems of these sizes; no kernel family multiplies more than one at a time yet
-    /// Elements from one A to the next, 0 for the same A in all; unset: packed one behind the other.
+    /// Elements from one A to the next, 0 for the same A in all; unset: whole rows (columns), one A behind the other. No two share a part: a stride
+    /// is at least what an A takes, or at least a row (column) where the rows of all lie side by side in a leading dimension. Alignments divide it.
     std::optional<std::int64_t> batch_stride_a = std::nullopt;
     std::optional<std::int64_t> batch_stride_b = std::nullopt;
     std::optional<std::int64_t> batch_stride_c = std::nullopt;
-    std::optional<std::int64_t> batch_stride_d = std::nullopt;  ///< at least what a D takes
+    std::optional<std::int64_t> batch_stride_d = std::nullopt;  ///< never 0
     GemmEpilogue epilogue = {};
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;
@@ -124,7 +129,7 @@ struct OperandExtents {
 /// The spec for A and B of one type, with that type's default accumulator and D.
 [[nodiscard]] GemmSpec gemm_spec_of_type(DataType type);
 
-/// Multiply-adds times two; what TFLOP/s figures divide by.
+/// Multiply-adds of all problems times two; what TFLOP/s figures divide by.
 [[nodiscard]] double flops(const GemmSpec& spec);
 
 }  // namespace jitgemm

@@ -1,5 +1,6 @@
 #include "runtime/bench/benchmark.hpp"
 
+#include "generator/base/gemm_spec_fields.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/bench/prepared_timing.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
@@ -87,6 +88,13 @@ std::vector<std::size_t> turns_of_round(int round, std::size_t candidates) {
     std::iota(turns.begin(), turns.end(), std::size_t{0});
     if (round % 2 != 0) std::ranges::reverse(turns);
     return turns;
+}
+
+std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& reason) {
+    const std::string untold = second_format_text(spec);
+    if (untold.empty()) return candidates_of_one(spec, reason);
+    reason = fmt::format("{} is told of one plain problem alone, not of{}", name(), untold);
+    return {};
 }
 
 }  // namespace jitgemm

@@ -61,9 +61,12 @@ class Peer {
 public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
-    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot.
-    [[nodiscard]] virtual std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec,
-                                                                 std::string& reason) = 0;
+    /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot, or when the
+    /// problem has a batch or an epilogue: no peer is told of these yet.
+    [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
+
+private:
+    [[nodiscard]] virtual std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) = 0;
 };
 
 /// "cublaslt" (libcublasLt by dlopen, 64 MB of workspace, up to 32 algorithms) or "lib:PATH". Throws Error naming what

@@ -209,9 +209,9 @@ public:
           workspace_(std::make_shared<const DeviceMemory>(device_, kWorkspaceBytes)) {}
 
     [[nodiscard]] std::string name() const override { return "cublaslt"; }
-    [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& spec, std::string& reason) override;
 
 private:
+    [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) override;
     static std::shared_ptr<const CublasLt> open_library(ContextState& context) {
         return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()),
                               [device = context.device](const std::function<void()>& step) {
@@ -231,7 +231,7 @@ std::uint32_t reduction_schemes(const GemmSpec& spec) {
     return bytes(spec.d) < bytes(spec.accumulator) ? kReduceInComputeType : kReduceAnyHow;
 }
 
-std::vector<BenchCandidate> CublasLtPeer::candidates(const GemmSpec& spec, std::string& reason) {
+std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec, std::string& reason) {
     if (spec.m == 0 || spec.n == 0 || spec.k == 0) {
         reason = "cuBLASLt takes no matrices without elements";
         return {};

@@ -94,9 +94,9 @@ class LibraryPeer final : public Peer {
 public:
     explicit LibraryPeer(std::shared_ptr<const PeerLibrary> library) : library_(std::move(library)) {}
     [[nodiscard]] std::string name() const override { return library_->name; }
-    [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& spec, std::string& reason) override;
 
 private:
+    [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) override;
     [[nodiscard]] int variants(const jitgemm_peer_problem& problem) const {
         const std::unique_ptr<ScopedContext> current = library_->make_current();
         return library_->variants == nullptr ? 1 : library_->variants(&problem);
@@ -108,7 +108,7 @@ private:
     std::shared_ptr<const PeerLibrary> library_;
 };
 
-std::vector<BenchCandidate> LibraryPeer::candidates(const GemmSpec& spec, std::string& reason) {
+std::vector<BenchCandidate> LibraryPeer::candidates_of_one(const GemmSpec& spec, std::string& reason) {
     jitgemm_peer_problem problem = peer_problem(spec);
     const int count = variants(problem);
     std::vector<BenchCandidate> candidates;

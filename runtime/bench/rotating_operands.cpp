@@ -63,7 +63,7 @@ RotatingOperands::Operand RotatingOperands::allocate(const std::shared_ptr<Devic
 void RotatingOperands::fill(const ReferenceKernels& kernels, const Operand& operand, DataType type,
                             std::uint64_t seed) {
     const std::int64_t elements = operand.memory.size_bytes() / bytes(type);
-    kernels.fill({operand.memory.data(), elements, 1, type}, 1, elements, {.kind = FillKind::normal, .seed = seed});
+    kernels.fill({operand.memory.data(), 1, elements, elements, 1, type}, {.kind = FillKind::normal, .seed = seed});
 }
 
 GemmArguments RotatingOperands::arguments(std::int64_t index) const {

@@ -120,7 +120,7 @@ int run_bench(const BenchOptions& options, Output& output) {
         return kExitInterrupted;
     }
     writer.finish(false);
-    return writer.all_fine() ? kExitFine : kExitFailed;
+    return writer.exit_code();
 }
 
 }  // namespace

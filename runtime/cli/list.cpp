@@ -44,7 +44,8 @@ Listing make_listing(const ListOptions& options) {
     listing.target = choose_target(options.problem);
     listing.candidates = list_candidates(listing.spec, listing.target.gpu, options.problem.selection());
     const std::size_t accepted = listing.candidates.accepted.size();
-    if (accepted != 0) listing.choice = choose_kernel(options.problem, listing.spec, listing.target);
+    if (accepted != 0 || !options.why)  // without a candidate it throws, as all verbs do
+        listing.choice = choose_kernel(options.problem, listing.spec, listing.target);
     listing.shown = options.limit == 0 ? accepted : std::min(static_cast<std::size_t>(options.limit), accepted);
     return listing;
 }
@@ -130,7 +131,7 @@ int list(const ListOptions& options, Output& output) {
     output.document(document_of(listing, options.why));
     if (!listing.candidates.accepted.empty()) return kExitFine;
     output.note("jitgemm: no kernel serves this problem");
-    return kExitFailed;
+    return kExitUsage;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "runtime/cli/problem_options.hpp"
 
 #include "generator/base/gemm_spec_fields.hpp"
-#include "generator/base/nearest_name.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/cli_context.hpp"
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -34,17 +32,6 @@ constexpr std::array kOtherOptions{
 /// What a shape line says already.
 constexpr std::array<std::string_view, 5> kShapeOptions{"m", "n", "k", "type", "layout"};
 
-template <typename Number>
-void read_number(std::string_view option, const std::string& text, Number& value, Reasons& reasons) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc::result_out_of_range) {
-        reasons.push_back(fmt::format("--{} is '{}': too large", option, text));
-    } else if (error != std::errc() || stop != end) {
-        reasons.push_back(fmt::format("--{} is '{}': expected a whole number", option, text));
-    }
-}
-
 void read_scalar(std::string_view option, const std::string& text, float& value, Reasons& reasons) {
     char* stop = nullptr;
     value = std::strtof(text.c_str(), &stop);
@@ -53,130 +40,57 @@ void read_scalar(std::string_view option, const std::string& text, float& value,
         reasons.push_back(fmt::format("--{} is '{}': expected a finite number", option, text));
 }
 
-std::string unknown_word(std::string_view option, const std::string& text, std::span<const std::string_view> known) {
-    return fmt::format("--{} is '{}': {}", option, text, expected_one_of(text, known));
-}
-
-std::vector<std::string_view> type_names() {
-    std::vector<std::string_view> names;
-    for (const DataTypeInfo& row : data_type_table()) names.push_back(row.name);
-    return names;
-}
-
-std::optional<DataType> read_type(std::string_view option, const std::string& text, Reasons& reasons) {
-    const std::optional<DataType> type = data_type_of_word(text);
-    if (!type) reasons.push_back(unknown_word(option, text, type_names()));
-    return type;
-}
-
 /// Reads the options that were given into their fields and collects what is wrong with them.
 class SpecReader {
 public:
     explicit SpecReader(const ProblemOptions& options) : options_(options) {}
 
-    void type(std::string_view option, DataType& field) {
-        const auto text = options_.text(option);
-        if (!text) return;
-        if (const auto type = read_type(option, *text, reasons_)) field = *type;
-    }
-
-    void check_type(std::string_view option) {
-        if (const auto text = options_.text(option)) static_cast<void>(read_type(option, *text, reasons_));
-    }
-
-    template <typename Number>
-    void number(std::string_view option, Number& field) {
-        if (const auto text = options_.text(option)) read_number(option, *text, field, reasons_);
-    }
-
-    void scalar(std::string_view option, float& field) {
-        if (const auto text = options_.text(option)) read_scalar(option, *text, field, reasons_);
-    }
-
-    void layout(GemmLayout& field) {
-        static constexpr std::array<std::string_view, 4> kKnown{"tn", "nn", "nt", "tt"};
-        word("layout", kKnown, parse_gemm_layout, field);
-    }
-
-    void order(Order& field) {
-        static constexpr std::array<std::string_view, 2> kKnown{"t", "n"};
-        word("d-layout", kKnown, parse_order, field);
-    }
-
-    /// Batch and epilogue, as the text form of a spec has them.
-    void second_format(GemmSpec& spec) {
-        for (const GemmSpecField& field : gemm_spec_fields()) {
-            const auto text = options_.text(field.option);
-            if (field.format == 1 || !text) continue;
-            try {
-                field.read(spec, field.option, *text);
-            } catch (const WordError& error) {
-                reasons_.push_back(fmt::format("--{} is '{}': {}", field.option, *text, error.what()));
-            }
+    void fields(GemmSpec& spec) {
+        GemmSpec of_type;  // --type was read into the base already
+        for (const GemmSpecField& row : gemm_spec_fields()) {
+            field(row.option, row, spec);
+            if (row.key == "a") field("type", row, of_type);
         }
     }
 
+    void scalar(std::string_view option, float& value) {
+        if (const auto text = options_.text(option)) read_scalar(option, *text, value, reasons_);
+    }
+
     void refuse_without_c() {
-        for (const std::string_view option : {"ldc", "align-c"}) {
-            if (!options_.given(option)) continue;
+        for (const GemmSpecField& row : gemm_spec_fields()) {
+            if (!row.is_of_c || !options_.given(row.option)) continue;
             reasons_.push_back(
                 fmt::format("--{} says how C lies, and no C is read: name its type with --c-type, or a "
                             "--beta that is not 0",
-                            option));
+                            row.option));
         }
     }
 
     [[nodiscard]] const Reasons& reasons() const { return reasons_; }
 
 private:
-    template <typename Value>
-    void word(std::string_view option, std::span<const std::string_view> known,
-              std::optional<Value> (*parse)(std::string_view), Value& field) {
+    void field(std::string_view option, const GemmSpecField& row, GemmSpec& spec) {
         const auto text = options_.text(option);
         if (!text) return;
-        if (const std::optional<Value> value = parse(lower_case(*text)))
-            field = *value;
-        else
-            reasons_.push_back(unknown_word(option, *text, known));
+        try {
+            read_field(spec, row, fmt::format("--{}", option), *text);
+        } catch (const WordError& error) {
+            reasons_.emplace_back(error.what());
+        }
     }
 
     const ProblemOptions& options_;
     Reasons reasons_;
 };
 
-void read_sizes(SpecReader& reader, GemmSpec& spec) {
-    reader.number("m", spec.m);
-    reader.number("n", spec.n);
-    reader.number("k", spec.k);
-    reader.number("lda", spec.lda);
-    reader.number("ldb", spec.ldb);
-    reader.number("ldc", spec.ldc);
-    reader.number("ldd", spec.ldd);
-    reader.number("align-a", spec.align_a);
-    reader.number("align-b", spec.align_b);
-    reader.number("align-c", spec.align_c);
-    reader.number("align-d", spec.align_d);
-}
-
-void read_types(SpecReader& reader, GemmSpec& spec) {
-    reader.type("a-type", spec.a);
-    reader.type("b-type", spec.b);
-    reader.type("d-type", spec.d);
-    reader.type("acc-type", spec.accumulator);
-    reader.layout(spec.layout);
-    reader.order(spec.d_order);
-}
-
 /// C is read when it is named or when beta asks for it; its type is D's unless said otherwise.
-void read_c(SpecReader& reader, const ProblemOptions& options, bool with_c, ProblemRequest& request) {
-    const bool named = with_c || options.given("c-type") || request.spec.c.has_value();
+void read_c(SpecReader& reader, bool named, ProblemRequest& request) {
     request.beta = named ? 1.0F : 0.0F;
     reader.scalar("alpha", request.alpha);
     reader.scalar("beta", request.beta);
     if (!named && request.beta == 0.0F) return reader.refuse_without_c();
-    DataType type = request.spec.c.value_or(request.spec.d);
-    reader.type("c-type", type);
-    request.spec.c = type;
+    if (!request.spec.c) request.spec.c = request.spec.d;
 }
 
 /// What a kernel says of the problem it was made for. Alignments a problem has by itself are not raised.
@@ -304,11 +218,8 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     ProblemRequest request;
     request.spec = base;
     SpecReader reader(*this);
-    reader.check_type("type");
-    read_sizes(reader, request.spec);
-    read_types(reader, request.spec);
-    reader.second_format(request.spec);
-    read_c(reader, *this, with_c, request);
+    reader.fields(request.spec);
+    read_c(reader, with_c || request.spec.c, request);
     refuse(reader.reasons());
     refuse(problems(request.spec));
     return request;

@@ -99,7 +99,10 @@ int RowWriter::count_of(RowStatus status) const {
     return found == counts_.end() ? 0 : found->second;
 }
 
-bool RowWriter::all_fine() const { return count_of(RowStatus::wrong) == 0 && count_of(RowStatus::failed) == 0; }
+int RowWriter::exit_code() const {
+    if (count_of(RowStatus::wrong) + count_of(RowStatus::failed) != 0) return kExitFailed;
+    return count_of(RowStatus::ok) == 0 && count_of(RowStatus::unsupported) != 0 ? kExitUsage : kExitFine;
+}
 
 Json RowWriter::document(bool interrupted) const {
     Json summary = Json::object();

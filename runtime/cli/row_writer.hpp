@@ -27,8 +27,8 @@ public:
     void write(const Json& row);
     /// Prints the summary or the document.
     void finish(bool interrupted);
-    /// No row is wrong or failed.
-    [[nodiscard]] bool all_fine() const;
+    /// Failed where a row is wrong or failed, bad usage where no row is of a problem that a kernel serves.
+    [[nodiscard]] int exit_code() const;
 
 private:
     struct CloseFile {

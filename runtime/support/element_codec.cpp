@@ -164,10 +164,11 @@ double element_value(const void* data, DataType type, std::int64_t index) {
 }
 
 std::uint32_t element_bits(double value, DataType type) {
-    if (type == DataType::s8)
-        return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::clamp(value, -128.0, 127.0))) & 0xffU;
-    if (type == DataType::s32)
-        return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::clamp(value, -2147483648.0, 2147483647.0)));
+    const auto integer = [&](double least, double most) {
+        return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::nearbyint(std::clamp(value, least, most))));
+    };
+    if (type == DataType::s8) return integer(-128, 127) & 0xffU;
+    if (type == DataType::s32) return integer(-2147483648.0, 2147483647.0);
     return float_bits(value, *find_format(type));
 }
 

@@ -62,7 +62,6 @@ struct TrialRun {
         problem.run(kernel);
         if (result.counters.blocks == 0) result.counters = device.take_counters();
         result.verification = problem.check();
-        if (result.verification.ok && options.use_cpu) result.verification = problem.check_on_cpu();
         add_owner(result.verification, kernel);
         if (!result.verification.ok) result.verification.message += fmt::format(" ({})", trial_text(trial));
     }

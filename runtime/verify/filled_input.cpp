@@ -31,13 +31,11 @@ FilledInput::FilledInput(std::shared_ptr<Device> device, const MatrixForm& form,
 
 void FilledInput::fill(const Reference& reference) const {
     device_->fill_bytes(memory_.memory().data(), kNanByte, static_cast<std::size_t>(memory_.memory().size_bytes()));
-    const MatrixForm& form = memory_.form();
-    if (fill_.kind != FillKind::constant) reference.fill(matrix(), form.rows, form.columns, fill_);
+    reference.fill(matrix(), fill_);
 }
 
 InputDamage FilledInput::damage(const Reference& reference) const {
-    const MatrixForm& form = memory_.form();
-    const CheckResult found = reference.compare(matrix(), form.rows, form.columns, fill_);
+    const CheckResult found = reference.compare(matrix(), fill_);
     InputDamage damage;
     damage.elements = static_cast<std::int64_t>(found.wrong);
     damage.outside = reference.guard_damage(memory_.guarded_lines(), kNanByte);
@@ -50,13 +48,12 @@ InputDamage FilledInput::damage(const Reference& reference) const {
     return damage;
 }
 
-std::string FilledInput::first_change(const Reference& reference, std::uint64_t place) const {
-    const MatrixForm& form = memory_.form();
-    const CheckResult bits = reference.compared_element(matrix(), form.rows, form.columns, fill_, place);
+std::string FilledInput::first_change(const Reference& reference, std::uint64_t number) const {
+    const CheckResult bits = reference.compared_element(matrix(), fill_, number);
     const BitTexts texts =
-        texts_of(static_cast<std::uint32_t>(bits.expected), static_cast<std::uint32_t>(bits.got), form.type);
-    const auto columns = static_cast<std::uint64_t>(form.columns);
-    return fmt::format("{}[{}, {}]: was {}, is {}", name_, place / columns, place % columns, texts.was, texts.is);
+        texts_of(static_cast<std::uint32_t>(bits.expected), static_cast<std::uint32_t>(bits.got), matrix().type);
+    return fmt::format("{}: was {}, is {}", element_name(name_, matrix().batch, place_of(matrix(), number)), texts.was,
+                       texts.is);
 }
 
 }  // namespace jitgemm

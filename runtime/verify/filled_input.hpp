@@ -31,7 +31,7 @@ public:
     [[nodiscard]] InputDamage damage(const Reference& reference) const;
 
 private:
-    [[nodiscard]] std::string first_change(const Reference& reference, std::uint64_t place) const;
+    [[nodiscard]] std::string first_change(const Reference& reference, std::uint64_t number) const;
 
     std::shared_ptr<Device> device_;
     std::string name_;

@@ -28,7 +28,7 @@ private:
     std::int64_t bytes_ = 0;
 };
 
-/// How a matrix of a problem lies in memory.
+/// How the matrices of a problem or a batch of them lie in memory; none shares an element with another.
 struct MatrixForm {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -37,6 +37,8 @@ struct MatrixForm {
     DataType type = DataType::f32;
     int alignment = 16;     ///< bytes the spec promises
     bool generous = false;  ///< begins at 256 bytes instead of at no more than the alignment
+    std::int64_t batch = 1;
+    std::int64_t batch_stride = 0;
     /// Of the first element, in bytes.
     [[nodiscard]] int base_alignment() const { return generous ? 256 : alignment; }
 
@@ -45,17 +47,18 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// The four matrices of a resolved spec; `c` has D's shape whether or not the spec has C. With generous placement an
-/// operand begins at 256 bytes if its alignment is what its leading dimension and such a base give.
+/// The operands of a resolved spec; `c` has D's shape whether or not the spec has C, and `residual`, too. With generous
+/// placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a base give.
+/// Matrices that all problems of a batch share are one; vectors and factors have one row or column where they serve all.
 struct ProblemForms {
-    MatrixForm a, b, c, d;
+    MatrixForm a, b, c, d, bias, residual, scale_a, scale_b, scale_d;
 };
 [[nodiscard]] ProblemForms problem_forms(const GemmSpec& resolved_spec, bool generous);
 
 /// So many bytes, aligned to what a launch asks of a workspace.
 [[nodiscard]] MatrixForm workspace_form(std::int64_t bytes);
 
-/// A matrix in device memory between two guard bands.
+/// The matrices of an operand in device memory between two guard bands.
 class GuardedMatrix {
 public:
     GuardedMatrix() = default;
@@ -66,8 +69,6 @@ public:
     [[nodiscard]] GuardedLines guarded_lines() const;
     [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
     [[nodiscard]] const MatrixForm& form() const { return form_; }
-    /// The matrix's bytes from its first element to its last, padding between lines included.
-    [[nodiscard]] std::vector<std::byte> to_host(Device& device) const;
 
 private:
     MatrixForm form_;

@@ -1,30 +1,13 @@
 #include "runtime/verify/host_reference.hpp"
 
+#include "runtime/verify/reference_arguments.hpp"
 #include "runtime/verify/reference_kernels.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <mutex>
-#include <span>
 #include <thread>
 #include <vector>
-
-// ---- the device code's words ----------------------------------------------------------------------------------------
-
-namespace jitgemm::device_code {
-namespace {
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wunused-function"
-#include "runtime/verify/reference_arithmetic.cuh"
-#include "runtime/verify/reference_elements.cuh"
-#pragma GCC diagnostic pop
-
-}  // namespace
-}  // namespace jitgemm::device_code
 
 namespace jitgemm {
 namespace {
@@ -32,17 +15,18 @@ namespace {
 /// A matrix of the device in host memory: all bytes from its first element to its last.
 class HostMatrix {
 public:
-    HostMatrix(Device& device, const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns)
-        : size_(extent(matrix, rows, columns)), bytes_(std::make_unique<std::byte[]>(size_)) {
+    HostMatrix(Device& device, const DeviceMatrix& matrix)
+        : size_(extent(matrix)), bytes_(std::make_unique<std::byte[]>(size_)) {
         if (size_ != 0) device.copy_to_host(bytes_.get(), matrix.data, size_);
     }
     [[nodiscard]] std::byte* data() const { return bytes_.get(); }
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
-    static std::size_t extent(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns) {
-        if (!matrix.data || rows == 0 || columns == 0) return 0;
-        const std::int64_t elements = (rows - 1) * matrix.row_stride + (columns - 1) * matrix.column_stride + 1;
+    static std::size_t extent(const DeviceMatrix& matrix) {
+        if (!matrix.data || matrix.batch == 0 || matrix.rows == 0 || matrix.columns == 0) return 0;
+        const std::int64_t elements = (matrix.batch - 1) * matrix.batch_stride + (matrix.rows - 1) * matrix.row_stride +
+                                      (matrix.columns - 1) * matrix.column_stride + 1;
         return static_cast<std::size_t>(elements * bytes(matrix.type));
     }
 
@@ -50,65 +34,49 @@ private:
     std::unique_ptr<std::byte[]> bytes_;
 };
 
-device_code::FillArguments fill_arguments(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                          const Fill& fill) {
-    return {.data = nullptr,
-            .rows = rows,
-            .columns = columns,
-            .row_stride = matrix.row_stride,
-            .column_stride = matrix.column_stride,
-            .seed = fill.seed,
-            .type = static_cast<int>(matrix.type),
-            .kind = static_cast<int>(fill.kind),
-            .range = fill.range,
-            .constant = fill.constant,
-            .group = fill.group};
-}
-
-void fill_elements(std::byte* data, const device_code::FillArguments& arguments) {
-    for (std::int64_t row = 0; row < arguments.rows; ++row) {
-        for (std::int64_t column = 0; column < arguments.columns; ++column) {
-            device_code::store_bits(data, row * arguments.row_stride + column * arguments.column_stride, arguments.type,
-                                    device_code::filled(arguments, row, column));
-        }
+/// A matrix to fill or to compare with its fill, on the host.
+struct HostFill {
+    HostFill(Device& device, const DeviceMatrix& matrix, const Fill& fill)
+        : host(device, matrix), arguments(fill_arguments(matrix, fill)) {
+        arguments.matrix.data = host.data();
     }
-}
+    /// Visits every element's place, in the order of their numbers.
+    template <typename Visit>
+    void each(Visit visit) const {
+        for (std::int64_t batch = 0; batch < arguments.batch; ++batch)
+            for (std::int64_t row = 0; row < arguments.rows; ++row)
+                for (std::int64_t column = 0; column < arguments.columns; ++column)
+                    visit(device_code::Place{batch, row, column});
+    }
 
-device_code::Operand operand(const DeviceMatrix& matrix, const HostMatrix& host) {
-    return {.data = matrix.data ? host.data() : nullptr,
-            .row_stride = matrix.row_stride,
-            .column_stride = matrix.column_stride,
-            .type = static_cast<int>(matrix.type),
-            .unused = 0};
-}
+    HostMatrix host;
+    device_code::FillArguments arguments;
+};
 
-/// All four matrices on the host, and the device code's view of them.
+/// All operands on the host, and the device code's view of them.
 class HostProblem {
 public:
-    HostProblem(Device& device, const Check& check)
-        : a_(device, check.a, check.k == 0 ? 0 : check.m, check.k),
-          b_(device, check.b, check.k, check.k == 0 ? 0 : check.n),
-          c_(device, check.c, check.m, check.n),
-          d_(device, check.d, check.m, check.n) {
-        arguments_.a = operand(check.a, a_);
-        arguments_.b = operand(check.b, b_);
-        arguments_.c = operand(check.c, c_);
-        arguments_.d = operand(check.d, d_);
-        arguments_.m = check.m;
-        arguments_.n = check.n;
-        arguments_.k = check.k;
-        arguments_.alpha = check.alpha;
-        arguments_.beta = check.beta;
-        arguments_.sum_unit = check.sum_unit;
-        arguments_.output_unit = check.output_unit;
-        arguments_.output_floor = check.output_floor;
-        arguments_.exact = check.exact ? 1 : 0;
+    HostProblem(Device& device, const Check& check) : arguments_(check_arguments(check)) {
+        const auto bring = [&](device_code::Operand& operand, const DeviceMatrix& matrix) {
+            if (matrix.data) operand.data = matrices_.emplace_back(device, matrix).data();
+        };
+        if (check.k != 0) {
+            bring(arguments_.a, check.a);
+            bring(arguments_.b, check.b);
+            bring(arguments_.scale_a, check.scale_a);
+            bring(arguments_.scale_b, check.scale_b);
+        }
+        bring(arguments_.c, check.c);
+        bring(arguments_.d, check.d);
+        bring(arguments_.bias, check.bias);
+        bring(arguments_.residual, check.residual);
+        bring(arguments_.scale_d, check.scale_d);
     }
     [[nodiscard]] const device_code::CheckArguments& arguments() const { return arguments_; }
 
 private:
-    HostMatrix a_, b_, c_, d_;
-    device_code::CheckArguments arguments_{};
+    std::vector<HostMatrix> matrices_;
+    device_code::CheckArguments arguments_;
 };
 
 constexpr std::int64_t kGroup = 8;  // columns summed at a time: a count the compiler vectorises
@@ -118,17 +86,31 @@ std::int64_t padded(std::int64_t columns) { return (columns + kGroup - 1) / kGro
 /// A matrix as doubles, its rows one after the other and each filled up with zeros to whole groups.
 class Decoded {
 public:
-    Decoded(const device_code::Operand& operand, std::int64_t rows, std::int64_t columns)
+    template <typename Element>
+    Decoded(std::int64_t rows, std::int64_t columns, Element element)
         : pitch_(padded(columns)), values_(static_cast<std::size_t>(rows * pitch_)) {
         for (std::int64_t row = 0; row < rows; ++row)
             for (std::int64_t column = 0; column < columns; ++column)
-                values_[static_cast<std::size_t>(row * pitch_ + column)] = device_code::element(operand, row, column);
+                values_[static_cast<std::size_t>(row * pitch_ + column)] = element(row, column);
     }
     [[nodiscard]] const double* row(std::int64_t index) const { return values_.data() + index * pitch_; }
 
 private:
     std::int64_t pitch_;
     std::vector<double> values_;
+};
+
+/// A and B of one problem, as they are multiplied.
+struct Factors {
+    Factors(const device_code::CheckArguments& problem, std::int64_t which)
+        : batch(which),
+          a(problem.k == 0 ? 0 : problem.m, problem.k,
+            [&](auto row, auto k) { return device_code::element_of_a(problem, which, row, k); }),
+          b(problem.k, problem.n,
+            [&](auto k, auto column) { return device_code::element_of_b(problem, which, k, column); }) {}
+
+    std::int64_t batch;
+    Decoded a, b;
 };
 
 /// Adds a times a row of B to a row of sums; the loop that everything else is small against.
@@ -145,10 +127,9 @@ void add_scaled_magnitudes(std::vector<double>& sums, double a, const double* ro
 /// Rows of D, checked one after the other.
 class RowChecker {
 public:
-    RowChecker(const device_code::CheckArguments& arguments, const Decoded& a, const Decoded& b)
+    RowChecker(const device_code::CheckArguments& arguments, const Factors& factors)
         : arguments_(arguments),
-          a_(a),
-          b_(b),
+          factors_(factors),
           sums_(static_cast<std::size_t>(padded(arguments.n))),
           magnitudes_(arguments.exact != 0 ? 0 : sums_.size()) {}
 
@@ -156,27 +137,26 @@ public:
         std::fill(sums_.begin(), sums_.end(), 0.0);
         std::fill(magnitudes_.begin(), magnitudes_.end(), 0.0);
         for (std::int64_t k = 0; k < arguments_.k; ++k) {
-            add_scaled(sums_, a_.row(row)[k], b_.row(k));
-            add_scaled_magnitudes(magnitudes_, a_.row(row)[k], b_.row(k));
+            add_scaled(sums_, factors_.a.row(row)[k], factors_.b.row(k));
+            add_scaled_magnitudes(magnitudes_, factors_.a.row(row)[k], factors_.b.row(k));
         }
-        for (std::int64_t column = 0; column < arguments_.n; ++column) judge(row, column);
+        for (std::int64_t column = 0; column < arguments_.n; ++column) judge({factors_.batch, row, column});
     }
     [[nodiscard]] const CheckResult& result() const { return result_; }
 
 private:
-    void judge(std::int64_t row, std::int64_t column) {
-        const auto index = static_cast<std::size_t>(column);
+    void judge(device_code::Place at) {
+        const auto index = static_cast<std::size_t>(at.column);
         const double magnitude = magnitudes_.empty() ? 0.0 : magnitudes_[index];
-        const double error = device_code::relative_error(arguments_, sums_[index], magnitude, row, column);
+        const double error = device_code::relative_error(arguments_, sums_[index], magnitude, at);
         result_.largest_error = std::max(result_.largest_error, error);
         if (error <= 1) return;
         ++result_.wrong;
-        result_.first = std::min(result_.first, static_cast<std::uint64_t>(row * arguments_.n + column));
+        result_.first = std::min<std::uint64_t>(result_.first, device_code::number_of(at, arguments_.m, arguments_.n));
     }
 
     const device_code::CheckArguments& arguments_;
-    const Decoded& a_;
-    const Decoded& b_;
+    const Factors& factors_;
     std::vector<double> sums_;
     std::vector<double> magnitudes_;
     CheckResult result_;
@@ -192,45 +172,49 @@ std::int64_t host_threads(std::int64_t rows) {
     return std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, std::max<std::int64_t>(rows, 1));
 }
 
-/// Bytes of [first, end) that are not the pattern.
-std::int64_t damaged(std::span<const std::uint8_t> buffer, std::int64_t first, std::int64_t end, std::uint8_t pattern) {
-    const auto range = buffer.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
-    return static_cast<std::int64_t>(range.size()) - std::count(range.begin(), range.end(), pattern);
+void check_problem(const device_code::CheckArguments& arguments, std::int64_t batch, CheckResult& all) {
+    const Factors factors(arguments, batch);
+    const std::int64_t threads = host_threads(arguments.m);
+    std::mutex mutex;
+    const auto check_share = [&](std::int64_t first_row) {
+        RowChecker checker(arguments, factors);
+        for (std::int64_t row = first_row; row < arguments.m; row += threads) checker.check(row);
+        const std::scoped_lock lock(mutex);
+        merge(all, checker.result());
+    };
+    std::vector<std::jthread> workers;
+    for (std::int64_t thread = 0; thread < threads; ++thread) workers.emplace_back(check_share, thread);
 }
 
 }  // namespace
 
-void HostReference::fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const {
-    HostMatrix host(*device_, matrix, rows, columns);  // what lies between the lines stays
-    if (host.size() == 0) return;
-    fill_elements(host.data(), fill_arguments(matrix, rows, columns, fill));
-    device_->copy_to_device(matrix.data, host.data(), host.size());
+void HostReference::fill(const DeviceMatrix& matrix, const Fill& fill) const {
+    const HostFill work(*device_, matrix, fill);  // what lies between the lines stays
+    if (work.host.size() == 0) return;
+    const device_code::Operand& to = work.arguments.matrix;
+    work.each([&](device_code::Place at) {
+        device_code::store_bits(to.data, device_code::index_of(to, at), to.type,
+                                device_code::filled(work.arguments, at));
+    });
+    device_->copy_to_device(matrix.data, work.host.data(), work.host.size());
 }
 
-CheckResult HostReference::compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                   const Fill& fill) const {
-    const HostMatrix host(*device_, matrix, rows, columns);
-    device_code::FillArguments arguments = fill_arguments(matrix, rows, columns, fill);
-    arguments.data = host.data();
+CheckResult HostReference::compare(const DeviceMatrix& matrix, const Fill& fill) const {
+    const HostFill work(*device_, matrix, fill);
     CheckResult found;
-    for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column) {
-            const device_code::FilledBits bits = device_code::filled_bits(arguments, row, column);
-            if (bits.wanted == bits.found) continue;
-            ++found.wrong;
-            found.first = std::min(found.first, static_cast<std::uint64_t>(row * columns + column));
-        }
-    }
+    work.each([&](device_code::Place at) {
+        const device_code::FilledBits bits = device_code::filled_bits(work.arguments, at);
+        if (bits.wanted == bits.found) return;
+        ++found.wrong;
+        found.first = std::min<std::uint64_t>(found.first, device_code::number_of(at, matrix.rows, matrix.columns));
+    });
     return found;
 }
 
-CheckResult HostReference::compared_element(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                            const Fill& fill, std::uint64_t place) const {
-    const HostMatrix host(*device_, matrix, rows, columns);
-    device_code::FillArguments arguments = fill_arguments(matrix, rows, columns, fill);
-    arguments.data = host.data();
-    const auto index = static_cast<std::int64_t>(place);
-    const device_code::FilledBits bits = device_code::filled_bits(arguments, index / columns, index % columns);
+CheckResult HostReference::compared_element(const DeviceMatrix& matrix, const Fill& fill, std::uint64_t number) const {
+    const HostFill work(*device_, matrix, fill);
+    const auto [batch, row, column] = place_of(matrix, number);
+    const device_code::FilledBits bits = device_code::filled_bits(work.arguments, {batch, row, column});
     CheckResult found;
     found.expected = bits.wanted;
     found.got = bits.found;
@@ -239,46 +223,34 @@ CheckResult HostReference::compared_element(const DeviceMatrix& matrix, std::int
 
 CheckResult HostReference::check(const Check& check) const {
     const HostProblem problem(*device_, check);
-    const device_code::CheckArguments& arguments = problem.arguments();
-    const Decoded a(arguments.a, check.k == 0 ? 0 : check.m, check.k);
-    const Decoded b(arguments.b, check.k, check.n);
-    const std::int64_t threads = host_threads(check.m);
-    std::mutex mutex;
     CheckResult all;
-    const auto check_share = [&](std::int64_t first_row) {
-        RowChecker checker(arguments, a, b);
-        for (std::int64_t row = first_row; row < check.m; row += threads) checker.check(row);
-        const std::scoped_lock lock(mutex);
-        merge(all, checker.result());
-    };
-    std::vector<std::jthread> workers;
-    for (std::int64_t thread = 0; thread < threads; ++thread) workers.emplace_back(check_share, thread);
-    workers.clear();  // joins
+    for (std::int64_t batch = 0; batch < check.d.batch; ++batch) check_problem(problem.arguments(), batch, all);
     return all;
 }
 
-CheckResult HostReference::element(const Check& check, std::int64_t row, std::int64_t column) const {
+CheckResult HostReference::element(const Check& check, std::uint64_t number) const {
     const HostProblem problem(*device_, check);
     const device_code::CheckArguments& arguments = problem.arguments();
+    const auto [batch, row, column] = place_of(check.d, number);
     double sum = 0;
     for (std::int64_t k = 0; k < check.k; ++k)
-        sum += device_code::element(arguments.a, row, k) * device_code::element(arguments.b, k, column);
+        sum += device_code::element_of_a(arguments, batch, row, k) *
+               device_code::element_of_b(arguments, batch, k, column);
     CheckResult found;
-    found.expected = device_code::finish(arguments, sum, 0.0, row, column).value;
-    found.got = device_code::element(arguments.d, row, column);
+    found.expected = device_code::finish(arguments, sum, 0.0, {batch, row, column}).value;
+    found.got = device_code::element(arguments.d, {batch, row, column});
     return found;
 }
 
 std::int64_t HostReference::guard_damage(const GuardedLines& lines, std::uint8_t pattern) const {
-    const std::int64_t extent = lines.lines == 0 ? 0 : (lines.lines - 1) * lines.pitch + lines.run;
-    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(lines.front + extent + lines.back));
+    const device_code::GuardArguments arguments = guard_arguments(lines, pattern);
+    const std::int64_t guarded = device_code::guard_count(arguments);
+    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(guarded + lines.groups * lines.lines * lines.run));
     device_->copy_to_host(buffer.data(), lines.buffer, buffer.size());
-    std::int64_t sum = damaged(buffer, 0, lines.front, pattern);
-    for (std::int64_t line = 0; line + 1 < lines.lines; ++line) {
-        const std::int64_t begin = lines.front + line * lines.pitch;
-        sum += damaged(buffer, begin + lines.run, begin + lines.pitch, pattern);
-    }
-    return sum + damaged(buffer, lines.front + extent, lines.front + extent + lines.back, pattern);
+    std::int64_t damaged = 0;
+    for (std::int64_t i = 0; i < guarded; ++i)
+        if (buffer[static_cast<std::size_t>(device_code::guard_place(arguments, i))] != pattern) ++damaged;
+    return damaged;
 }
 
 std::unique_ptr<Reference> make_reference(ContextState& context) {

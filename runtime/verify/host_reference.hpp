@@ -12,13 +12,12 @@ class HostReference final : public Reference {
 public:
     explicit HostReference(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
-    void fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const override;
-    [[nodiscard]] CheckResult compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                      const Fill& fill) const override;
-    [[nodiscard]] CheckResult compared_element(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                               const Fill& fill, std::uint64_t place) const override;
+    void fill(const DeviceMatrix& matrix, const Fill& fill) const override;
+    [[nodiscard]] CheckResult compare(const DeviceMatrix& matrix, const Fill& fill) const override;
+    [[nodiscard]] CheckResult compared_element(const DeviceMatrix& matrix, const Fill& fill,
+                                               std::uint64_t number) const override;
     [[nodiscard]] CheckResult check(const Check& check) const override;
-    [[nodiscard]] CheckResult element(const Check& check, std::int64_t row, std::int64_t column) const override;
+    [[nodiscard]] CheckResult element(const Check& check, std::uint64_t number) const override;
     [[nodiscard]] std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const override;
 
 private:

@@ -3,6 +3,7 @@
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_kernel.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/verify/reference.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,11 +15,12 @@ namespace jitgemm {
 /// `normal`: standard normal values, checked within a bound that grows with K.
 enum class InputKind : std::uint8_t { integers, normal };
 
-/// Most multiply-adds of a problem that is compared with the CPU reference.
+/// Most multiply-adds of a problem that is checked on the CPU.
 inline constexpr double kCpuReferenceLimit = 1 << 26;
 
-/// The first wrong element (smallest row·n + column) and who computed it.
+/// The first wrong element, in the order of their numbers, and who computed it.
 struct Mismatch {
+    std::int64_t batch = 0;
     std::int64_t row = 0;
     std::int64_t column = 0;
     double expected = 0;
@@ -29,7 +31,7 @@ struct Mismatch {
 struct Verification {
     bool ok = false;
     std::int64_t wrong = 0;           ///< elements out of bound
-    std::int64_t changed_inputs = 0;  ///< elements of A, B and C that are not what they were filled with
+    std::int64_t changed_inputs = 0;  ///< elements of operands that are not what they were filled with
     std::int64_t guard_damage = 0;    ///< bytes changed in guard bands and between lines, of operands and workspace
     std::int64_t unwritten = 0;       ///< bytes of D that no kernel wrote, on a device that knows
     double largest_error = 0;         ///< |got − expected| over its bound, largest; 0 in exact mode when ok
@@ -46,7 +48,8 @@ enum class Placement : std::uint8_t { exact, generous };
 /// Device buffers of one problem with guard bands: inputs filled as asked and NaN outside the matrices, D and workspace
 /// all NaN with a byte pattern in the bands. Padding between rows (leading dimension beyond the row) counts as band. What
 /// BLAS says is not read (C when beta is 0, A and B when alpha is 0) is NaN throughout. With alpha and beta that are
-/// powers of two or 0, small integers are checked bit for bit. A device that sees every access (the emulator) takes D and
+/// powers of two or 0 and no activation but relu, small integers are checked bit for bit. What else the spec has (a batch,
+/// bias, residual, scale factors) is made and checked likewise; no launch takes it yet, request() says where it lies. A device that sees every access (the emulator) takes D and
 /// workspace for unwritten, and D for stored once.
 class Problem {
 public:
@@ -56,6 +59,8 @@ public:
     Problem(Problem&&) noexcept;
     Problem& operator=(Problem&&) noexcept;
     [[nodiscard]] GemmArguments arguments() const;  ///< with the workspace of the last run(), if there was one
+    /// All operands, and how D is made of them.
+    [[nodiscard]] Check request() const;
     /// D to NaN, its bands to the pattern.
     void poison_d();
     /// One launch, waited for, of a kernel that finds NaN in D and in a workspace of just the size it asks for.
@@ -68,7 +73,7 @@ public:
     /// As check(), in m·n steps in place of m·n·k: D is compared with that of `right`, the same problem (is_exact())
     /// whose D check() found right. Where they differ check() itself decides and describes.
     [[nodiscard]] Verification check_against(const Problem& right) const;
-    /// The same on the host with the CPU reference. Throws Error above kCpuReferenceLimit multiply-adds.
+    /// D alone, compared on the host whatever the device (HostReference). Throws Error above kCpuReferenceLimit multiply-adds.
     [[nodiscard]] Verification check_on_cpu() const;
 
 private:

@@ -2,19 +2,36 @@
 
 #include "jitgemm/device_pointer.hpp"
 #include "runtime/context/context_state.hpp"
+#include "runtime/verify/verification_rules.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace jitgemm {
 
-/// A matrix on the device, by strides in elements; one of them is 1.
+/// A batch of matrices on the device, by strides in elements; a dimension of one element has the stride 0, so that it serves any number.
 struct DeviceMatrix {
-    DevicePointer data;
+    DevicePointer data{};
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
     std::int64_t row_stride = 0;
     std::int64_t column_stride = 0;
     DataType type = DataType::f32;
+    std::int64_t batch = 1;
+    std::int64_t batch_stride = 0;
 };
+
+/// Which element of a batch. They are numbered problem by problem, row by row, whatever their order in memory.
+struct ElementPlace {
+    std::int64_t batch = 0;
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+};
+[[nodiscard]] ElementPlace place_of(const DeviceMatrix& matrix, std::uint64_t number);
+/// "D[66, 69]", of a batch "D[66, 69] of problem 3".
+[[nodiscard]] std::string element_name(std::string_view name, std::int64_t batch, const ElementPlace& at);
 
 /// How a matrix is filled: with one bit pattern, with integers in -range .. range, with one ±1 in each `group` columns
 /// of a row and zeros elsewhere, or with standard normal values (s8: 32 times that, rounded).
@@ -28,22 +45,20 @@ struct Fill {
     std::uint32_t constant = 0;
 };
 
-/// What a check compares and how far apart expected and got may be: by
-/// sum_unit · (|alpha| · Σ|a·b| + |beta·c|) + output_unit · |expected| + output_floor, or not at all when `exact`.
+/// What a check compares, and how far apart expected and got may be: by the bound, or not at all when `exact`.
+/// Expected is what GemmEpilogue says; its operands have D's extents, with strides of 0 where they have one element for many.
 struct Check {
-    DeviceMatrix a, b, c, d;  ///< c.data null: C is not read
-    std::int64_t m = 0;
-    std::int64_t n = 0;
-    std::int64_t k = 0;
+    DeviceMatrix a{}, b{}, c{}, d{};  ///< of what is not read the data is null
+    DeviceMatrix bias{}, residual{}, scale_a{}, scale_b{}, scale_d{};
+    std::int64_t k = 0;  ///< 0 when neither A nor B is read; the other extents are D's
     double alpha = 1;
     double beta = 0;
-    double sum_unit = 0;
-    double output_unit = 0;
-    double output_floor = 0;
+    Activation activation = Activation::none;
+    ErrorBound bound{};
     bool exact = false;
 };
 
-/// A buffer of lines with bands before, between and behind them, in bytes.
+/// A buffer of lines with bands before, between and behind them, in bytes; of groups of as many lines each.
 struct GuardedLines {
     DevicePointer buffer;
     std::int64_t front = 0;
@@ -51,12 +66,14 @@ struct GuardedLines {
     std::int64_t run = 0;
     std::int64_t pitch = 0;
     std::int64_t back = 0;
+    std::int64_t groups = 1;
+    std::int64_t group_pitch = 0;
 };
 
 /// What a check found; as the kernels write it.
 struct CheckResult {
     std::uint64_t wrong = 0;
-    std::uint64_t first = ~std::uint64_t{0};  ///< smallest row · columns + column of a wrong element
+    std::uint64_t first = ~std::uint64_t{0};  ///< smallest number of a wrong element
     double largest_error = 0;                 ///< over its bound; 0 or infinite when exact
     std::uint64_t guard_damage = 0;
     double expected = 0;
@@ -72,17 +89,15 @@ public:
     Reference& operator=(const Reference&) = delete;
     virtual ~Reference() = default;
 
-    virtual void fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const = 0;
+    virtual void fill(const DeviceMatrix& matrix, const Fill& fill) const = 0;
     /// Counts the elements that are not, bit for bit, what fill() made them.
-    [[nodiscard]] virtual CheckResult compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                              const Fill& fill) const = 0;
+    [[nodiscard]] virtual CheckResult compare(const DeviceMatrix& matrix, const Fill& fill) const = 0;
     /// Of one of them, the bits that fill() gives as expected and those found as got.
-    [[nodiscard]] virtual CheckResult compared_element(const DeviceMatrix& matrix, std::int64_t rows,
-                                                       std::int64_t columns, const Fill& fill,
-                                                       std::uint64_t place) const = 0;
+    [[nodiscard]] virtual CheckResult compared_element(const DeviceMatrix& matrix, const Fill& fill,
+                                                       std::uint64_t number) const = 0;
     [[nodiscard]] virtual CheckResult check(const Check& check) const = 0;
-    /// Expected and found value of one element.
-    [[nodiscard]] virtual CheckResult element(const Check& check, std::int64_t row, std::int64_t column) const = 0;
+    /// Expected and found value of one element of D.
+    [[nodiscard]] virtual CheckResult element(const Check& check, std::uint64_t number) const = 0;
     /// Bytes outside the lines that are not `pattern`.
     [[nodiscard]] virtual std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const = 0;
 };

@@ -108,10 +108,25 @@ REFERENCE_FUNCTION unsigned encode_float(double value, int type) {
 }
 
 REFERENCE_FUNCTION unsigned encode(double value, int type) {
-    if (type == kS8) return (unsigned)(int)(value < -128 ? -128 : value > 127 ? 127 : value) & 0xff;
+    if (type == kS8) return (unsigned)(int)rint(value < -128 ? -128 : value > 127 ? 127 : value) & 0xff;
     if (type == kS32)
-        return (unsigned)(int)(value < -2147483648.0 ? -2147483648.0 : value > 2147483647.0 ? 2147483647.0 : value);
+        return (unsigned)(int)rint(value < -2147483648.0 ? -2147483648.0 : value > 2147483647.0 ? 2147483647.0 : value);
     return encode_float(value, type);
+}
+
+// ---- activations ----------------------------------------------------------------------------------------------------
+
+// Numbers of Activation.
+enum ActivationKind { kNoActivation, kRelu, kGelu, kSilu };
+
+// Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016: GELU by its tanh, and SiLU.
+REFERENCE_FUNCTION double activated(double x, int activation) {
+    switch (activation) {
+        case kRelu: return x > 0.0 ? x : 0.0;
+        case kGelu: return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+        case kSilu: return x / (1.0 + exp(-x));
+        default: return x;
+    }
 }
 
 // ---- random numbers: a function of seed and position, so that any element can be made anywhere ----------------------

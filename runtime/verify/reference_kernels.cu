@@ -14,22 +14,19 @@ REFERENCE_FUNCTION long long global_threads() { return (long long)gridDim.x * bl
 
 // ---- fill -----------------------------------------------------------------------------------------------------------
 
-struct Coordinate {
-    long long row, column;
-};
-
 // Of the i-th element, counted along the lines of memory.
-REFERENCE_FUNCTION Coordinate coordinate_of(const FillArguments& arguments, long long i) {
-    if (arguments.column_stride == 1) return {i / arguments.columns, i % arguments.columns};
-    return {i % arguments.rows, i / arguments.rows};
+REFERENCE_FUNCTION Place place_in_memory(const FillArguments& arguments, long long i) {
+    if (arguments.matrix.column_stride == 1) return place_of(i, arguments.rows, arguments.columns);
+    const Place turned = place_of(i, arguments.columns, arguments.rows);
+    return {turned.batch, turned.column, turned.row};
 }
 
 extern "C" __global__ void __launch_bounds__(256) reference_fill(const __grid_constant__ FillArguments arguments) {
-    const long long count = arguments.rows * arguments.columns;
+    const Operand& matrix = arguments.matrix;
+    const long long count = arguments.batch * arguments.rows * arguments.columns;
     for (long long i = global_thread(); i < count; i += global_threads()) {
-        const Coordinate at = coordinate_of(arguments, i);
-        const long long index = at.row * arguments.row_stride + at.column * arguments.column_stride;
-        store_bits(arguments.data, index, arguments.type, filled(arguments, at.row, at.column));
+        const Place at = place_in_memory(arguments, i);
+        store_bits(matrix.data, index_of(matrix, at), matrix.type, filled(arguments, at));
     }
 }
 
@@ -44,69 +41,61 @@ REFERENCE_FUNCTION void record(CheckResult* result, Word wrong, Word first, doub
     if (largest > 0.0) atomicMax(&result->largest_error, double_bits(largest));
 }
 
-struct CompareArguments {
-    FillArguments fill;
-    CheckResult* result;
-    long long place;  // row · columns + column of the one element wanted; -1: all are counted
-};
-SAME_SIZE_AS_HOST(CompareArguments, 88);
-
 // Elements that do not hold any more what reference_fill put there.
 extern "C" __global__ void __launch_bounds__(256)
     reference_compare(const __grid_constant__ CompareArguments arguments) {
     const FillArguments& fill = arguments.fill;
-    if (arguments.place >= 0) {
+    if (arguments.number >= 0) {
         if (global_thread() != 0) return;
-        const FilledBits bits = filled_bits(fill, arguments.place / fill.columns, arguments.place % fill.columns);
+        const FilledBits bits = filled_bits(fill, place_of(arguments.number, fill.rows, fill.columns));
         arguments.result->expected = bits.wanted;
         arguments.result->got = bits.found;
         return;
     }
-    const long long count = fill.rows * fill.columns;
+    const long long count = fill.batch * fill.rows * fill.columns;
     Word wrong = 0;
     Word first = ~0ULL;
     for (long long i = global_thread(); i < count; i += global_threads()) {
-        const Coordinate at = coordinate_of(fill, i);
-        const FilledBits bits = filled_bits(fill, at.row, at.column);
+        const Place at = place_in_memory(fill, i);
+        const FilledBits bits = filled_bits(fill, at);
         if (bits.wanted == bits.found) continue;
         ++wrong;
-        const Word place = (Word)at.row * (Word)fill.columns + (Word)at.column;
-        if (place < first) first = place;
+        const Word number = number_of(at, fill.rows, fill.columns);
+        if (number < first) first = number;
     }
     record(arguments.result, wrong, first, 0.0);
 }
 
 // A kTile × kDepth piece of an operand whose rows are `outer` and whose columns are k; zero outside. The loop runs
 // along whichever of the two lies contiguous in memory.
-REFERENCE_FUNCTION void load_tile(double (*tile)[kTile + 1], const void* data, int type, long long outer_stride,
-                                  long long k_stride, long long outer_begin, long long outer_end, long long k_begin,
-                                  long long k_end) {
+template <typename Element>
+static __device__ __forceinline__ void load_tile(double (*tile)[kTile + 1], bool k_is_contiguous, long long outer_begin,
+                                                 long long outer_end, long long k_begin, long long k_end,
+                                                 Element element_at) {
     for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
-        const int row = k_stride == 1 ? i / kDepth : i % kTile;
-        const int depth = k_stride == 1 ? i % kDepth : i / kTile;
+        const int row = k_is_contiguous ? i / kDepth : i % kTile;
+        const int depth = k_is_contiguous ? i % kDepth : i / kTile;
         const long long outer = outer_begin + row;
         const long long k = k_begin + depth;
-        const bool inside = outer < outer_end && k < k_end;
-        tile[depth][row] = inside ? decode(load_bits(data, outer * outer_stride + k * k_stride, type), type) : 0.0;
+        tile[depth][row] = outer < outer_end && k < k_end ? element_at(outer, k) : 0.0;
     }
 }
 
 // `kBounded` also sums absolute products, which the bound of random inputs is a part of.
 template <bool kBounded>
-static __device__ __forceinline__ void check_tile(const CheckArguments& arguments, long long row_begin,
-                                                  long long column_begin, double (*a_tile)[kTile + 1],
-                                                  double (*b_tile)[kTile + 1]) {
+static __device__ __forceinline__ void check_tile(const CheckArguments& arguments, Place begin,
+                                                  double (*a_tile)[kTile + 1], double (*b_tile)[kTile + 1]) {
     const int thread_row = threadIdx.x / kStep;
     const int thread_column = threadIdx.x % kStep;
     double sum[kPerThread][kPerThread] = {};
     double absolute[kPerThread][kPerThread] = {};
-    const Operand& a = arguments.a;
-    const Operand& b = arguments.b;
+    const auto a_at = [&](long long row, long long k) { return element_of_a(arguments, begin.batch, row, k); };
+    const auto b_at = [&](long long column, long long k) { return element_of_b(arguments, begin.batch, k, column); };
 
     for (long long k = 0; k < arguments.k; k += kDepth) {
         __syncthreads();
-        load_tile(a_tile, a.data, a.type, a.row_stride, a.column_stride, row_begin, arguments.m, k, arguments.k);
-        load_tile(b_tile, b.data, b.type, b.column_stride, b.row_stride, column_begin, arguments.n, k, arguments.k);
+        load_tile(a_tile, arguments.a.column_stride == 1, begin.row, arguments.m, k, arguments.k, a_at);
+        load_tile(b_tile, arguments.b.row_stride == 1, begin.column, arguments.n, k, arguments.k, b_at);
         __syncthreads();
         UNROLL_SOME
         for (int depth = 0; depth < kDepth; ++depth) {
@@ -134,15 +123,14 @@ static __device__ __forceinline__ void check_tile(const CheckArguments& argument
     for (int i = 0; i < kPerThread; ++i) {
         UNROLL_ALL
         for (int j = 0; j < kPerThread; ++j) {
-            const long long row = row_begin + thread_row + i * kStep;
-            const long long column = column_begin + thread_column + j * kStep;
-            if (row >= arguments.m || column >= arguments.n) continue;
-            const double error = relative_error(arguments, sum[i][j], absolute[i][j], row, column);
+            const Place at = {begin.batch, begin.row + thread_row + i * kStep, begin.column + thread_column + j * kStep};
+            if (at.row >= arguments.m || at.column >= arguments.n) continue;
+            const double error = relative_error(arguments, sum[i][j], absolute[i][j], at);
             if (error > largest) largest = error;
             if (error > 1.0) {
                 ++wrong;
-                const Word place = (Word)row * (Word)arguments.n + (Word)column;
-                if (place < first) first = place;
+                const Word number = number_of(at, arguments.m, arguments.n);
+                if (number < first) first = number;
             }
         }
     }
@@ -153,10 +141,12 @@ template <bool kBounded>
 static __device__ __forceinline__ void check_all(const CheckArguments& arguments) {
     __shared__ double a_tile[kDepth][kTile + 1];
     __shared__ double b_tile[kDepth][kTile + 1];
+    const long long tiles_m = (arguments.m + kTile - 1) / kTile;
     const long long tiles_n = (arguments.n + kTile - 1) / kTile;
-    const long long tiles = (arguments.m + kTile - 1) / kTile * tiles_n;
-    for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x)
-        check_tile<kBounded>(arguments, tile / tiles_n * kTile, tile % tiles_n * kTile, a_tile, b_tile);
+    for (long long i = blockIdx.x; i < arguments.batch * tiles_m * tiles_n; i += gridDim.x) {
+        const Place tile = place_of(i, tiles_m, tiles_n);
+        check_tile<kBounded>(arguments, {tile.batch, tile.row * kTile, tile.column * kTile}, a_tile, b_tile);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
@@ -168,48 +158,29 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     check_all<true>(arguments);
 }
 
-// Expected value and value found of the one element at (row, column). One block.
+// Expected value and value found of one element. One block.
 extern "C" __global__ void __launch_bounds__(256) reference_element(const __grid_constant__ CheckArguments arguments) {
     __shared__ double sums[kThreads];
+    const Place at = arguments.at;
     double sum = 0.0;
     for (long long k = threadIdx.x; k < arguments.k; k += kThreads)
-        sum = fma(element(arguments.a, arguments.row, k), element(arguments.b, k, arguments.column), sum);
+        sum = fma(element_of_a(arguments, at.batch, at.row, k), element_of_b(arguments, at.batch, k, at.column), sum);
     sums[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x != 0) return;
     for (int i = 1; i < kThreads; ++i) sum += sums[i];
-    arguments.result->expected = finish(arguments, sum, 0.0, arguments.row, arguments.column).value;
-    arguments.result->got = element(arguments.d, arguments.row, arguments.column);
+    arguments.result->expected = finish(arguments, sum, 0.0, at).value;
+    arguments.result->got = element(arguments.d, at);
 }
 
 // ---- guard bands ----------------------------------------------------------------------------------------------------
 
-struct GuardArguments {
-    const unsigned char* data;  // the whole buffer: front, `lines` lines of `run` bytes `pitch` apart, back
-    long long front, lines, run, pitch, back;
-    int pattern;
-    int unused;
-    CheckResult* result;
-};
-SAME_SIZE_AS_HOST(GuardArguments, 64);
-
 // Counts bytes around the lines that are not the pattern any more.
 extern "C" __global__ void __launch_bounds__(256) reference_guard(const __grid_constant__ GuardArguments arguments) {
-    const long long gap = arguments.pitch - arguments.run;
-    const long long gaps = arguments.lines > 1 ? (arguments.lines - 1) * gap : 0;
-    const long long extent = arguments.lines > 0 ? (arguments.lines - 1) * arguments.pitch + arguments.run : 0;
-    const long long count = arguments.front + gaps + arguments.back;
+    const long long count = guard_count(arguments);
     Word damaged = 0;
-    for (long long i = global_thread(); i < count; i += global_threads()) {
-        long long at = i;
-        if (i >= arguments.front + gaps) {
-            at = i - gaps + extent;
-        } else if (i >= arguments.front) {
-            const long long line = (i - arguments.front) / gap;
-            at = arguments.front + line * arguments.pitch + arguments.run + (i - arguments.front) % gap;
-        }
-        if (arguments.data[at] != arguments.pattern) ++damaged;
-    }
+    for (long long i = global_thread(); i < count; i += global_threads())
+        if (arguments.data[guard_place(arguments, i)] != arguments.pattern) ++damaged;
     if (damaged != 0) atomicAdd(&arguments.result->guard_damage, damaged);
 }
 

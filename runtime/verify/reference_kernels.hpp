@@ -23,13 +23,12 @@ public:
     ReferenceKernels(const ReferenceKernels&) = delete;
     ReferenceKernels& operator=(const ReferenceKernels&) = delete;
 
-    void fill(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns, const Fill& fill) const override;
-    [[nodiscard]] CheckResult compare(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                      const Fill& fill) const override;
-    [[nodiscard]] CheckResult compared_element(const DeviceMatrix& matrix, std::int64_t rows, std::int64_t columns,
-                                               const Fill& fill, std::uint64_t place) const override;
+    void fill(const DeviceMatrix& matrix, const Fill& fill) const override;
+    [[nodiscard]] CheckResult compare(const DeviceMatrix& matrix, const Fill& fill) const override;
+    [[nodiscard]] CheckResult compared_element(const DeviceMatrix& matrix, const Fill& fill,
+                                               std::uint64_t number) const override;
     [[nodiscard]] CheckResult check(const Check& check) const override;
-    [[nodiscard]] CheckResult element(const Check& check, std::int64_t row, std::int64_t column) const override;
+    [[nodiscard]] CheckResult element(const Check& check, std::uint64_t number) const override;
     [[nodiscard]] std::int64_t guard_damage(const GuardedLines& lines, std::uint8_t pattern) const override;
     /// Reads `bytes` (a multiple of 16) on `stream`.
     void read(DevicePointer data, std::int64_t bytes, Stream stream) const;
@@ -37,8 +36,9 @@ public:
 private:
     template <typename Arguments>
     void launch(int entry, std::int64_t blocks, const Arguments& arguments, Stream stream = nullptr) const;
-    void clear_result() const;
-    [[nodiscard]] CheckResult result() const;
+    /// Launches and waits for what it found.
+    template <typename Arguments>
+    [[nodiscard]] CheckResult answer(int entry, std::int64_t blocks, Arguments arguments) const;
 
     std::shared_ptr<Device> device_;
     std::vector<Function> functions_;

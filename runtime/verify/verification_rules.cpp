@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace jitgemm {
 namespace {
 
 constexpr int kLargestRange = 8;      // every type holds the integers up to 8, e5m2 no more
 constexpr int kLargestExponent = 60;  // of alpha and beta: beyond, f32 would over- or underflow
+
+constexpr double kSteepest = 1.13;  // slope of gelu; silu's is 1.1
+constexpr double kActivationUnit = 0x1p-11;
 
 bool is_fp8(DataType type) { return type == DataType::e4m3 || type == DataType::e5m2; }
 
@@ -41,6 +43,8 @@ double unit_of(double alpha, double beta) {
     return unit;
 }
 
+bool is_rounded(Activation activation) { return activation > Activation::relu; }
+
 /// Range or sparsity that keeps Σ within `most`.
 void bound_products(IntegerInputs& inputs, std::int64_t k, double most) {
     const double per_product = k == 0 ? most : most / static_cast<double>(k);
@@ -56,15 +60,16 @@ void bound_products(IntegerInputs& inputs, std::int64_t k, double most) {
 IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
     IntegerInputs inputs;
     inputs.range = kLargestRange;
-    if (!is_exact_factor(alpha) || !is_exact_factor(beta)) return inputs;
+    const GemmEpilogue& epilogue = spec.epilogue;
+    if (!is_exact_factor(alpha) || !is_exact_factor(beta) || is_rounded(epilogue.activation)) return inputs;
     const double alpha_size = std::fabs(alpha);
     const double beta_size = spec.c ? std::fabs(beta) : 0.0;
+    const double added = beta_size + (epilogue.bias != Bias::none ? 1 : 0) + (epilogue.residual ? 1 : 0);
     const double limit = sum_limit(spec);
     const double room = limit * unit_of(alpha_size, beta_size);
-    if (beta_size != 0)
-        inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room / (2 * beta_size))));
+    if (added != 0) inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room / (2 * added))));
     if (inputs.range_c < 1) return {.range = kLargestRange};
-    const double most = alpha_size == 0 ? limit : std::min(limit, (room - beta_size * inputs.range_c) / alpha_size);
+    const double most = alpha_size == 0 ? limit : std::min(limit, (room - added * inputs.range_c) / alpha_size);
     if (most < 1) return {.range = kLargestRange};
     inputs.exact = true;
     bound_products(inputs, spec.k, most);
@@ -73,24 +78,14 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
 
 ErrorBound error_bound(const GemmSpec& spec) {
     const double steps = std::sqrt(static_cast<double>(spec.k)) / 2 + 16;
+    const bool rounded = is_rounded(spec.epilogue.activation);
+    const double sum_unit = steps * summing_unit(spec) * (rounded ? kSteepest : 1.0);
+    const double activation_unit = rounded ? kActivationUnit : 0.0;
     const int fraction = fraction_bits(spec.d);
-    if (fraction < 0) return {steps * summing_unit(spec), 0.0, 0.5};  // an integer D is rounded to the nearest
-    // The rounding to D applies to the sum as computed, which is off by the first term already.
+    if (fraction < 0) return {sum_unit, activation_unit, 0.0, 0.5};  // an integer D is rounded to the nearest
+    // The rounding to D applies to the sum as computed, which is off by the first terms already.
     const double output_unit = std::ldexp(1.0, -fraction - 1);
-    return {steps * summing_unit(spec) * (1 + output_unit), output_unit, smallest_step(spec.d) / 2};
-}
-
-double relative_error(const GemmSpec& spec, const ReferenceElement& expected, double got, bool exact) {
-    constexpr double kWrong = std::numeric_limits<double>::infinity();
-    if (exact) {
-        const std::uint32_t bits = element_bits(expected.value, spec.d);
-        return element_value(&bits, spec.d, 0) == got ? 0.0 : kWrong;
-    }
-    const ErrorBound bound = error_bound(spec);
-    const double error = std::fabs(got - expected.value);
-    const double most =
-        bound.sum_unit * expected.magnitude + bound.output_unit * std::fabs(expected.value) + bound.output_floor;
-    return std::isnan(error) ? kWrong : error / most;
+    return {sum_unit * (1 + output_unit), activation_unit * (1 + output_unit), output_unit, smallest_step(spec.d) / 2};
 }
 
 }  // namespace jitgemm

@@ -13,21 +13,29 @@ std::string_view inputs_name(InputKind inputs) { return inputs == InputKind::int
 
 std::string element_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
+/// "64x64 elements", "3x64x64 elements" of a batch.
+std::string elements_text(const GemmSpec& spec) {
+    const std::string batch = spec.batch == 1 ? "" : fmt::format("{}x", spec.batch);
+    return fmt::format("{}{}x{} elements", batch, spec.m, spec.n);
+}
+
 std::string success_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
     const std::string what =
-        fmt::format("all {}x{} elements are right for {} inputs", spec.m, spec.n, inputs_name(verdict.inputs));
+        fmt::format("all {} are right for {} inputs", elements_text(spec), inputs_name(verdict.inputs));
     return exact ? what + ", bit for bit"
                  : what + fmt::format(", the largest error is {:.3f} of its bound", verdict.largest_error);
 }
 
 std::string wrong_elements_text(const Verification& verdict, const GemmSpec& spec, bool exact) {
-    std::string text = fmt::format("{} of {}x{} elements are wrong for {} inputs", verdict.wrong, spec.m, spec.n,
+    std::string text = fmt::format("{} of {} are wrong for {} inputs", verdict.wrong, elements_text(spec),
                                    inputs_name(verdict.inputs));
     if (!exact && std::isfinite(verdict.largest_error))
         text += fmt::format(", by up to {:.3g} times the bound", verdict.largest_error);
     if (verdict.first) {
-        text += fmt::format("; first D[{}, {}]: expected {}, got {}", verdict.first->row, verdict.first->column,
-                            element_text(verdict.first->expected), element_text(verdict.first->got));
+        const Mismatch& first = *verdict.first;
+        text += fmt::format("; first {}: expected {}, got {}",
+                            element_name("D", spec.batch, {first.batch, first.row, first.column}),
+                            element_text(first.expected), element_text(first.got));
     }
     return text;
 }

@@ -11,7 +11,8 @@ struct VerifyOptions {
     float alpha = 1.0F;
     float beta = 0.0F;  ///< with C in the spec
     std::uint64_t seed = 1;
-    bool use_cpu = false;  ///< compare with the CPU reference as well (refused above kCpuReferenceLimit multiply-adds)
+    bool use_cpu =
+        false;  ///< check on the CPU as well, where that isn't what checks (refused above kCpuReferenceLimit multiply-adds)
 };
 
 /// Adds to the first mismatch, if there is one, and to the message who computed that element.

@@ -1,5 +1,7 @@
 #include "runtime/cli/report.hpp"
 
+#include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/row_writer.hpp"
 #include "tests/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -32,4 +34,17 @@ TEST_CASE("a row without figures keeps its problem and its reason, quoted as RFC
     CHECK(line.starts_with(",e4m3,tn,64,32,16,,,false,,,,,,,unsupported,\"no \"\"e4m3\"\", sorry\",,"));
     const auto commas = [](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
     CHECK(commas(line) == commas(kDocumented) + 1);
+}
+
+TEST_CASE("rows that no kernel serves are bad usage where there are no others") {
+    Output output(true);
+    RowWriter writer(output, "", "a device", "steady");
+    CHECK(writer.exit_code() == kExitFine);
+    const GemmSpec spec = resolved(parse_shape_line("e4m3 tn 64 32 16"));
+    writer.write(report_row(spec, RowStatus::unsupported, "why"));
+    CHECK(writer.exit_code() == kExitUsage);
+    writer.write(report_row(spec, RowStatus::ok, ""));
+    CHECK(writer.exit_code() == kExitFine);
+    writer.write(report_row(spec, RowStatus::wrong, "why"));
+    CHECK(writer.exit_code() == kExitFailed);
 }

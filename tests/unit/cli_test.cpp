@@ -131,9 +131,23 @@ TEST_CASE("the tool: list shows candidates in the heuristic's order and, asked w
     CHECK(text.err.empty());
 }
 
-TEST_CASE("the tool: list of a type that no family serves says why") {
+TEST_CASE("the tool: a problem that no family serves is refused by every verb with the reason") {
     const Tool tool;
-    const nlohmann::json list = tool.json("list e4m3 tn 1024 1024 1024 --gpu h200", 1);
+    const std::string emulator = " --device emulator:sm_80";
+    const std::string why = "batch=4: no kernel family multiplies batches yet";
+    for (const std::string& verb :
+         std::vector<std::string>{"list --gpu h200", "dump --arch sm_80", "explain --arch sm_80",
+                                  "export --arch sm_80 -o '" + (tool.folder() / "exported") + "'", "run" + emulator,
+                                  "tune --budget 1s" + emulator}) {
+        INFO(verb);
+        const ToolResult result = tool.run(verb + " --m 64 --n 64 --k 64 --batch 4");
+        CHECK(result.exit_code == 2);
+        CHECK_THAT(result.err + result.out, ContainsSubstring(why));
+    }
+    const nlohmann::json error = tool.json("list e4m3 tn 1024 1024 1024 --gpu h200", 2).at("error");
+    CHECK(error.at("kind") == "config");
+    CHECK(!error.at("reasons").empty());
+    const nlohmann::json list = tool.json("list e4m3 tn 1024 1024 1024 --gpu h200 --why", 2);
     CHECK(list.at("candidates").empty());
     CHECK(!list.at("unsupported").empty());
 }
@@ -192,6 +206,7 @@ TEST_CASE("the tool: C is read when beta or its type asks for it, and has D's ty
     CHECK(spec_of("--beta -0.5").at("c_type") == "bf16");
     CHECK(spec_of("--beta 1 --d-type f32").at("c_type") == "f32");
     CHECK(spec_of("--c-type f16").at("c_type") == "f16");
+    CHECK(spec_of("--c-type none").at("c_type").is_null());
 }
 
 TEST_CASE("the tool: without GPU, --arch or --gpu it says on stderr what it assumes") {

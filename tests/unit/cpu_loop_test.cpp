@@ -1,8 +1,8 @@
 #include "runtime/cli/ladder/cpu_loop.hpp"
 
 #include "jitgemm/error.hpp"
-#include "runtime/verify/cpu_reference.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/plain_gemm.hpp"
 #include "tests/support/specs.hpp"
 
 #include <limits>
@@ -34,11 +34,12 @@ void check(GemmSpec spec, float alpha, float beta) {
         run_cpu_loop(spec, {.a = a.data(), .b = b.data(), .c = c.data(), .d = d.data()}, alpha, beta, 60);
     REQUIRE(run.whole);
     REQUIRE(run.elements == spec.m * spec.n);
-    const auto expected = cpu_reference(spec, {.a = a.data(), .b = b.data(), .c = c.data()}, alpha, beta);
+    const testing::PlainOperands operands{.a = a.data(), .b = b.data(), .c = c.data()};
     for (std::int64_t i = 0; i < spec.m; ++i)
         for (std::int64_t j = 0; j < spec.n; ++j)
-            REQUIRE(static_cast<double>(d[static_cast<std::size_t>(element_index(spec.d_order, spec.ldd, i, j))]) ==
-                    expected[static_cast<std::size_t>(i * spec.n + j)].value);
+            REQUIRE(static_cast<double>(
+                        d[static_cast<std::size_t>(testing::element_index(spec.d_order, spec.ldd, i, j))]) ==
+                    testing::plain_element(spec, operands, alpha, beta, 0, i, j));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -37,7 +38,7 @@ std::string other_value(const GemmSpecField& field) {
 
 GemmSpec with_other(const GemmSpecField& field) {
     GemmSpec spec = small();
-    field.read(spec, field.key, other_value(field));
+    field.read(spec, other_value(field));
     return spec;
 }
 
@@ -108,6 +109,10 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
     CHECK(spec.batch_stride_b == 20);
     CHECK_FALSE(spec.batch_stride_c.has_value());
     CHECK(spec.batch_stride_d == 12);
+    GemmSpec padded = batch_of_four();
+    padded.lda = 8;
+    CHECK(resolved(padded).batch_stride_a == 24);  // as a tensor of 4x3x8 has
+    CHECK(resolved(padded).align_a == 16);
     GemmSpec single = small();
     single.batch_stride_a = 100;
     CHECK_FALSE(resolved(single).batch_stride_a.has_value());
@@ -121,9 +126,6 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
     CHECK(problems(batch_of_four()).empty());
     CHECK_THAT(problem([](GemmSpec& s) { s.batch = 0; }), ContainsSubstring("batch is 0"));
     CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_b = -1; }), ContainsSubstring("batch_stride_b is -1"));
-    CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_a = std::int64_t{1} << 62; }),
-               ContainsSubstring("batch_stride_a is 46"));
-    CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_d = 11; }), ContainsSubstring("a D takes 12 elements"));
     CHECK_THAT(problem([](GemmSpec& s) { s.epilogue.scale_a = ScaleFactors::per_tensor; }),
                ContainsSubstring("A has scale factors and is bf16"));
     CHECK_THAT(problem([](GemmSpec& s) { s.epilogue.residual = DataType::s8; }),
@@ -131,7 +133,68 @@ TEST_CASE("a batch is packed unless its strides say otherwise, and D's problems 
     CHECK_THAT(problem([](GemmSpec& s) { s.epilogue.bias = Bias::per_row, s.epilogue.bias_type = DataType::e4m3; }),
                ContainsSubstring("the bias is e4m3"));
     CHECK_THAT(problem([](GemmSpec& s) { s.epilogue.activation = static_cast<Activation>(9); }),
-               ContainsSubstring("none of its enumerations"));
+               ContainsSubstring("activation is 9: a number that none of its values has"));
+}
+
+TEST_CASE("strides of a batch are within reach and share no part of a matrix, and alignments divide them") {
+    const auto problem = [](auto&& change) {
+        GemmSpec spec{.m = 8, .n = 16, .k = 32, .c = DataType::bf16, .batch = 4};
+        REQUIRE(problems(spec).empty());
+        change(spec);
+        const std::vector<std::string> reasons = problems(spec);
+        return reasons.empty() ? std::string("none") : fmt::format("{}", fmt::join(reasons, "\n"));
+    };
+    CHECK(problem([](GemmSpec& s) { s.batch_stride_a = std::int64_t{1} << 62; }) ==
+          "batch_stride_a is 4611686018427387904: 4 problems have one from 0 to 1537228672809129215, which addresses "
+          "can reach");
+    CHECK(problem([](GemmSpec& s) { s.batch_stride_a = (std::int64_t{1} << 62) / 3 - 256; }) == "none");
+    CHECK_THAT(problem([](GemmSpec& s) { s.m = kLargestExtent, s.n = 1 << 30, s.batch = kLargestExtent; }),
+               ContainsSubstring("batch_stride_d is"));
+    for (const auto stride : {&GemmSpec::batch_stride_a, &GemmSpec::batch_stride_b, &GemmSpec::batch_stride_c})
+        CHECK(problem([&](GemmSpec& s) { s.*stride = 0; }) == "none");
+    CHECK(problem([](GemmSpec& s) { s.batch_stride_d = 0; }) ==
+          "batch_stride_d is 0: no two problems share a part of D, so it is at least 128, or at least 16 where the "
+          "rows of "
+          "all 4 fit into an ldd");
+    CHECK_THAT(problem([](GemmSpec& s) { s.batch_stride_d = 127; }), ContainsSubstring("so it is at least 128"));
+    CHECK(problem([](GemmSpec& s) { s.batch_stride_d = 128; }) == "none");
+    CHECK_THAT(
+        problem([](GemmSpec& s) { s.batch_stride_b = 1; }),
+        ContainsSubstring("share a part of B, so it is 0, at least 512, or at least 32 where the columns of all 4"));
+    CHECK(problem([](GemmSpec& s) { s.ldd = 64, s.batch_stride_d = 16; }) == "none");  // rows side by side
+    CHECK(problem([](GemmSpec& s) { s.ldd = 70, s.batch_stride_d = 18; }) == "none");
+    CHECK_THAT(problem([](GemmSpec& s) { s.ldd = 63, s.batch_stride_d = 16; }),
+               ContainsSubstring("batch_stride_d is 16"));
+    CHECK_THAT(problem([](GemmSpec& s) { s.ldd = 64, s.batch_stride_d = 15; }),
+               ContainsSubstring("batch_stride_d is 15"));
+
+    CHECK(problem([](GemmSpec& s) { s.align_a = 16, s.batch_stride_a = 260; }) ==
+          "align_a is 16: batch_stride_a is 260 elements of 2 bytes, which gives every problem an alignment of only 8 "
+          "bytes");
+    CHECK(problem([](GemmSpec& s) { s.align_a = 8, s.batch_stride_a = 260; }) == "none");
+    CHECK(problem([](GemmSpec& s) { s.align_d = 16, s.batch_stride_d = 0, s.batch = 1; }) == "none");
+    CHECK_THAT(problem([](GemmSpec& s) { s.m = 1, s.k = 36, s.align_a = 16; }),  // packed
+               ContainsSubstring("batch_stride_a is 36 elements"));
+    CHECK(resolved({.m = 1, .n = 16, .k = 36, .batch = 4}).align_a == 8);
+    CHECK(resolved({.m = 1, .n = 16, .k = 36, .batch = 4, .batch_stride_a = 0}).align_a == 16);
+    CHECK(resolved({.m = 1, .n = 16, .k = 36}).align_a == 16);
+}
+
+TEST_CASE("turned around, what is said of A is said of B, field by field") {
+    int pairs = 0;
+    for (const GemmSpecField& of_a : gemm_spec_fields()) {
+        if (!of_a.key.ends_with('a')) continue;
+        const std::string key_of_b = std::string(of_a.key.substr(0, of_a.key.size() - 1)) + 'b';
+        const auto of_b = std::ranges::find(gemm_spec_fields(), key_of_b, &GemmSpecField::key);
+        REQUIRE(of_b != gemm_spec_fields().end());
+        GemmSpec spec = with_other(of_a);
+        spec.d_order = Order::column;
+        INFO(of_a.key);
+        CHECK(of_b->print(with_row_major_d(spec)) == of_a.print(spec));
+        CHECK(of_a.print(with_row_major_d(spec)) == of_b->print(spec));
+        ++pairs;
+    }
+    CHECK(pairs == 5);
 }
 
 TEST_CASE("the type of no bias says nothing, and a number that is no activation has no text") {
@@ -171,7 +234,7 @@ TEST_CASE("batch and epilogue have their place in a kernel's name") {
                       plain.substr(std::string("mma_multistage_bf16_tn").size()));
     CHECK(parse_kernel_name(name) == id);
     CHECK_THROWS_WITH(parse_kernel_name("mma_multistage_bf16_tn_act-glu_64x64x32"),
-                      ContainsSubstring("unknown activation 'glu'"));
+                      ContainsSubstring("'act-glu': expected one of none, relu"));
     CHECK_THROWS_WITH(
         parse_kernel_name(name.substr(0, name.find("_bias")) + "_act-silu_bias-row-bf16" + plain.substr(22)),
         ContainsSubstring("the canonical name of this kernel is"));

@@ -24,11 +24,11 @@ constexpr std::int64_t kK = 35;
 /// Three operands in one device's memory; D is the once-rounded product, but for what a test spoils.
 struct Operands {
     explicit Operands(ContextState& context, const Reference& reference) : device(context.device) {
-        a = matrix(kM * kK, 1, kM, DataType::bf16);  // column-major
-        b = matrix(kK * kN, kN, 1, DataType::bf16);  // row-major
-        d = matrix(kM * kN, kN, 1, DataType::f32);
-        reference.fill(a, kM, kK, {.kind = FillKind::integers, .seed = 5, .range = 4});
-        reference.fill(b, kK, kN, {.kind = FillKind::sparse, .seed = 6, .group = 3});
+        a = matrix(kM, kK, Order::column, DataType::bf16);
+        b = matrix(kK, kN, Order::row, DataType::bf16);
+        d = matrix(kM, kN, Order::row, DataType::f32);
+        reference.fill(a, {.kind = FillKind::integers, .seed = 5, .range = 4});
+        reference.fill(b, {.kind = FillKind::sparse, .seed = 6, .group = 3});
     }
     ~Operands() {
         for (const DeviceMatrix& matrix : {a, b, d}) device->free(matrix.data);
@@ -36,23 +36,22 @@ struct Operands {
     Operands(const Operands&) = delete;
     Operands& operator=(const Operands&) = delete;
 
-    [[nodiscard]] DeviceMatrix matrix(std::int64_t elements, std::int64_t row_stride, std::int64_t column_stride,
-                                      DataType type) const {
-        return {device->allocate(static_cast<std::size_t>(elements * bytes(type))), row_stride, column_stride, type};
+    [[nodiscard]] DeviceMatrix matrix(std::int64_t rows, std::int64_t columns, Order order, DataType type) const {
+        const bool by_row = order == Order::row;
+        return {device->allocate(static_cast<std::size_t>(rows * columns * bytes(type))),
+                rows,
+                columns,
+                by_row ? columns : 1,
+                by_row ? 1 : rows,
+                type};
     }
     [[nodiscard]] Check check(bool exact) const {
         return {.a = a,
                 .b = b,
-                .c = {},
                 .d = d,
-                .m = kM,
-                .n = kN,
                 .k = kK,
                 .alpha = 2,
-                .beta = 0,
-                .sum_unit = 1e-6,
-                .output_unit = 1e-7,
-                .output_floor = 1e-30,
+                .bound = {.sum_unit = 1e-6, .output_unit = 1e-7, .output_floor = 1e-30},
                 .exact = exact};
     }
     void set_d(std::int64_t index, float value) const {
@@ -89,7 +88,7 @@ TEST_CASE("the host's reference finds what the kernels find", "[heavy]") {
     for (const bool exact : {true, false}) {
         const Check check = operands.check(exact);
         for (std::int64_t i = 0; i < kM * kN; ++i)
-            operands.set_d(i, static_cast<float>(kernels->element(check, i / kN, i % kN).expected));
+            operands.set_d(i, static_cast<float>(kernels->element(check, static_cast<std::uint64_t>(i)).expected));
         CHECK(kernels->check(check).wrong == 0);
         CHECK(host.check(check).wrong == 0);
 
@@ -100,8 +99,8 @@ TEST_CASE("the host's reference finds what the kernels find", "[heavy]") {
         CHECK(found.wrong == 2);
         CHECK(found.wrong == expected.wrong);
         CHECK(found.first == expected.first);
-        CHECK(host.element(check, 47 / kN, 47 % kN).expected == kernels->element(check, 47 / kN, 47 % kN).expected);
-        CHECK(host.element(check, 47 / kN, 47 % kN).got == 0.5);
+        CHECK(host.element(check, 47).expected == kernels->element(check, 47).expected);
+        CHECK(host.element(check, 47).got == 0.5);
     }
 }
 
@@ -111,8 +110,8 @@ TEST_CASE("the host's reference finds the changed elements that the kernels find
     const std::unique_ptr<Reference> kernels = make_reference(context.impl);
     const Operands operands(context.impl, host);
     const Fill integers{.kind = FillKind::integers, .seed = 5, .range = 4};
-    CHECK(host.compare(operands.a, kM, kK, integers).wrong == 0);
-    CHECK(kernels->compare(operands.a, kM, kK, integers).wrong == 0);
+    CHECK(host.compare(operands.a, integers).wrong == 0);
+    CHECK(kernels->compare(operands.a, integers).wrong == 0);
     const auto set = [&](std::int64_t row, std::int64_t column, std::uint16_t bits) {
         const auto offset = 2 * static_cast<std::uint64_t>(row + column * kM);
         operands.device->copy_to_device(DevicePointer{operands.a.data.address + offset}, &bits, 2);
@@ -121,16 +120,16 @@ TEST_CASE("the host's reference finds the changed elements that the kernels find
     set(7, 30, 0x1234);
     set(8, 2, 0xffff);
     for (const Reference* reference : std::initializer_list<const Reference*>{&host, kernels.get()}) {
-        const CheckResult found = reference->compare(operands.a, kM, kK, integers);
+        const CheckResult found = reference->compare(operands.a, integers);
         CHECK(found.wrong == 3);
         CHECK(found.first == 7 * kK + 30);
-        CHECK(reference->compared_element(operands.a, kM, kK, integers, found.first).got == 0x1234);
-        CHECK(reference->compared_element(operands.a, kM, kK, integers, found.first).expected ==
-              host.compared_element(operands.a, kM, kK, integers, found.first).expected);
+        CHECK(reference->compared_element(operands.a, integers, found.first).got == 0x1234);
+        CHECK(reference->compared_element(operands.a, integers, found.first).expected ==
+              host.compared_element(operands.a, integers, found.first).expected);
     }
     const Fill other{.kind = FillKind::constant, .constant = 0xffffffff};
-    CHECK(host.compare(operands.a, kM, kK, other).wrong == kM * kK - 1);
-    CHECK(kernels->compare(operands.a, kM, kK, other).wrong == kM * kK - 1);
+    CHECK(host.compare(operands.a, other).wrong == kM * kK - 1);
+    CHECK(kernels->compare(operands.a, other).wrong == kM * kK - 1);
 }
 
 TEST_CASE("the host's reference counts damaged bytes as the kernels do", "[threads]") {

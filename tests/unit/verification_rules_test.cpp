@@ -1,6 +1,7 @@
 #include "runtime/verify/verification_rules.hpp"
 
 #include "runtime/support/element_codec.hpp"
+#include "runtime/verify/reference_arguments.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>
@@ -14,6 +15,19 @@ namespace {
 GemmSpec problem(DataType type, std::int64_t k, DataType accumulator = DataType::f32) {
     GemmSpec spec{.m = 64, .n = 64, .k = k, .a = type, .b = type, .d = type, .accumulator = accumulator};
     return resolved(spec);
+}
+
+struct ReferenceElement {
+    double value = 0;
+    double magnitude = 0;
+    double preactivated = 0;
+};
+
+double relative_error(const GemmSpec& spec, const ReferenceElement& expected, double got, bool exact) {
+    const device_code::CheckArguments arguments =
+        check_arguments({.d = {.type = spec.d}, .bound = error_bound(spec), .exact = exact});
+    return device_code::error_over_bound(arguments, {expected.value, expected.magnitude, expected.preactivated},
+                                         element_bits(got, spec.d));
 }
 
 /// The largest possible sum of absolute products.

@@ -1,10 +1,10 @@
 #include "runtime/verify/verify.hpp"
 
 #include "runtime/support/element_codec.hpp"
-#include "runtime/verify/cpu_reference.hpp"
 #include "runtime/verify/guarded_matrix.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/host_reference_device.hpp"
+#include "tests/support/plain_gemm.hpp"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
-using jitgemm::testing::HostReferenceContext;
+using namespace jitgemm::testing;
 
-// The reference kernels run here on the host (HostReferenceDevice), the product itself is made by the CPU reference.
+// The reference kernels run here on the host (HostReferenceDevice), the product itself is made by plain_gemm.hpp's formula.
 
 namespace {
 
@@ -28,19 +28,13 @@ GemmSpec odd_problem(GemmLayout layout, Order d_order = Order::row) {
 std::byte* host(DevicePointer pointer) { return reinterpret_cast<std::byte*>(pointer.address); }
 
 void store(const GemmSpec& spec, DevicePointer d, std::int64_t row, std::int64_t column, double value) {
-    const std::uint32_t bits = element_bits(value, spec.d);
-    const auto size = static_cast<std::size_t>(bytes(spec.d));
-    std::memcpy(host(d) + static_cast<std::size_t>(element_index(spec.d_order, spec.ldd, row, column)) * size, &bits,
-                size);
+    store_element(spec, host(d), 0, row, column, value);
 }
 
 /// What a right kernel does.
-void compute(const GemmSpec& spec, const GemmArguments& arguments) {
-    const HostOperands operands{.a = host(arguments.a), .b = host(arguments.b), .c = host(arguments.c)};
-    const std::vector<ReferenceElement> d = cpu_reference(spec, operands, arguments.alpha, arguments.beta);
-    for (std::size_t i = 0; i < d.size(); ++i)
-        store(spec, arguments.d, static_cast<std::int64_t>(i) / spec.n, static_cast<std::int64_t>(i) % spec.n,
-              d[i].value);
+void compute(const GemmSpec& spec, const Problem& problem) {
+    const GemmArguments arguments = problem.arguments();
+    compute_plainly(spec, plain_operands(problem), arguments.alpha, arguments.beta, host(arguments.d));
 }
 
 bool is_nan(const void* data, DataType type, std::int64_t index) {
@@ -59,7 +53,7 @@ TEST_CASE("a right result passes in every layout, with padding and low alignment
                 spec.align_a = spec.align_d = 2;
                 INFO(to_string(spec));
                 Problem problem(context.impl, spec, inputs, 3, 1, 0);
-                compute(spec, problem.arguments());
+                compute(spec, problem);
                 const Verification verdict = problem.check();
                 INFO(verdict.message);
                 CHECK(verdict.ok);
@@ -82,7 +76,7 @@ TEST_CASE("alpha, beta and C are checked, exact or not") {
         for (const InputKind inputs : {InputKind::integers, InputKind::normal}) {
             INFO(alpha << ' ' << beta);
             Problem problem(context.impl, spec, inputs, 1, alpha, beta);
-            compute(spec, problem.arguments());
+            compute(spec, problem);
             const Verification verdict = problem.check();
             INFO(verdict.message);
             CHECK(verdict.ok);
@@ -96,7 +90,7 @@ TEST_CASE("K = 0 gives beta C") {
     GemmSpec spec{.m = 5, .n = 6, .k = 0, .c = DataType::bf16};
     spec = resolved(spec);
     Problem problem(context.impl, spec, InputKind::integers, 1, 1, 2);
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     CHECK(problem.check().ok);
     store(spec, problem.arguments().d, 0, 0, 99);
     CHECK(problem.check().first->got == 99);
@@ -107,7 +101,7 @@ TEST_CASE("one wrong element is found and named, wherever it lies") {
     for (const Order order : {Order::row, Order::column}) {
         const GemmSpec spec = odd_problem(GemmLayout::tn, order);
         Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
-        compute(spec, problem.arguments());
+        compute(spec, problem);
         const double right = [&] {
             const auto index = element_index(order, spec.ldd, 66, 69);
             return element_value(host(problem.arguments().d), spec.d, index);
@@ -136,7 +130,7 @@ TEST_CASE("a result off by one unit in the last place is wrong for integers") {
     HostReferenceContext context;
     const GemmSpec spec = odd_problem(GemmLayout::tt);
     Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     std::uint16_t bits = 0;
     std::byte* const element = host(problem.arguments().d) + 2 * element_index(spec.d_order, spec.ldd, 40, 2);
     std::memcpy(&bits, element, 2);
@@ -151,13 +145,13 @@ TEST_CASE("a D held against one found right is judged as by the reference") {
     for (const Order order : {Order::row, Order::column}) {
         const GemmSpec spec = odd_problem(GemmLayout::tn, order);
         Problem right(context.impl, spec, InputKind::integers, 3, 2, 0);
-        compute(spec, right.arguments());
+        compute(spec, right);
         REQUIRE(right.check().ok);
         Problem problem(context.impl, spec, InputKind::integers, 3, 2, 0);
         REQUIRE(problem.is_exact());
 
         CHECK_FALSE(problem.check_against(right).ok);  // all NaN as yet
-        compute(spec, problem.arguments());
+        compute(spec, problem);
         CHECK(problem.check_against(right).ok);
         CHECK(problem.check_against(right).message == problem.check().message);
 
@@ -169,7 +163,7 @@ TEST_CASE("a D held against one found right is judged as by the reference") {
         CHECK(wrong.first->column == 13);
 
         problem.poison_d();
-        compute(spec, problem.arguments());
+        compute(spec, problem);
         *(host(problem.arguments().d) - 1) = std::byte{0};
         CHECK(problem.check_against(right).guard_damage == 1);
     }
@@ -177,7 +171,7 @@ TEST_CASE("a D held against one found right is judged as by the reference") {
     const GemmSpec spec = odd_problem(GemmLayout::tn);
     Problem spoilt(context.impl, spec, InputKind::integers, 3, 1, 0);
     Problem problem(context.impl, spec, InputKind::integers, 3, 1, 0);
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     CHECK(problem.check_against(spoilt).ok);
 }
 
@@ -190,7 +184,7 @@ TEST_CASE("elements that were not written are wrong") {
         CHECK(untouched.wrong == spec.m * spec.n);
         CHECK(std::isnan(untouched.first->got));
         CHECK_THAT(untouched.message, ContainsSubstring("got nan"));
-        compute(spec, problem.arguments());
+        compute(spec, problem);
         CHECK(problem.check().ok);
         problem.poison_d();
         CHECK_FALSE(problem.check().ok);
@@ -201,7 +195,7 @@ TEST_CASE("an element off by more than the bound is wrong for normal inputs, and
     HostReferenceContext context;
     const GemmSpec spec = odd_problem(GemmLayout::nt);
     Problem problem(context.impl, spec, InputKind::normal, 1, 1, 0);
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     const double largest = problem.check().largest_error;
     CHECK(largest > 0.3);  // half a unit in the last place of bf16 is nearly reached somewhere
     CHECK(largest <= 1);
@@ -217,7 +211,7 @@ TEST_CASE("damage before, between and behind the rows of D is counted in bytes")
     GemmSpec spec{.m = 9, .n = 10, .k = 8, .ldd = 13};
     spec = resolved(spec);
     Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     REQUIRE(problem.check().ok);
     std::byte* const d = host(problem.arguments().d);
     d[-1] = std::byte{0};  // just before
@@ -245,7 +239,7 @@ TEST_CASE("a changed input is told with operand, coordinate, was and is, and hol
         const double was = element_value(host(arguments.a), spec.a, 5 * 13 + 3);  // A[3, 5] of a column-major A
         const std::uint32_t bits = element_bits(100, spec.a);
         std::memcpy(host(arguments.a) + 2 * (5 * 13 + 3), &bits, 2);
-        compute(spec, arguments);  // of the changed A, as a kernel would that changes it first
+        compute(spec, problem);  // of the changed A, as a kernel would that changes it first
         const Verification verdict = problem.check();
         INFO(verdict.message);
         CHECK_FALSE(verdict.ok);
@@ -256,7 +250,7 @@ TEST_CASE("a changed input is told with operand, coordinate, was and is, and hol
                    ContainsSubstring(fmt::format("1 elements of A were changed, first A[3, 5]: was {}, is 100", was)));
         CHECK(std::memcmp(before.data(), host(arguments.a), before.size()) == 0);
 
-        compute(spec, arguments);
+        compute(spec, problem);
         CHECK(problem.check().ok);
         host(arguments.b)[0] ^= std::byte{1};
         host(arguments.c)[4 * (8 * 10 + 9) + 1] ^= std::byte{1};  // the last element
@@ -270,7 +264,7 @@ TEST_CASE("an input that is not to be read is not to be written either, nor what
     GemmSpec spec{.m = 9, .n = 10, .k = 8, .c = DataType::bf16, .lda = 13};
     spec = resolved(spec);
     Problem problem(context.impl, spec, InputKind::integers, 1, 1, 0);  // C is all NaN
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     REQUIRE(problem.check().ok);
     host(problem.arguments().c)[2 * 10 + 1] = std::byte{0x7f};  // another NaN
     CHECK_THAT(problem.check().message,
@@ -335,7 +329,7 @@ TEST_CASE("integer inputs of f16 accumulators never exceed what f16 holds, also 
         CHECK(magnitude >= 1666);  // one in each group of three; the last group is not whole
         CHECK(magnitude <= 1667);
     }
-    compute(spec, problem.arguments());
+    compute(spec, problem);
     CHECK(problem.check().ok);
     for (std::int64_t i = 0; i < spec.m * spec.n; ++i)
         if (element_value(host(problem.arguments().d), spec.d, i) != 0) ++nonzero;
@@ -355,7 +349,7 @@ TEST_CASE("every type of the type table can be filled and checked", "[heavy]") {
             INFO(type.name << (inputs == InputKind::normal ? " normal" : " integers"));
             Problem problem(context.impl, spec, inputs, 1, 1, 0);
             CHECK(problem.check().wrong == 45);
-            compute(spec, problem.arguments());
+            compute(spec, problem);
             const Verification verdict = problem.check();
             INFO(verdict.message);
             CHECK(verdict.ok);
@@ -374,7 +368,7 @@ TEST_CASE("problems without elements are right and touch nothing") {
     }
 }
 
-TEST_CASE("the CPU reference is refused for large problems") {
+TEST_CASE("the CPU is refused large problems") {
     HostReferenceContext context;
     GemmSpec spec{.m = 512, .n = 512, .k = 512};
     const Problem problem(context.impl, resolved(spec), InputKind::integers, 1, 0, 0);

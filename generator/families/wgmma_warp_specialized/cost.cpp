@@ -172,7 +172,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     cost.waves = tiles / clusters;
     cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
     cost.tail_us = (std::ceil(cost.waves) - cost.waves) * per_tile * us_per_cycle;
-    cost.tensor_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
+    cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
     cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (blocks > 1 ? kClusterUs : 0) +
