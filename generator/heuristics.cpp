@@ -22,8 +22,8 @@ bool serves(const Selection& selection, const Family& family, const GemmSpec& sp
 
 bool has_parameters(const Family& family, const ParameterMap& parameters) {
     const std::vector<std::string_view> names = family.parameter_names();
-    return std::ranges::all_of(
-        parameters, [&](const auto& named) { return std::ranges::find(names, named.first) != names.end(); });
+    return std::ranges::all_of(parameters,
+                               [&](const auto& named) { return std::ranges::find(names, named.first) != names.end(); });
 }
 
 /// The families to choose from: of those that serve the problem the ones that have what the selection fixes. Where none has, all of

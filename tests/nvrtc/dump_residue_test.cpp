@@ -46,6 +46,14 @@ constexpr std::array kMmaParameters{"",
                                     "pack=b,split_k=2,store=reg"};
 constexpr std::array kWmmaParameters{"", "stages=1", "stages=2,double_buffer=0", "async=0,padding=0,l2_prefetch=0",
                                      "stages=1,async=0,double_buffer=0,rasterization=row,cache=ca"};
+constexpr std::array kWgmmaParameters{"",
+                                      "schedule=pingpong,cluster=2x1",
+                                      "schedule=overlapped,rasterization=zigzag",
+                                      "schedule=overlapped,store=reg,cluster=1x2",
+                                      "schedule=cooperative,store=reg,dependent_launch=1",
+                                      "schedule=cooperative,block=128x104x64,warpgroup=64x104,slices=1",
+                                      "block=64x8x64,warpgroup=64x8,schedule=cooperative,rasterization=row",
+                                      "schedule=pingpong,swizzle=64,stages=4,rasterization=grouped_n"};
 constexpr std::array kHierarchicalParameters{"", "double_buffer=0,rasterization=row", "split_k=3,order=even",
                                              "copy=reg,stages=2"};
 constexpr std::array kLongKParameters{"", "thread=10x8,split_k=100"};
@@ -77,6 +85,8 @@ std::vector<Sample> samples() {
             for (const GemmSpec& spec : {half, with_c, f16_sums}) {
                 for (const char* parameters : kMmaParameters) add(samples, spec, "mma_multistage", parameters);
                 for (const char* parameters : kWmmaParameters) add(samples, spec, "wmma_multistage", parameters);
+                for (const char* parameters : kWgmmaParameters)
+                    add(samples, spec, "wgmma_warp_specialized", parameters);
             }
             GemmSpec f32 = spec_of("f32", layout, size, size);
             GemmSpec f32_with_c = f32;

@@ -101,12 +101,14 @@ TEST_CASE("the tool: unknown kernels, families and parameters, and kernels that 
     check_refused("dump bf16 tn 64 64 64 --arch sm_80 --param stages", {"stages"});
     check_refused("dump f16 tn 4096 4096 4096 --arch sm_80 --kernel " + name, {name, "another problem"});
 
-    const std::string too_deep =
-        tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --param block=256x128x64,stages=4 --limit 1", 0)
-            .at("candidates")
-            .at(0)
-            .at("kernel")
-            .get<std::string>();
+    const std::string too_deep = tool.json(
+                                         "list bf16 tn 4096 4096 4096 --gpu h200 --family mma_multistage --param "
+                                         "block=256x128x64,stages=4 --limit 1",
+                                         0)
+                                     .at("candidates")
+                                     .at(0)
+                                     .at("kernel")
+                                     .get<std::string>();
     check_refused("dump bf16 tn 4096 4096 4096 --arch sm_86 --kernel " + too_deep, {"shared"});
 }
 

@@ -58,7 +58,7 @@ struct Exported {
 Exported exported(const GemmSpec& asked, const ParameterMap& parameters = {}) {
     Exported kernel;
     kernel.spec = resolved(asked);
-    kernel.config = with_parameters(choose_config(asked, find_gpu("h200")), parameters);
+    kernel.config = with_parameters(choose_config(asked, find_gpu("a100")), parameters);
     kernel.source = generate(asked, kernel.config, find_arch("sm_90a"));
     kernel.compiled.arch = "sm_90a";
     kernel.compiled.binary = "the cubin";

@@ -139,7 +139,10 @@ TEST_CASE("no candidate of the heuristic has a bank conflict in its mainloop, wh
                     spec.align_b = std::min(align, packed.align_b);
                     const GemmSignature problem = signature(spec);
                     std::set<std::string> seen;  // stages and splits change no address
-                    for (const Candidate& candidate : list_candidates(spec, find_gpu("h200")).accepted) {
+                    for (const Candidate& candidate :
+                         list_candidates(spec, find_gpu("h200"),
+                                         {.kernel = {}, .family = "mma_multistage", .parameters = {}})
+                             .accepted) {
                         auto c = std::get<MmaMultistageConfig>(candidate.config.family);
                         c.stages = 2;
                         c.split_k = 1;

@@ -239,7 +239,9 @@ TEST_CASE("every element of D has one owner, and an owner at most one element", 
 TEST_CASE("ldmatrix of every candidate meets no bank conflict, and threads divide into its copies") {
     for (const GemmLayout layout : kLayouts) {
         const GemmSpec spec = spec_of(layout, 4096, 4096, 4096);
-        for (const Candidate& candidate : list_candidates(spec, find_gpu("h200")).accepted) {
+        for (const Candidate& candidate :
+             list_candidates(spec, find_gpu("h200"), {.kernel = {}, .family = "mma_multistage", .parameters = {}})
+                 .accepted) {
             const auto& c = std::get<MmaMultistageConfig>(candidate.config.family);
             const TensorCoreGeometry g = geometry(signature(spec), c);
             const MmaAtom& atom = *find_mma_atom(c.mma, spec.a, spec.b, spec.accumulator);

@@ -49,7 +49,7 @@ std::vector<FitPoint> made_up_points(const GpuModel& gpu, const CostConstants& c
         const GemmSpec spec = resolved(parse_shape_line(shape));
         const GemmSignature problem = signature(spec);
         std::size_t rank = 0;
-        for (const Candidate& candidate : list_candidates(spec, gpu).accepted) {
+        for (const Candidate& candidate : list_candidates(spec, gpu, {{}, std::string(family().name), {}}).accepted) {
             ++rank;
             if (rank > 40 && rank % 12 != 0) continue;
             const CostByConstants cost = family().cost_by_constants(spec, candidate.config, gpu);

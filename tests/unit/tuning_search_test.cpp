@@ -85,7 +85,7 @@ TEST_CASE("strategy names: there and back; an unknown one names the nearest") {
 }
 
 TEST_CASE("grid: neighbours differ by one step of a number, and in what is tied to it") {
-    const SearchSpace space = space_of("bf16 tn 4096 4096 4096");
+    const SearchSpace space = space_of("bf16 tn 4096 4096 4096", {std::nullopt, "mma_multistage", {}});
     const ParameterGrid grid(space.candidates);
     const auto config = [&](std::size_t i) { return std::get<MmaMultistageConfig>(space.candidates[i].config.family); };
     const auto found = std::ranges::find_if(space.candidates, [](const Candidate& candidate) {

@@ -62,15 +62,18 @@ int best_group(const Config& c, int clusters) {
     return best;
 }
 
+/// A tile that the next smaller one would do for, too.
+bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
+    return range.block_m - kWgmmaM >= spec.m || n - kWidthStep >= spec.n;
+}
+
 void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
                   Config config) {
-    const std::int64_t tiles =
-        ceil_div<std::int64_t>(spec.m, config.block.m) * ceil_div<std::int64_t>(spec.n, config.block.n);
+    const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     for (const TileShape& cluster : kClusters) {
-        const int blocks = cluster.m * cluster.n;
-        if (blocks > 1 && tiles < blocks) continue;
+        if (tiles.m < cluster.m || tiles.n < cluster.n) continue;
         config.cluster = cluster;
-        config.group = best_group(config, std::max(1, gpu.sm_count / blocks));
+        config.group = best_group(config, std::max(1, gpu.sm_count / (cluster.m * cluster.n)));
         fill_shared_memory(problem, config, *gpu.arch);
         if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
             list.push_back(config);
@@ -144,6 +147,7 @@ std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const
     std::vector<Config> list;
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
+            if (reaches_beyond(range, n, spec) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
             Config config;
             config.schedule = range.schedule;
             config.dependent_launch = flops(spec) < kShortLaunchFlops;
