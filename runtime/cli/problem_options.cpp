@@ -59,7 +59,7 @@ public:
 
     void refuse_without_c() {
         for (const GemmSpecField& row : gemm_spec_fields()) {
-            if (!row.is_of_c || !options_.given(row.option)) continue;
+            if (!row.is_of_c || row.key == "c" || !options_.given(row.option)) continue;
             reasons_.push_back(
                 fmt::format("--{} says how C lies, and no C is read: name its type with --c-type, or a "
                             "--beta that is not 0",
