@@ -69,10 +69,17 @@ __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, con
 }
 #endif
 
+#if GEMM_READ_C
 // One slice, from the sums of its first eight columns on; (row, column) is where it begins in D.
 template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*sums)[kRegistersC], const GemmArgs& args, int row,
-                                            int column, int lane) {
+__device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*sums)[kRegistersC], const GemmArgs& args,
+                                            int row, int column, int lane) {
+#else
+// One slice, from the sums of its first eight columns on.
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*sums)[kRegistersC], const GemmArgs& args,
+                                            int lane) {
+#endif
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
 #if GEMM_READ_C
     const auto finished = [&](int j) { return finish_atom(sums[j], args, row, column + j * 8, lane); };
@@ -122,13 +129,21 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         const int slice_column = column + i * kSliceColumns;
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
         __syncwarp();
-#if GEMM_REST_COLUMNS
+        const auto* const sums = rC + i * kSliceColumns / 8;
+#if GEMM_READ_C && GEMM_REST_COLUMNS
         if (i == kWhole)
-            stage_slice<kRestColumns, false>(slice, rC + i * kSliceColumns / 8, args, row, slice_column, lane);
+            stage_slice<kRestColumns, false>(slice, sums, args, row, slice_column, lane);
         else
-            stage_slice<kSliceColumns, kSwizzledSlices>(slice, rC + i * kSliceColumns / 8, args, row, slice_column, lane);
+            stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, row, slice_column, lane);
+#elif GEMM_READ_C
+        stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, row, slice_column, lane);
+#elif GEMM_REST_COLUMNS
+        if (i == kWhole)
+            stage_slice<kRestColumns, false>(slice, sums, args, lane);
+        else
+            stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, lane);
 #else
-        stage_slice<kSliceColumns, kSwizzledSlices>(slice, rC + i * kSliceColumns / 8, args, row, slice_column, lane);
+        stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, lane);
 #endif
         fence_proxy_async();
         __syncwarp();

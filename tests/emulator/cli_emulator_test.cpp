@@ -33,7 +33,7 @@ std::string text_of(const std::string& path) {
 
 TEST_CASE("cli emulator: run verifies, estimates and profiles") {
     const Tool tool;
-    const auto row = tool.json("run bf16 tn 65 77 200 --device emulator:sm_90a --profile", 0);
+    const auto row = tool.json("run bf16 tn 65 77 200 --device emulator:sm_90a --family mma_multistage --profile", 0);
     CHECK(row.at("verified") == true);
     CHECK(row.at("device") == "emulator (sm_90a)");
     CHECK(row.at("arch") == "sm_90a");

@@ -474,27 +474,35 @@ __device__ __forceinline__ float2 accumulator_pair(const Accumulator* atom, int 
     return make_float2(atom[2 * pair], atom[2 * pair + 1]);
 }
 
-// ---- store_element --------------------------------------------------------------------------------------------------
-__device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
-
-// ---- epilogue_registers ---------------------------------------------------------------------------------------------
-// rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
-// as a pair where D's alignment allows. Needs no shared memory and no barrier; the stores of a warp come in short runs.
+// ---- finish_pair ----------------------------------------------------------------------------------------------------
 // alpha * sum + beta * C for one element, in f32. C is not read when beta is 0, whatever it holds.
 __device__ __forceinline__ float add_c(float sum, const OutputTile& output, int row, int column) {
     if (output.beta == 0.0f) return output.alpha * sum;
     return fmaf(output.beta, c_to_float(output.c[row * output.ldc + column]), output.alpha * sum);
 }
 
+// The same for an element and its right neighbour, as a fragment has them; beyond the edges of C they stay as they are.
+__device__ __forceinline__ float2 finish_pair(const OutputTile& output, int row, int column, float2 sum) {
+    if (row < output.m && column < output.n) sum.x = add_c(sum.x, output, row, column);
+    if (row < output.m && column + 1 < output.n) sum.y = add_c(sum.y, output, row, column + 1);
+    return sum;
+}
+
+// ---- store_element --------------------------------------------------------------------------------------------------
+__device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<Bits>(pack_d(value, 0.0f)); }
+
+// ---- store_pair -----------------------------------------------------------------------------------------------------
 __device__ __forceinline__ void store_pair(const OutputTile& output, int row, int column, float2 sum) {
     if (row >= output.m) return;
-    if (column < output.n) sum.x = add_c(sum.x, output, row, column);
-    if (column + 1 < output.n) sum.y = add_c(sum.y, output, row, column + 1);
+    sum = finish_pair(output, row, column, sum);
     auto* d = output.d + row * output.ldd + column;
     if (column < output.n) store(d, sum.x);
     if (column + 1 < output.n) store(d + 1, sum.y);
 }
 
+// ---- epilogue_registers ---------------------------------------------------------------------------------------------
+// rC -> gD straight from the fragments: a thread holds columns 2t, 2t + 1 of rows g and g + 8 of each atom, and stores them
+// as a pair where D's alignment allows. Needs no shared memory and no barrier; the stores of a warp come in short runs.
 __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const OutputTile& output,
                                          int warp_row, int warp_column, int lane) {
     const int row = warp_row + lane / 4;

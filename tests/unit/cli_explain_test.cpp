@@ -11,7 +11,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::string kSquare = "explain bf16 tn 4096 4096 4096 --gpu h200 --family mma_multistage --no-compile";
+const std::string kSquare = "explain bf16 tn 4096 4096 4096 --gpu a100 --no-compile";
 
 std::vector<std::string> keys(const nlohmann::json& object) {
     std::vector<std::string> names;
@@ -101,7 +101,7 @@ TEST_CASE("the tool: explain answers with the documented fields") {
 TEST_CASE("the tool: explain tells of the kernel that list puts first and dump prints") {
     const Tool tool;
     const nlohmann::json first =
-        tool.json("list bf16 tn 4096 4096 4096 --gpu h200 --family mma_multistage --limit 1", 0).at("candidates").at(0);
+        tool.json("list bf16 tn 4096 4096 4096 --gpu a100 --limit 1", 0).at("candidates").at(0);
     const nlohmann::json explained = tool.json(kSquare, 0);
     for (const char* field : {"kernel", "family", "parameters", "predicted_microseconds", "predicted_tflops", "cost"})
         CHECK(explained.at(field) == first.at(field));

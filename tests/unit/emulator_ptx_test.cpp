@@ -53,7 +53,7 @@ TEST_CASE("emulator PTX: unsupported instructions and modifiers stop with their 
     CHECK_THAT(refusal_of_body("mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16 {%r1, %r2}, {%r1, %r2, %r3, %r4}, "
                                "{%r1, %r2}, {%r1, %r2};"),
                ContainsSubstring("mma.sync"));
-    CHECK_THAT(refusal_of_body("wgmma.fence.sync.aligned;"), ContainsSubstring("wgmma"));
+    CHECK_THAT(refusal_of_body("tcgen05.fence::before_thread_sync;"), ContainsSubstring("tcgen05"));
     CHECK_THAT(refusal_of_body("call.uni missing, ();"), ContainsSubstring("function missing has no body"));
     CHECK_THAT(refusal(kHeader + ".file 1 \"kernel.cu\"\n.entry k() {\n.loc 1 42 3\n  frob.b32 1;\n}"),
                ContainsSubstring("PTX line 7: not supported by the emulator: frob.b32 1;; source line 42"));

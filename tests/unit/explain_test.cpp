@@ -208,7 +208,7 @@ TEST_CASE("a selection is explained beside the free choice") {
 
     Selection padded;
     padded.parameters = {{"shared", "padding"}, {"block", "128x128x32"}, {"warp", "64x64"}};
-    const Explanation lesson = explain(spec, find_gpu("h200"), padded);
+    const Explanation lesson = explain(spec, find_gpu("a100"), padded);
     CHECK(std::get<MmaMultistageConfig>(lesson.config.family).shared_layout == SharedLayout::padding);
     CHECK(mainloop_slowdown(lesson.anatomy.accesses) > 1);
     CHECK_THAT(lesson.anatomy.accesses.front().reason, ContainsSubstring("rows of 64 bytes lie 80 apart"));

@@ -2,6 +2,7 @@
 
 #include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
@@ -99,6 +100,7 @@ constexpr double kLaunchUs = 0.58;
 constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blocks of 200 KB
 constexpr double kClusterUs = 0.19;
 constexpr double kStoreBytesPerCycle = 29.7;
+constexpr double kSharedSector = 2.4;  // what D takes longer where tiles share sectors: L2 has to read them first
 constexpr double kPowerBoundUs = 200;  // of a launch: from here on energy is time
 constexpr double kEnergyPerEdge = 11;  // share of the energy per (1 / block.m + 1 / block.n)
 constexpr double kEnergyWithoutMulticast = 0.015;
@@ -132,6 +134,11 @@ TileCycles tile_cycles(const Config& c, const WgmmaGeometry& g) {
     const double in_flight = cycles.k_tile * c.stages;
     if (in_flight < kDeepPipeline) cycles.k_tile *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     return cycles;
+}
+
+/// How much longer D takes to store than whole sectors.
+double store_slowdown(const GemmSpec& spec, const Config& c) {
+    return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n ? 1 : kSharedSector;
 }
 
 /// Of what the launch would take if power were no limit, on top.
@@ -170,7 +177,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     const double tiles = std::ceil(static_cast<double>(spec.m) / c.block.m / c.cluster.m) *
                          std::ceil(static_cast<double>(spec.n) / c.block.n / c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
-    const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle;
+    const double slowdown = store_slowdown(spec, c);
+    const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle * slowdown;
     const double per_tile = std::max(k_tiles * cycles.k_tile + epilogue_cycles(c), stored);
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
     cost.waves = tiles / clusters;
@@ -178,7 +186,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     cost.tail_us = (std::ceil(cost.waves) - cost.waves) * per_tile * us_per_cycle;
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
-    cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
+    cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + (blocks > 1 ? kClusterUs : 0) +
                        (kPrologueCycles + stored) * us_per_cycle;
     cost.total_us = cost.overhead_us + std::max(cost.math_us, cost.dram_us);
