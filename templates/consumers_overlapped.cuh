@@ -11,21 +11,20 @@ struct Consumer {
 #endif
     int lane;
     int first_row, first_column;  // of this warp's in the block tile
-    int row, column;              // of the last tile in D
-    int read;                     // the stage that wgmmas in flight read
+    int row, column;  // of the last tile in D
+    int read;  // the stage that wgmmas in flight read
     RingPosition ring;
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
-#if GEMM_STORE_TMA
-        : args(args), shared(shared), walk(args), staging(shared.staging), lane(threadIdx.x % 32) {
-#else
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
-#endif
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
         a = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(first_row, 0));
         b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
         first_row += threadIdx.x / 32 % 4 * 16;
+#if GEMM_STORE_TMA
+        staging = Staging(shared.staging);
+#endif
     }
 
     // Half of the last tile: 16 rows of each of its warps.
@@ -90,7 +89,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     Consumer consumer(args, shared, warpgroup);
     const TileWalk& walk = consumer.walk;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-    consumer.multiply_tile<true>(rC, walk.first);   // there are no more blocks than tiles
+    consumer.multiply_tile<true>(rC, walk.first);  // there are no more blocks than tiles
     // The loop finishes its own last tile: with one way out for both, ptxas would serialise all wgmmas (C7514).
     unsigned tile = walk.first + walk.step;
 #pragma unroll 1

@@ -12,6 +12,9 @@ struct Staging {
     unsigned first;
     unsigned next;
 
+#if GEMM_OVERLAPPED
+    Staging() = default;
+#endif
     __device__ __forceinline__ explicit Staging(unsigned staging)
         : first(staging + threadIdx.x / 32 * (kSlices * kSliceBytes)), next(first) {}
 
@@ -39,8 +42,8 @@ __device__ __forceinline__ void store_shared(unsigned address, float2 pair) {
 // l / 8.
 #if GEMM_STMATRIX
 __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]), "r"(r[1]),
-                 "r"(r[2]), "r"(r[3])
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
+                 "r"(r[1]), "r"(r[2]), "r"(r[3])
                  : "memory");
 }
 #endif
@@ -57,7 +60,8 @@ struct FinishedAtom {
     float2 pair[2];
 };
 #if GEMM_READ_C
-__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column, int lane) {
+__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column,
+                                                    int lane) {
     row += lane / 4;
     column += lane % 4 * 2;
     return {finish_pair(args, row, column, accumulator_pair(sums, 0)),
@@ -69,31 +73,19 @@ __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, con
 }
 #endif
 
-#if GEMM_READ_C
-// One slice, from the sums of its first eight columns on; (row, column) is where it begins in D.
-template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*sums)[kRegistersC], const GemmArgs& args,
-                                            int row, int column, int lane) {
-#else
-// One slice, from the sums of its first eight columns on.
-template <int kColumns, bool kSwizzled>
-__device__ __forceinline__ void stage_slice(unsigned slice, const Accumulator (*sums)[kRegistersC], const GemmArgs& args,
-                                            int lane) {
-#endif
+// One slice; `finished` gives its atoms, of eight columns each.
+template <int kColumns, bool kSwizzled, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
     constexpr int kRowBytes = kColumns * sizeof(ElementD);
-#if GEMM_READ_C
-    const auto finished = [&](int j) { return finish_atom(sums[j], args, row, column + j * 8, lane); };
-#else
-    const auto finished = [&](int j) { return finish_atom(sums[j], args); };
-#endif
 #if GEMM_TYPE_D == 2
 #pragma unroll
     for (int j = 0; j < kColumns / 8; ++j) {
         const FinishedAtom atom = finished(j);
 #pragma unroll
         for (int pair = 0; pair < 2; ++pair)
-            store_shared(chunk_address<kRowBytes, kSwizzled>(slice, lane / 4 + pair * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
-                         atom.pair[pair]);
+            store_shared(
+                chunk_address<kRowBytes, kSwizzled>(slice, lane / 4 + pair * 8, j * 2 + lane % 4 / 2) + lane % 2 * 8,
+                atom.pair[pair]);
     }
 #else
     const auto packed = [](float2 pair) { return pack_d(pair.x, pair.y); };
@@ -130,20 +122,18 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
-#if GEMM_READ_C && GEMM_REST_COLUMNS
-        if (i == kWhole)
-            stage_slice<kRestColumns, false>(slice, sums, args, row, slice_column, lane);
-        else
-            stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, row, slice_column, lane);
-#elif GEMM_READ_C
-        stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, row, slice_column, lane);
-#elif GEMM_REST_COLUMNS
-        if (i == kWhole)
-            stage_slice<kRestColumns, false>(slice, sums, args, lane);
-        else
-            stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, lane);
+#if GEMM_READ_C
+        const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #else
-        stage_slice<kSliceColumns, kSwizzledSlices>(slice, sums, args, lane);
+        const auto finished = [&](int j) { return finish_atom(sums[j], args); };
+#endif
+#if GEMM_REST_COLUMNS
+        if (i == kWhole)
+            stage_slice<kRestColumns, false>(slice, finished, lane);
+        else
+            stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
+#else
+        stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
 #endif
         fence_proxy_async();
         __syncwarp();
@@ -159,10 +149,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 }
 
 #if !GEMM_OVERLAPPED
-__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args, int warp_row,
-                                         int warp_column, Staging& staging, int lane) {
+__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
+                                         int warp_row, int warp_column, Staging& staging, int lane) {
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-        store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
+    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
 }
 #endif

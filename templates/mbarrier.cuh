@@ -28,8 +28,8 @@ __device__ __forceinline__ void mbarrier_arrive_expect(unsigned barrier, int byt
 // One arrival at the barrier that lies at this address in another block of the cluster.
 __device__ __forceinline__ void mbarrier_arrive(unsigned barrier, unsigned block) {
     asm volatile(
-        "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(
-            barrier),
+        "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::
+            "r"(barrier),
         "r"(block)
         : "memory");
 }

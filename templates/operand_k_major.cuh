@@ -23,8 +23,8 @@ struct KMajorTile {
     // The tile at (row, k) of the matrix. `full` counts its bytes.
 #if GEMM_CLUSTER > 1
     // Where kShares blocks of a cluster want the same tile, each copies its share of the rows to all of them.
-    static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full, int share,
-                                                unsigned short blocks) {
+    static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full,
+                                                int share, unsigned short blocks) {
         constexpr int kShareRows = kRows / kShares;
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel) {

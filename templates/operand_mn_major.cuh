@@ -12,8 +12,9 @@ struct MNMajorTile {
     static constexpr int kBytes = kPanels * kBlockK * kPanelBytes;
     static constexpr int kTransposed = 1;
     // Of a matrix descriptor all but the address: eight k, 8 * kPanelBytes, to the next eight; a panel to the next; the swizzle.
-    static constexpr unsigned long long kDescriptor =
-        kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32 | (static_cast<unsigned long long>(kBlockK) * kPanelBytes >> 4) << 16;
+    static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32 |
+                                                      (static_cast<unsigned long long>(kBlockK) * kPanelBytes >> 4)
+                                                          << 16;
 
     // In units of 16 bytes, from the tile to what a wgmma multiplies: 16 of K, from a row on, a multiple of kPanelElements.
     static __device__ __forceinline__ constexpr unsigned offset(int row, int k_block) {
@@ -23,8 +24,8 @@ struct MNMajorTile {
     // The tile at (row, k) of the matrix. `full` counts its bytes.
 #if GEMM_CLUSTER > 1
     // Where kShares blocks of a cluster want the same tile, each copies its share of the k to all of them.
-    static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full, int share,
-                                                unsigned short blocks) {
+    static __device__ __forceinline__ void load(unsigned tile, const TensorMap& map, int row, int k, unsigned full,
+                                                int share, unsigned short blocks) {
         constexpr int kShareK = kBlockK / kShares;
 #pragma unroll
         for (int panel = 0; panel < kPanels; ++panel) {

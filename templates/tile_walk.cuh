@@ -9,8 +9,8 @@ struct TileOrigin {
 };
 
 struct TileWalk {
-    TileCoord tiles;      // of D
-    unsigned count;       // how many these are
+    TileCoord tiles;  // of D
+    unsigned count;  // how many these are
     unsigned first, step;
 #if GEMM_OVERLAPPED
     int k_tiles;  // of each, two at least: what lies beyond K is zeros

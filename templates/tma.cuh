@@ -4,8 +4,8 @@
 // stored.
 __device__ __forceinline__ void tma_load(unsigned target, const TensorMap& map, int x, int y, unsigned full) {
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-            target),
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
+            "r"(target),
         "l"(&map), "r"(x), "r"(y), "r"(full)
         : "memory");
 }
@@ -24,8 +24,8 @@ __device__ __forceinline__ void tma_load_multicast(unsigned target, const Tensor
 #endif
 #if GEMM_STORE_TMA
 __device__ __forceinline__ void tma_store(unsigned source, const TensorMap& map, int x, int y) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x), "r"(y),
-                 "r"(source)
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
+                 "r"(y), "r"(source)
                  : "memory");
 }
 

@@ -4,7 +4,9 @@
 #include "operands.inl"
 
 // As a matrix descriptor has it: 14 bits, in units of 16 bytes. (In a cluster, bits above tell whose shared memory it is.)
-__device__ __forceinline__ unsigned descriptor_address(unsigned shared_address) { return (shared_address & 0x3ffff) >> 4; }
+__device__ __forceinline__ unsigned descriptor_address(unsigned shared_address) {
+    return (shared_address & 0x3ffff) >> 4;
+}
 
 constexpr int kStageBytes = OperandA::kBytes + OperandB::kBytes;
 
@@ -36,7 +38,7 @@ struct SharedMemory {
 #if GEMM_STORE_TMA
     unsigned staging;
 #endif
-    unsigned full;   // (kStages) all bytes of the stage have arrived
+    unsigned full;  // (kStages) all bytes of the stage have arrived
     unsigned empty;  // (kStages) all warps that read the stage have done so
 
     __device__ __forceinline__ explicit SharedMemory(unsigned first) : ring(first) {

@@ -1,16 +1,17 @@
 #pragma once
 // What follows from the parameters.
 #if GEMM_PINGPONG
-constexpr int kConsumers = 2;         // warpgroups that multiply, each a whole tile in its turn
+constexpr int kConsumers = 2;  // warpgroups that multiply, each a whole tile in its turn
 constexpr int kConsumersPerTile = 1;
 #else
 constexpr int kConsumersN = kBlockN / kWarpgroupN;
-constexpr int kConsumers = kBlockM / kWarpgroupM * kConsumersN;  // warpgroups that multiply, each its part of every tile
+constexpr int kConsumers =
+    kBlockM / kWarpgroupM * kConsumersN;  // warpgroups that multiply, each its part of every tile
 constexpr int kConsumersPerTile = kConsumers;
 #endif
 constexpr int kThreads = (kConsumers + 1) * 128;
 constexpr int kTilesM = kWarpgroupM / 64;  // wgmmas along M of a warpgroup tile
-constexpr int kTilesN = kWarpgroupN / 8;   // of the sums of one, a thread has kRegistersC for every eight columns
+constexpr int kTilesN = kWarpgroupN / 8;  // of the sums of one, a thread has kRegistersC for every eight columns
 #if GEMM_ACCUMULATOR_F16
 constexpr int kRegistersC = 2;
 #else
@@ -20,8 +21,9 @@ constexpr int kKBlocks = kBlockK / 16;
 #if GEMM_CLUSTER > 1
 constexpr int kCluster = kClusterM * kClusterN;
 constexpr int kReaders = kConsumersPerTile * 4 * kCluster;  // warps that read what TMA copies into a stage of one block
-constexpr unsigned kRowOfBlocks = kClusterN == 1 ? 1 : 1 | 1 << kClusterM;  // bits of the blocks of a cluster's first row,
-constexpr unsigned kColumnOfBlocks = (1 << kClusterM) - 1;                  // and of its first column
+constexpr unsigned kRowOfBlocks =
+    kClusterN == 1 ? 1 : 1 | 1 << kClusterM;  // bits of the blocks of a cluster's first row,
+constexpr unsigned kColumnOfBlocks = (1 << kClusterM) - 1;  // and of its first column
 #else
 constexpr int kReaders = kConsumersPerTile * 4;  // warps that read a stage
 #endif
@@ -31,4 +33,6 @@ constexpr int kStagingBytes = kConsumers * 4 * kSlices * 16 * kSliceColumns * st
 
 // sA and sB hold panels of rows of kPanelBytes: what TMA's swizzle spans.
 constexpr int kPanelElements = kPanelBytes / 2;
-constexpr unsigned long long kSwizzleMode = kPanelBytes == 128 ? 1 : kPanelBytes == 64 ? 2 : 3;  // of a matrix descriptor
+constexpr unsigned long long kSwizzleMode = kPanelBytes == 128  ? 1
+                                            : kPanelBytes == 64 ? 2
+                                                                : 3;  // of a matrix descriptor

@@ -80,7 +80,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
     extern __shared__ __align__(1024) char shared_memory[];
     const SharedMemory shared(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)));
-    const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // one for the warp, which the compiler can't know
+    const int warpgroup =
+        __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // one for the warp, which the compiler can't know
 
     if (threadIdx.x == 0) shared.init_barriers();
 #if GEMM_CLUSTER > 1
