@@ -155,7 +155,7 @@ Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection&
     explanation.swapped = asked.d_order == Order::column;
     explanation.gpu = gpu;
     explain_choice(explanation, selection);
-    explanation.roofline = roofline(explanation.spec, gpu, family_of(explanation.config).math_unit);
+    explanation.roofline = roofline(explanation.spec, gpu, family_of(explanation.config).math_instruction);
     explanation.bound = bound_of(explanation.cost);
     const double seconds = explanation.cost.total_us * 1e-6;
     const double rate = seconds > 0 ? explanation.roofline.flops / seconds : 0;

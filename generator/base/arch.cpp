@@ -130,6 +130,14 @@ int flops_per_clock(const Arch& arch, MathInstruction instruction, DataType oper
     return 0;
 }
 
+std::string_view to_string(MathInstruction instruction) {
+    switch (instruction) {
+        case MathInstruction::fma: return "f32 fma";
+        case MathInstruction::mma: return "mma.sync";
+        default: return "wgmma";
+    }
+}
+
 std::string_view to_string(MathUnit unit) { return unit == MathUnit::tensor_cores ? "tensor cores" : "FP32 cores"; }
 
 std::span<const Arch> arch_table() { return kArchs; }

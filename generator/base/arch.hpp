@@ -52,6 +52,16 @@ struct Arch {
 enum class MathUnit : std::uint8_t { tensor_cores, fp32_cores };
 [[nodiscard]] std::string_view to_string(MathUnit unit);
 
+[[nodiscard]] std::string_view to_string(MathInstruction instruction);  ///< "mma.sync", "wgmma", "f32 fma"
+[[nodiscard]] constexpr MathUnit unit_of(MathInstruction instruction) {
+    return instruction == MathInstruction::fma ? MathUnit::fp32_cores : MathUnit::tensor_cores;
+}
+/// The one that a unit is fastest with.
+[[nodiscard]] inline MathInstruction fastest_instruction(const Arch& arch, MathUnit unit) {
+    if (unit == MathUnit::fp32_cores) return MathInstruction::fma;
+    return arch.has_wgmma ? MathInstruction::wgmma : MathInstruction::mma;
+}
+
 /// A GPU as the cost model sees it: an architecture and how much of it there is.
 struct GpuModel {
     std::string name;  ///< "h200"; for a device found at run time its marketing name

@@ -12,14 +12,14 @@ double compulsory_bytes(const GemmSpec& spec) {
     return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + c;
 }
 
-Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathUnit unit) {
+Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction instruction) {
     Roofline line;
-    line.unit = unit;
+    line.instruction = instruction;
     line.flops = flops(spec);
     line.bytes = compulsory_bytes(spec);
     line.intensity = line.bytes > 0 ? line.flops / line.bytes : 0;
-    const int per_clock =
-        unit == MathUnit::tensor_cores ? mma_flops_per_clock(*gpu.arch) : fma_flops_per_clock(*gpu.arch);
+    const DataType operands = instruction == MathInstruction::fma ? DataType::f32 : DataType::f16;
+    const int per_clock = flops_per_clock(*gpu.arch, instruction, operands, DataType::f32);
     line.peak_flops = static_cast<double>(per_clock) * gpu.sm_count * gpu.clock_mhz * 1e6;
     line.dram_bytes = gpu.dram_bytes_per_second;
     line.ridge = line.peak_flops / line.dram_bytes;

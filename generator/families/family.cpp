@@ -36,6 +36,11 @@ struct Adapter {
         return {settled(with_parameters_by_table(Typed::kName, Typed::parameter_table(), own(config), given), given)};
     }
 
+    static constexpr MathInstruction math_instruction() {
+        if constexpr (requires { Typed::kMathInstruction; }) return Typed::kMathInstruction;
+        return Typed::kMathUnit == MathUnit::fp32_cores ? MathInstruction::fma : MathInstruction::mma;
+    }
+
     static std::vector<std::string_view> parameter_names() {
         std::vector<std::string_view> names;
         for (const ConfigParameter<Config>& row : Typed::parameter_table()) names.push_back(row.name);
@@ -79,6 +84,7 @@ struct Adapter {
             .name = Typed::kName,
             .summary = Typed::kSummary,
             .math_unit = Typed::kMathUnit,
+            .math_instruction = math_instruction(),
             .selected_by_default = selected_by_default(),
             .unsupported = unsupported,
             .candidates = candidates,

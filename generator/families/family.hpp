@@ -22,6 +22,7 @@ struct Family {
     std::string_view name;
     std::string_view summary;  ///< one line for --help and docs
     MathUnit math_unit = MathUnit::tensor_cores;
+    MathInstruction math_instruction = MathInstruction::mma;  ///< of that unit
     /// Whether the heuristic may choose it for the problem unasked; unset: never, it is there to learn from.
     bool (*selected_by_default)(const GemmSpec&) = nullptr;
 

@@ -44,7 +44,7 @@ Json roofline_json(const Explanation& e) {
             {"dram_terabytes_per_second", line.dram_bytes / 1e12},
             {"attainable_tflops", line.attainable_flops / 1e12},
             {"least_microseconds", line.least_microseconds},
-            {"bound_by", line.bound_by_dram() ? "DRAM" : to_string(line.unit)},
+            {"bound_by", line.bound_by_dram() ? "DRAM" : to_string(line.unit())},
             {"share_of_peak", e.share_of_peak},
             {"share_of_attainable", e.share_of_attainable}};
 }
@@ -153,7 +153,7 @@ Json to_json(const ExplainReport& report) {
             {"predicted_microseconds", e.cost.total_us},
             {"predicted_tflops", tflops(e.spec, e.cost.total_us)},
             {"cost", to_json(e.cost)},
-            {"bound_by", to_string(e.bound, e.roofline.unit)},
+            {"bound_by", to_string(e.bound, e.roofline.unit())},
             {"roofline", roofline_json(e)},
             {"waves", waves_json(e.waves)},
             {"occupancy", occupancy_json(e.occupancy)},

@@ -64,7 +64,7 @@ std::string bound_text(const Explanation& e) {
         case Bound::latency: return "  No unit is busy half of the time: blocks wait for loads, ramp up and drain.\n";
         default:
             return fmt::format("  Limited by {}: alone it would be busy for {:.1f} % of that time.\n",
-                               to_string(e.bound, e.roofline.unit), share);
+                               to_string(e.bound, e.roofline.unit()), share);
     }
 }
 
@@ -125,12 +125,12 @@ std::string prediction_text(const ExplainReport& report) {
     std::string text = heading("Predicted time");
     text += row("total",
                 fmt::format("{:>10.2f} us, {:.1f} TFLOP/s, {:.1f} % of the {}' peak", cost.total_us,
-                            tflops(e.spec, cost.total_us), e.share_of_peak * kPercent, to_string(e.roofline.unit)));
+                            tflops(e.spec, cost.total_us), e.share_of_peak * kPercent, to_string(e.roofline.unit())));
     text += row(
         "SMs", fmt::format("{:>10.2f} us all waves, {:.2f} us of it lost to the last one", cost.math_us, cost.tail_us));
     text += row("overhead", fmt::format("{:>10.2f} us launch and further entries", cost.overhead_us));
     text += "  Each unit alone, were it never kept waiting:\n";
-    text += row(to_string(e.roofline.unit), fmt::format("{:>10.2f} us", cost.math_unit_us));
+    text += row(to_string(e.roofline.unit()), fmt::format("{:>10.2f} us", cost.math_unit_us));
     text += row("shared memory", fmt::format("{:>10.2f} us", cost.shared_us));
     if (cost.l1_us > 0) text += row("L1", fmt::format("{:>10.2f} us", cost.l1_us));
     text += row("L2", fmt::format("{:>10.2f} us", cost.l2_us));
@@ -142,14 +142,14 @@ std::string roofline_text(const Explanation& e) {
     std::string text = heading("Roofline");
     text += row("work",
                 fmt::format("{:.4g} GFLOP on at least {:.4g} MB of DRAM traffic", line.flops / 1e9, line.bytes / 1e6));
-    text += row("intensity",
-                fmt::format("{:.1f} flop a byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of {} over {:.2f} TB/s",
-                            line.intensity, line.ridge, line.peak_flops / 1e12,
-                            line.unit == MathUnit::tensor_cores ? "mma.sync" : "f32 fma", line.dram_bytes / 1e12));
+    text += row(
+        "intensity",
+        fmt::format("{:.1f} flop a byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of {} over {:.2f} TB/s", line.intensity,
+                    line.ridge, line.peak_flops / 1e12, to_string(line.instruction), line.dram_bytes / 1e12));
     return text +
            row("at best", fmt::format("{:.2f} us, limited by {}; the prediction reaches {:.1f} % of that rate",
                                       line.least_microseconds,
-                                      line.bound_by_dram() ? "DRAM" : fmt::format("the {}", to_string(line.unit)),
+                                      line.bound_by_dram() ? "DRAM" : fmt::format("the {}", to_string(line.unit())),
                                       e.share_of_attainable * kPercent));
 }
 

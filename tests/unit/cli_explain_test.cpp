@@ -118,7 +118,7 @@ TEST_CASE("the tool: explain is a page for people") {
     const ToolResult page = tool.run(kSquare);
     CHECK(page.exit_code == 0);
     CHECK(page.err.empty());
-    for (const char* phrase : {"Why this one", "Predicted to be the fastest of", "Roofline", "the ridge is at 131.7",
+    for (const char* phrase : {"Why this one", "Predicted to be the fastest of", "Roofline", "the ridge is at 192.0",
                                "Waves and occupancy", "estimated", "--no-compile", "ldmatrix x4", "no trans",
                                "Bank conflicts", "runner-up 5", "rejected", "bytes of shared memory"})
         CHECK_THAT(page.out, ContainsSubstring(phrase));

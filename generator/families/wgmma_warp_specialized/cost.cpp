@@ -38,18 +38,21 @@ constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
 constexpr double kShortLaunchFlops = 1.5e11;  // about 200 us: below, a launch that begins early pays
 
-/// As many stages as shared memory has room for, then as many slices as are left room, up to a tile's.
+/// As many stages as shared memory has room for beside two slices, or beside one where that leaves too few; then as many slices as
+/// are left room, up to a tile's.
 void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch) {
     config.stages = config.slices = 1;
     const WgmmaGeometry g = geometry(problem, config);
-    const std::int64_t room = arch.shared_bytes_per_block - g.staging_bytes;
     const std::int64_t per_stage = g.shared_bytes - g.staging_bytes;
-    config.stages = static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
+    const auto stages_beside = [&](int slices) {
+        const std::int64_t room = arch.shared_bytes_per_block - slices * g.staging_bytes;
+        return static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
+    };
+    config.stages = stages_beside(2) >= kFewestStages ? stages_beside(2) : stages_beside(1);
     if (config.store == OutputStore::registers) return;
-    const std::int64_t left = room - config.stages * per_stage;
+    const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
     const int of_tile = config.warpgroup.m / kWgmmaM * ceil_div(config.warpgroup.n, g.slice_columns);
-    config.slices +=
-        static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices) - 1));
+    config.slices = static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices)));
 }
 
 /// Tiles in flight should share rows of A and columns of B: the group that makes them fetch least.

@@ -24,6 +24,7 @@ struct WgmmaWarpSpecialized {
         "f16 and bf16 on wgmma: TMA, a producer warp and consumer warpgroups, persistent blocks (sm_90a)";
     static constexpr std::string_view kTemplateFile = "wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+    static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
 
     [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
     /// Why the family can't serve the problem whatever the config: types, architecture, operands that TMA can't address.

@@ -81,7 +81,9 @@ struct LadderReport {
     std::vector<RungReport> rungs;
     bool interrupted = false;
 
-    [[nodiscard]] Roofline roofline_of(MathUnit unit) const { return roofline(spec, gpu, unit); }
+    [[nodiscard]] Roofline roofline_of(MathUnit unit) const {
+        return roofline(spec, gpu, fastest_instruction(*gpu.arch, unit));
+    }
 };
 
 // ---- figures of a rung; unset where what they follow from is not known --------------------------------------------

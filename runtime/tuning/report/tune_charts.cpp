@@ -116,7 +116,8 @@ std::string winners_roofline(const std::vector<ProblemFigures>& problems, const 
         if (problem.best_us <= 0) continue;
         const bool tensor = problem.spec.a != DataType::f32;
         const Roofline line =
-            roofline(resolved(problem.spec), gpu, tensor ? MathUnit::tensor_cores : MathUnit::fp32_cores);
+            roofline(resolved(problem.spec), gpu,
+                     fastest_instruction(*gpu.arch, tensor ? MathUnit::tensor_cores : MathUnit::fp32_cores));
         const double tflops = flops(problem.spec) / problem.best_us / 1e6;
         if (line.intensity <= 0 || tflops <= 0) continue;
         chart.points.push_back(
@@ -128,7 +129,7 @@ std::string winners_roofline(const std::vector<ProblemFigures>& problems, const 
                           shape_line(problem.spec), tflops, line.intensity, 100e12 * tflops / line.attainable_flops),
               shape_line(problem.spec)}});
         const PeakRoof peak{line.peak_flops / 1e12,
-                            fmt::format("{} {:.0f} TFLOP/s", to_string(line.unit), line.peak_flops / 1e12)};
+                            fmt::format("{} {:.0f} TFLOP/s", to_string(line.unit()), line.peak_flops / 1e12)};
         if (std::ranges::find(chart.peaks, peak.name, &PeakRoof::name) == chart.peaks.end())
             chart.peaks.push_back(peak);
     }
