@@ -10,7 +10,6 @@ template <int kRows>
 struct KMajorTile {
     static constexpr int kPanels = kBlockK / kPanelElements;
     static constexpr int kBytes = kPanels * kRows * kPanelBytes;
-    static constexpr int kTransposed = 0;
     // Of a matrix descriptor all but the address: eight rows, 8 * kPanelBytes, to the next eight; and the swizzle.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32;
 

@@ -10,7 +10,6 @@ template <int kRows>
 struct MNMajorTile {
     static constexpr int kPanels = (kRows + kPanelElements - 1) / kPanelElements;
     static constexpr int kBytes = kPanels * kBlockK * kPanelBytes;
-    static constexpr int kTransposed = 1;
     // Of a matrix descriptor all but the address: eight k, 8 * kPanelBytes, to the next eight; a panel to the next; the swizzle.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32 |
                                                       (static_cast<unsigned long long>(kBlockK) * kPanelBytes >> 4)

@@ -38,3 +38,4 @@ struct GemmArgs {
     float beta;
 #endif
 };
+using OutputTile = GemmArgs;  // what the epilogue is told of D

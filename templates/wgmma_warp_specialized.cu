@@ -27,7 +27,6 @@
 #endif
 #include "wgmma_operands.cuh"
 #include "tile_walk.cuh"
-using OutputTile = GemmArgs;
 #if GEMM_STORE_TMA
 #include "epilogue_tma.cuh"
 #else

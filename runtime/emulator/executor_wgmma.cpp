@@ -123,7 +123,7 @@ void require_warpgroup(const Warp& warp, Mask mask, const char* what) {
 void execute_wgmma(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma");
     const auto& detail = instruction.detail<WgmmaDetail>();
-    std::array<std::uint32_t, kRows * kDepth> a{};
+    std::array<std::uint32_t, std::size_t{kRows} * kDepth> a{};
     std::vector<std::uint32_t> b(std::size_t{kDepth} * detail.n);
     std::vector<std::uint32_t> c(std::size_t{kRows} * detail.n);
     std::vector<std::uint32_t>& words = warp.warpgroup_sums().begin(warp, instruction.values, detail.registers);

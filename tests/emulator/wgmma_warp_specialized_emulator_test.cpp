@@ -1,6 +1,8 @@
 /// wgmma_warp_specialized on the emulator: every variant over residues, layouts and types, with copies early and in order, late and
 /// shuffled.
 
+#include "generator/generate.hpp"
+#include "runtime/verify/emulator_verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/wgmma_checks.hpp"
@@ -17,7 +19,70 @@ Context& on_hopper() {
 
 void check_layout(GemmLayout layout) { check_wgmma_variants(on_hopper(), layout, {{65, 72, 129}, {130, 263, 75}}); }
 
+/// A change of text that makes a correct kernel wrong.
+struct PlantedFault {
+    const char* name;
+    const char* parameters;
+    const char* text;
+    const char* instead;
+};
+constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
+constexpr const char* kPair = "block=64x64x64,warpgroup=64x64,schedule=pingpong,stages=3,cluster=2x1";
+constexpr PlantedFault kPlantedFaults[] = {
+    {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
+     "wgmma_wait<2>();  //"},
+    {"sums are read before they are there", kTwoConsumers, "wgmma_wait<0>();", ""},
+    {"the first k-tile adds to what the registers held", kTwoConsumers, "multiply<true>", "multiply<false>"},
+    {"slices are stored without a proxy fence", kTwoConsumers, "        fence_proxy_async();\n        __syncwarp();",
+     "        __syncwarp();"},
+    {"a slice is overwritten while TMA reads it", kTwoConsumers, "tma_store_wait_read<kSlices - 1>();", ""},
+    {"consumers don't wait for a stage", kTwoConsumers, "mbarrier_wait(shared.full_barrier(ring.stage), ring.phase);",
+     ""},
+    {"the producer doesn't wait for a stage", kTwoConsumers,
+     "mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);", ""},
+    {"fewer bytes are announced than arrive", kTwoConsumers, "no_products ? 0 : kStageBytes",
+     "no_products ? 0 : kStageBytes - 16"},
+    {"the producer keeps its registers", kTwoConsumers, "give_up_registers<kProducerRegisters>();", ""},
+    {"the second consumer reads the first one's rows", kTwoConsumers, "OperandA::offset(warpgroup_row, 0)",
+     "OperandA::offset(0, 0)"},
+    {"ranks stay in the descriptor's address", kPair, "(shared_address & 0x3ffff) >> 4",
+     "(shared_address + (1u << 22)) >> 4"},
+    {"a block of a cluster frees its own stage alone", kPair,
+     "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), lane);",
+     "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), blockIdx.x % kCluster);"},
+    {"the second consumer takes the first one's k-tiles", kPair, "        ring.skip(walk.k_tiles);\n    }", "    }"},
+};
+
+/// What verification says of the kernel with its text changed; empty: that it is right.
+std::string complaint(const PlantedFault& fault) {
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 260, 200, 448));
+    const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
+    const KernelSource source = generate(spec, config, find_arch("sm_90a"));
+    std::string body = source.body;
+    const std::size_t at = body.find(fault.text);
+    REQUIRE(at != std::string::npos);
+    body.replace(at, std::string(fault.text).size(), fault.instead);
+    const ParsedDump spoilt{spec, {signature(spec), config}, source.arch, body};
+    ContextState& state = state_of(on_hopper());
+    try {
+        const EmulatedVerification verdict = verify_emulated(state, state.build(spoilt), {});
+        if (verdict.verification.ok) return {};
+        return verdict.fault ? std::string(to_string(*verdict.fault)) : verdict.verification.message;
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
 }  // namespace
+
+TEST_CASE("emulated wgmma: planted faults are found") {
+    for (const PlantedFault& fault : kPlantedFaults) {
+        INFO(fault.name);
+        const std::string found = complaint(fault);
+        INFO(found);
+        CHECK_FALSE(found.empty());
+    }
+}
 
 // One case per layout, so that ctest runs them side by side.
 TEST_CASE("emulated wgmma: every variant, tn") { check_layout(GemmLayout::tn); }

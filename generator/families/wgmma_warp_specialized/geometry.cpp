@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kElementBytes = 2;
 constexpr int kBarrierBytes = 8;
+constexpr int kWarps = 4;         // of a warpgroup
 constexpr int kSmallestRow = 16;  // bytes of a box
 
 /// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by their
@@ -69,8 +70,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
         const int element = bytes(signature.d);
         g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
         g.rest_columns = c.warpgroup.n % g.slice_columns;
-        g.staging_bytes =
-            std::int64_t{bounded_product(g.consumers, 4 * kSliceRows, c.slices)} * g.slice_columns * element;
+        g.staging_bytes = std::int64_t{bounded_product(g.consumers, kWarps * std::int64_t{kSliceRows}, c.slices)} *
+                          g.slice_columns * element;
     }
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
     return g;
