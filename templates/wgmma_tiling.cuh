@@ -21,9 +21,9 @@ constexpr int kKBlocks = kBlockK / 16;
 #if GEMM_CLUSTER > 1
 constexpr int kCluster = kClusterM * kClusterN;
 constexpr int kReaders = kConsumersPerTile * 4 * kCluster;  // warps that read what TMA copies into a stage of one block
-constexpr unsigned kRowOfBlocks =
-    kClusterN == 1 ? 1 : 1 | 1 << kClusterM;  // bits of the blocks of a cluster's first row,
-constexpr unsigned kColumnOfBlocks = (1 << kClusterM) - 1;  // and of its first column
+// A bit for each block of a cluster's first column, and of its first row.
+constexpr unsigned kColumnOfBlocks = (1 << kClusterM) - 1;
+constexpr unsigned kRowOfBlocks = ((1 << kCluster) - 1) / kColumnOfBlocks;
 #else
 constexpr int kReaders = kConsumersPerTile * 4;  // warps that read a stage
 #endif

@@ -11,7 +11,7 @@ namespace jitgemm::testing {
 
 /// Both schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
 /// rest and without, both stores, every order of tiles.
-inline constexpr std::array<std::string_view, 14> kWgmmaVariants{
+inline constexpr std::array<std::string_view, 15> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
@@ -25,6 +25,7 @@ inline constexpr std::array<std::string_view, 14> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=6,store=reg,cluster=2x2",
     "block=64x8x64,warpgroup=64x8,stages=8,rasterization=column",
     "block=64x40x64,warpgroup=64x40,schedule=pingpong,stages=6,dependent_launch=1",
+    "block=64x64x64,warpgroup=64x64,stages=4,cluster=2x4",
     "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1"};
 
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
