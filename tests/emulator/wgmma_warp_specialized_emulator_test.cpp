@@ -27,7 +27,7 @@ struct PlantedFault {
     const char* instead;
 };
 constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
-constexpr const char* kPair = "block=64x64x64,warpgroup=64x64,schedule=pingpong,stages=3,cluster=2x1";
+constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,cluster=2x1";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
@@ -55,7 +55,7 @@ constexpr PlantedFault kPlantedFaults[] = {
 
 /// What verification says of the kernel with its text changed; empty: that it is right.
 std::string complaint(const PlantedFault& fault) {
-    const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 260, 200, 448));
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 1040, 1104, 200));
     const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
     const KernelSource source = generate(spec, config, find_arch("sm_90a"));
     std::string body = source.body;
@@ -96,4 +96,9 @@ TEST_CASE("emulated wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no o
                               [&](const GemmSpec& spec, const VerifyOptions& options) {
                                   check_wgmma(on_hopper(), spec, variant, options);
                               });
+}
+
+TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a pair at work") {
+    for (const std::string_view variant : kWgmmaVariants)
+        check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1504, 1504, 136), variant);
 }
