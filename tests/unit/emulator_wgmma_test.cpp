@@ -271,14 +271,18 @@ Matrix expected(const Form& form, const Matrix& a, const Matrix& b, const Matrix
     return d;
 }
 
+PtxResult run(const Form& form, const std::vector<std::uint32_t>& input) {
+    const auto program = emulator::load_program(kernel(form));
+    return run_entry(*program, {.entry = "kernel", .grid = {1, 1, 1}, .block = {kThreads, 1, 1}}, input,
+                     std::size_t{kThreads} * form.registers());
+}
+
 /// How many sums are not what mma.sync makes of the same operands.
 int wrong_sums(const Form& form, RandomBits& random, bool wide) {
     const Matrix a = random_matrix(random, kRows, kDepth, form.operands, wide);
     const Matrix b = random_matrix(random, form.n, kDepth, form.operands, wide);
     const Matrix c = random_matrix(random, kRows, form.n, form.sums, wide);
-    const auto program = emulator::load_program(kernel(form));
-    const PtxResult result = run_entry(*program, {.entry = "kernel", .grid = {1, 1, 1}, .block = {kThreads, 1, 1}},
-                                       input_of(form, a, b, c), std::size_t{kThreads} * form.registers());
+    const PtxResult result = run(form, input_of(form, a, b, c));
     const Matrix right = expected(form, a, b, c);
     int wrong = 0;
     for_sums(form, [&](std::size_t word, int half, int row, int column) {
@@ -333,5 +337,20 @@ TEST_CASE("emulator wgmma: every combination of its parameters") {
                             .factor_b = bit(6) ? -1 : 1};
             INFO(form);
             CHECK(wrong_sums(form, random, false) == 0);
+        }
+}
+
+TEST_CASE("emulator wgmma: operations, and passes over shared memory as an H200 takes cycles for") {
+    for (const bool a_in_registers : {false, true})
+        for (const int n : {8, 24, 32, 256}) {
+            const Form form{.n = n, .a_in_registers = a_in_registers};
+            const Matrix zeros_a(kRows, kDepth), zeros_b(n, kDepth), zeros_c(kRows, n);
+            const emulator::Counters counters = run(form, input_of(form, zeros_a, zeros_b, zeros_c)).counters;
+            const emulator::Tally& tally = counters.of(emulator::InstructionKind::tensor);
+            INFO(form);
+            CHECK(tally.warps == 4);
+            CHECK(tally.operations == std::uint64_t(2 * kRows * n * kDepth));
+            CHECK(tally.wavefronts == std::uint64_t(((a_in_registers ? 0 : 2048) + 32 * n) / 128));
+            CHECK(tally.ideal_wavefronts == tally.wavefronts);
         }
 }
