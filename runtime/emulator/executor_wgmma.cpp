@@ -1,4 +1,4 @@
-// wgmma of 16-bit operands, its fences and groups; setmaxnreg. A warp computes its own 16 rows, when it gets there; that the four
+// wgmma of 16-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that the four
 // warps of a warpgroup take the same steps is checked, not that they take them at once.
 
 #include "runtime/emulator/block.hpp"
@@ -113,18 +113,6 @@ void pack_sums(const WgmmaDetail& detail, const std::uint32_t* c, std::vector<st
     });
 }
 
-void require_warpgroup(const Warp& warp, Mask mask, const char* what) {
-    warp.require_converged(mask, what);
-    const auto warps = warp.block().warps().size();
-    if (static_cast<std::size_t>(warp.index()) / kWarpsOfGroup * kWarpsOfGroup + kWarpsOfGroup <= warps) return;
-    warp.fail(FaultKind::barrier_divergence,
-              fmt::format("{} by warp {} of {}, which is of no warpgroup of four", what, warp.index(), warps));
-}
-
-void take_step(Warp& warp, const Instruction& instruction) {
-    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
-}
-
 /// Of all lanes, which must agree.
 bool adds_to_sums(const Warp& warp, const Value& value) {
     const Mask adds = warp.predicate(value);
@@ -186,58 +174,20 @@ void execute_wgmma(Warp& warp, const Instruction& instruction, Mask mask) {
 
 void execute_commit(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma.commit_group");
-    take_step(warp, instruction);
+    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
     warp.warpgroup_sums().commit();
 }
 
 void execute_wait(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma.wait_group");
-    take_step(warp, instruction);
+    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
     warp.warpgroup_sums().wait(warp, static_cast<std::uint64_t>(instruction.immediate));
 }
 
 void execute_fence(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma.fence");
-    take_step(warp, instruction);
+    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
     if (warp.in_entry()) warp.warpgroup_sums().registers().fence(warp);
-}
-
-// ---- setmaxnreg ------------------------------------------------------------------------------------------------------
-
-void execute_take(Warp& warp, const Instruction& instruction, Mask mask) {
-    require_warpgroup(warp, mask, "setmaxnreg");
-    const int registers = static_cast<int>(instruction.immediate);
-    if (registers < warp.block().registers().of(warp.index()))
-        warp.fail(FaultKind::illegal_instruction,
-                  fmt::format("setmaxnreg.inc to {} of a warp that has {} registers per thread", registers,
-                              warp.block().registers().of(warp.index())));
-    if (warp.block().registers().take(warp.index(), registers)) return take_step(warp, instruction);
-    warp.wait_and_retry(mask);
-    warp.block().wait_for_registers(warp);
-}
-
-void execute_give_up(Warp& warp, const Instruction& instruction, Mask mask) {
-    require_warpgroup(warp, mask, "setmaxnreg");
-    const int registers = static_cast<int>(instruction.immediate);
-    if (registers > warp.block().registers().of(warp.index()))
-        warp.fail(FaultKind::illegal_instruction,
-                  fmt::format("setmaxnreg.dec to {} of a warp that has {} registers per thread", registers,
-                              warp.block().registers().of(warp.index())));
-    take_step(warp, instruction);
-    warp.block().registers().give_up(warp.index(), registers);
-    warp.block().registers_given_up();
-}
-
-void decode_setmaxnreg(InstructionDecoder& decoder) {
-    const bool takes = decoder.take_any({"inc", "dec"}) == "inc";
-    if (!decoder.take("sync") || !decoder.take("aligned") || !decoder.take("u32")) decoder.unsupported();
-    decoder.finish_modifiers();
-    decoder.require_operands(1, 1);
-    const std::int64_t registers = decoder.constant(0);
-    if (registers < 24 || registers > 256 || registers % 8 != 0)
-        decoder.unsupported(fmt::format("{} registers: setmaxnreg takes 24 to 256 in steps of 8", registers));
-    decoder.result().immediate = registers;
-    decoder.execute(InstructionKind::warp, takes ? execute_take : execute_give_up);
 }
 
 // ---- decoding --------------------------------------------------------------------------------------------------------
@@ -311,6 +261,6 @@ void decode_wgmma(InstructionDecoder& decoder) {
 
 }  // namespace
 
-std::vector<DecoderRow> wgmma_decoders() { return {{"wgmma", decode_wgmma}, {"setmaxnreg", decode_setmaxnreg}}; }
+std::vector<DecoderRow> wgmma_decoders() { return {{"wgmma", decode_wgmma}}; }
 
 }  // namespace jitgemm::emulator

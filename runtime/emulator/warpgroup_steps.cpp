@@ -1,5 +1,6 @@
 #include "runtime/emulator/warpgroup_steps.hpp"
 
+#include "runtime/emulator/block.hpp"
 #include "runtime/emulator/fault.hpp"
 #include "runtime/emulator/warp.hpp"
 
@@ -28,6 +29,14 @@ std::string difference(const Warp& warp, const WarpgroupSteps::Step& step, const
 
 }  // namespace
 
+void require_warpgroup(const Warp& warp, Mask mask, const char* what) {
+    warp.require_converged(mask, what);
+    const auto warps = static_cast<int>(warp.block().warps().size());
+    if (warp.index() / WarpgroupSteps::kWarps * WarpgroupSteps::kWarps + WarpgroupSteps::kWarps <= warps) return;
+    warp.fail(FaultKind::barrier_divergence,
+              fmt::format("{} by warp {} of {}, which is of no warpgroup of four", what, warp.index(), warps));
+}
+
 WarpgroupSteps::Group& WarpgroupSteps::group_of(const Warp& warp) {
     return groups_[static_cast<std::size_t>(warp.index() / kWarps)];
 }
@@ -37,7 +46,7 @@ void WarpgroupSteps::require_alive(const Warp& warp, const Group& group) {
     if (ended == group.ended.end()) return;
     throw AccessFault{FaultKind::barrier_divergence,
                       fmt::format("a warpgroup's instruction without warp {}, which has ended",
-                                  warp.index() / kWarps * kWarps + (ended - group.ended.begin()))};
+                                  warp.index() / kWarps * kWarps + static_cast<int>(ended - group.ended.begin()))};
 }
 
 void WarpgroupSteps::take(const Warp& warp, const Step& step) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtime/emulator/mask.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,5 +46,8 @@ private:
 
     std::vector<Group> groups_;
 };
+
+/// Throws EmulatorFault unless the whole warp executes `what`, as one of a warpgroup's four.
+void require_warpgroup(const Warp& warp, Mask mask, const char* what);
 
 }  // namespace jitgemm::emulator

@@ -89,6 +89,14 @@ Placement place_b(const Form& form) {
     return {form.n, form.swizzle, form.b_k_major, form.b_k_major ? 32 * form.k_step : 0};
 }
 
+/// Words of the warpgroup's sums.
+std::size_t sum_words(const Form& form) { return std::size_t{kThreads} * static_cast<std::size_t>(form.registers()); }
+
+/// Rows times columns, element by element.
+std::size_t index(int row, int columns, int column) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
+}
+
 std::string registers(const char* name, int count) {
     std::string text;
     for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i == 0 ? "" : ", ", name, i);
@@ -167,11 +175,9 @@ struct Matrix {
     int columns;
     std::vector<std::uint32_t> bits;
 
-    Matrix(int rows, int all_columns) : columns(all_columns), bits(static_cast<std::size_t>(rows * all_columns)) {}
-    std::uint32_t& at(int row, int column) { return bits[static_cast<std::size_t>(row * columns + column)]; }
-    [[nodiscard]] std::uint32_t at(int row, int column) const {
-        return bits[static_cast<std::size_t>(row * columns + column)];
-    }
+    Matrix(int rows, int all_columns) : columns(all_columns), bits(index(rows, all_columns, 0)) {}
+    std::uint32_t& at(int row, int column) { return bits[index(row, columns, column)]; }
+    [[nodiscard]] std::uint32_t at(int row, int column) const { return bits[index(row, columns, column)]; }
 };
 
 Matrix random_matrix(RandomBits& random, int rows, int columns, MmaType type, bool wide) {
@@ -196,21 +202,21 @@ void for_sums(const Form& form, const Visit& visit) {
     const int per_word = form.sums == MmaType::f16 ? 2 : 1;
     for (int thread = 0; thread < kThreads; ++thread)
         for (int i = 0; i < form.n / 2; ++i)
-            visit(static_cast<std::size_t>(thread * form.registers() + i / per_word), i % per_word,
+            visit(index(thread, form.registers(), i / per_word), i % per_word,
                   thread / 32 * 16 + thread % 32 / 4 + 8 * (i >> 1 & 1), 8 * (i >> 2) + 2 * (thread % 4) + (i & 1));
 }
 
 std::vector<std::uint32_t> input_of(const Form& form, const Matrix& a, const Matrix& b, const Matrix& c) {
     constexpr std::size_t kWordsOfA = kThreads * 4;
     const std::size_t first_of_a = 2 * kOperandBytes / 4;
-    std::vector<std::uint32_t> input(first_of_a + kWordsOfA + std::size_t{kThreads} * form.registers());
+    std::vector<std::uint32_t> input(first_of_a + kWordsOfA + sum_words(form));
     if (!form.a_in_registers) put_operand(input, 0, place_a(form), a);
     put_operand(input, kOperandBytes, place_b(form), b);
     for (int thread = 0; thread < kThreads; ++thread)
         for (int r = 0; r < 4; ++r) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + 8 * (r & 1);
             const int k = 2 * (thread % 4) + 8 * (r >> 1);
-            input[first_of_a + static_cast<std::size_t>(4 * thread + r)] = a.at(row, k) | a.at(row, k + 1) << 16U;
+            input[first_of_a + index(thread, 4, r)] = a.at(row, k) | a.at(row, k + 1) << 16U;
         }
     for_sums(form, [&](std::size_t word, int half, int row, int column) {
         input[first_of_a + kWordsOfA + word] |= c.at(row, column) << (16 * half);
@@ -274,7 +280,7 @@ Matrix expected(const Form& form, const Matrix& a, const Matrix& b, const Matrix
 PtxResult run(const Form& form, const std::vector<std::uint32_t>& input) {
     const auto program = emulator::load_program(kernel(form));
     return run_entry(*program, {.entry = "kernel", .grid = {1, 1, 1}, .block = {kThreads, 1, 1}}, input,
-                     std::size_t{kThreads} * form.registers());
+                     sum_words(form));
 }
 
 /// How many sums are not what mma.sync makes of the same operands.
