@@ -259,10 +259,13 @@ void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, c
     std::copy_n(a, kRows * kDepth, tile.a.begin());
     for (int first = 0; first < n; first += tile.n) {
         tile.n = std::min(n - first, static_cast<int>(FloatTile::kMaxColumns));
-        for (int k = 0; k < kDepth; ++k) std::copy_n(b + k * n + first, tile.n, &tile.b[tile.at_b(k, 0)]);
-        for (int row = 0; row < kRows; ++row) std::copy_n(c + row * n + first, tile.n, &tile.c[tile.at_c(row, 0)]);
+        const auto at = [&](int row) {
+            return static_cast<std::size_t>(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(first);
+        };
+        for (int k = 0; k < kDepth; ++k) std::copy_n(b + at(k), tile.n, &tile.b[tile.at_b(k, 0)]);
+        for (int row = 0; row < kRows; ++row) std::copy_n(c + at(row), tile.n, &tile.c[tile.at_c(row, 0)]);
         accumulate_fused(tile, rule);
-        for (int row = 0; row < kRows; ++row) std::copy_n(&tile.c[tile.at_c(row, 0)], tile.n, c + row * n + first);
+        for (int row = 0; row < kRows; ++row) std::copy_n(&tile.c[tile.at_c(row, 0)], tile.n, c + at(row));
     }
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("the tool: run --source compiles an edited dump, and a wrong one is to
     const Tool tool;
     if (!has_gpu(tool)) SKIP_TEST("no GPU here");
     const std::string file = tool.folder() / "edited.cu";
-    REQUIRE(tool.run("dump bf16 tn 512 512 512 -o '" + file + "'").exit_code == 0);
+    REQUIRE(tool.run("dump bf16 tn 512 512 512 --family mma_multistage -o '" + file + "'").exit_code == 0);
     CHECK(tool.json("run --source '" + file + "'", 0).at("verified") == true);
 
     std::string text = text_in(file);

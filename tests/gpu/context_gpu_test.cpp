@@ -346,7 +346,8 @@ TEST_CASE("an edited kernel that takes more than the one struct is refused when 
     REQUIRE_GPU();
     Context context;
     const GemmSpec spec = resolved({.m = 64, .n = 64, .k = 64});
-    const KernelConfig config = choose_config(spec, state_of(context).device->model());
+    const KernelConfig config = choose_config(spec, state_of(context).device->model(),
+                                              {.kernel = {}, .family = "mma_multistage", .parameters = {}});
     const KernelSource source = generate(spec, config, *state_of(context).device->model().arch);
     const std::string parameters = "gemm(const GemmArgs args)";
     const auto edited = [&](const std::string& text) {

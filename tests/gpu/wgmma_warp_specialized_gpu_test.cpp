@@ -58,7 +58,7 @@ TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
 TEST_CASE("wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
     REQUIRE_WGMMA();
     for (const std::string_view variant : kWgmmaVariants)
-        check_unread_operands(spec_of(GemmLayout::tn, 100, 72, 64),
+        check_unread_operands(spec_of(GemmLayout::nt, 104, 72, 64),
                               [&](const GemmSpec& spec, const VerifyOptions& options) {
                                   check_wgmma(context(), spec, variant, options);
                               });

@@ -39,8 +39,9 @@ TEST_CASE("ladder report: figures follow from times, bytes and the device's peak
     const GpuModel& gpu = report.gpu;
     const double clock = gpu.sm_count * gpu.clock_mhz * 1e6;
     REQUIRE(share_of_peak(report, naive).value() == Approx(5e12 / (fma_flops_per_clock(*gpu.arch) * clock)));
-    REQUIRE(share_of_peak(report, report.rungs[3]).value() ==
-            Approx(400e12 / (mma_flops_per_clock(*gpu.arch) * clock)));
+    REQUIRE(
+        share_of_peak(report, report.rungs[3]).value() ==
+        Approx(400e12 / (flops_per_clock(*gpu.arch, MathInstruction::wgmma, DataType::f16, DataType::f32) * clock)));
     REQUIRE_FALSE(share_of_peak(report, report.rungs[0]).has_value());  // a CPU has another peak
     REQUIRE_FALSE(tflops_of(report, report.rungs[2]).has_value());
 }

@@ -90,6 +90,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
 constexpr double kClockShare = 0.916;            // of the GPU's, that tensor cores leave at work
 constexpr double kSharedBytesPerCycle = 128;     // what a wgmma reads of its operands
 constexpr double kL2BytesPerCycle = 64;          // per SM, of tiles that neighbours fetch as well
+constexpr double kSplitLines = 1.75;             // more of them, where the pitch is no multiple of a line of 128 bytes
 constexpr double kProducerCycles = 377;          // from one k-tile's copies to the next one's
 constexpr double kExposedEpilogueCycles = 1088;  // per tile, unless another warpgroup multiplies meanwhile
 constexpr double kEpilogueCycles = 1540;         // per tile of 128x256, in proportion for others,
@@ -128,11 +129,16 @@ struct TileCycles {
     double k_tile;  ///< the slowest of these, and of what issues the copies
 };
 
-TileCycles tile_cycles(const Config& c, const WgmmaGeometry& g) {
+/// Of L2, of one block's share of an operand's k-tile.
+double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
+    constexpr std::int64_t kLineElements = 64;
+    return static_cast<double>(tile.bytes) / tile.shares * (pitch % kLineElements == 0 ? 1 : kSplitLines);
+}
+
+TileCycles tile_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
     TileCycles cycles{};
     cycles.multiply = multiply_cycles(c);
-    cycles.fetch =
-        (static_cast<double>(g.a.bytes) / g.a.shares + static_cast<double>(g.b.bytes) / g.b.shares) / kL2BytesPerCycle;
+    cycles.fetch = (fetched_bytes(g.a, spec.lda) + fetched_bytes(g.b, spec.ldb)) / kL2BytesPerCycle;
     cycles.k_tile = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
     const double in_flight = cycles.k_tile * c.stages;
     if (in_flight < kDeepPipeline) cycles.k_tile *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
@@ -174,7 +180,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
-    const TileCycles cycles = tile_cycles(c, g);
+    const TileCycles cycles = tile_cycles(spec, c, g);
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
     const double clusters = std::max(1, gpu.sm_count / std::max(1, blocks));
     const double tiles = std::ceil(static_cast<double>(spec.m) / c.block.m / c.cluster.m) *
