@@ -40,6 +40,7 @@ Block::Block(Cluster& cluster, int rank, std::vector<Tally>& tallies)
       barriers_(*this),
       mbarriers_(*this),
       registers_(launch_.warps_per_block(), threads()),
+      warpgroup_steps_(launch_.warps_per_block()),
       tallies_(tallies),
       random_(random_seed(launch_.config, id_)) {
     for (int first = 0; first < threads(); first += kLanes) {

@@ -5,6 +5,7 @@
 #include "runtime/emulator/register_pool.hpp"
 #include "runtime/emulator/shared_memory.hpp"
 #include "runtime/emulator/warp.hpp"
+#include "runtime/emulator/warpgroup_steps.hpp"
 
 #include <array>
 #include <cstdint>
@@ -39,6 +40,7 @@ public:
     [[nodiscard]] Barriers& barriers() { return barriers_; }
     [[nodiscard]] Mbarriers& mbarriers() { return mbarriers_; }
     [[nodiscard]] RegisterPool& registers() { return registers_; }
+    [[nodiscard]] WarpgroupSteps& warpgroup_steps() { return warpgroup_steps_; }
     /// The warp tries again when others have given up registers.
     void wait_for_registers(Warp& warp) { without_registers_.push_back(&warp); }
     void registers_given_up();
@@ -66,6 +68,7 @@ private:
     Barriers barriers_;
     Mbarriers mbarriers_;
     RegisterPool registers_;
+    WarpgroupSteps warpgroup_steps_;
     std::vector<Warp*> without_registers_;
     std::vector<Tally>& tallies_;
     std::vector<std::unique_ptr<Warp>> warps_;

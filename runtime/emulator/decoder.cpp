@@ -19,8 +19,8 @@ const Decoders& decoders() {
         for (const auto& rows :
              {integer_decoders(), bit_decoders(), compare_decoders(), move_decoders(), convert_decoders(),
               float_decoders(), memory_decoders(), atomic_decoders(), async_copy_decoders(), matrix_decoders(),
-              tensor_decoders(), wmma_decoders(), wgmma_decoders(), warp_decoders(), barrier_decoders(),
-              mbarrier_decoders(), cluster_decoders(), control_decoders()}) {
+              tensor_decoders(), wmma_decoders(), wgmma_decoders(), setmaxnreg_decoders(), warp_decoders(),
+              barrier_decoders(), mbarrier_decoders(), cluster_decoders(), control_decoders()}) {
             for (const DecoderRow& row : rows) all.emplace(row.name, row.decode);
         }
         return all;

@@ -1,5 +1,5 @@
-// wgmma of 16-bit operands, its fences and groups; setmaxnreg. A warp computes its own 16 rows, when it gets there: what the
-// four warps of a warpgroup must do together they are not seen to do together.
+// wgmma of 16-bit operands, its fences and groups. A warp computes its own 16 rows, when it gets there; that the four
+// warps of a warpgroup take the same steps is checked, not that they take them at once.
 
 #include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 namespace jitgemm::emulator {
 namespace {
@@ -62,8 +64,6 @@ void read_operand(Warp& warp, const Instruction& instruction, const MatrixDescri
         }
 }
 
-std::uint64_t descriptor_bits(const Warp& warp, const Value& value) { return warp.doublewords(value)[0]; }
-
 /// A's 16 rows of the warp, as mma.sync m16n8k16 has them in registers.
 void gather_a(const Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint32_t* a) {
     for (std::size_t i = 0; i < kRegistersA; ++i) {
@@ -76,11 +76,12 @@ void gather_a(const Warp& warp, const Instruction& instruction, const WgmmaDetai
     }
 }
 
-void read_a(Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint32_t* a) {
+void read_a(Warp& warp, const Instruction& instruction, const WgmmaDetail& detail, std::uint64_t descriptor,
+            std::uint32_t* a) {
     if (detail.a_in_registers) {
         gather_a(warp, instruction, detail, a);
     } else {
-        const MatrixDescriptor place(descriptor_bits(warp, instruction.values[detail.registers]), detail.a_k_major);
+        const MatrixDescriptor place(descriptor, detail.a_k_major);
         const std::uint32_t first = static_cast<std::uint32_t>(warp.index()) % kWarpsOfGroup * kRows;
         read_operand(warp, instruction, place, first, kRows,
                      [&](std::uint32_t row, std::uint32_t k, std::uint16_t bits) { a[row * kDepth + k] = bits; });
@@ -112,81 +113,81 @@ void pack_sums(const WgmmaDetail& detail, const std::uint32_t* c, std::vector<st
     });
 }
 
-void require_warpgroup(const Warp& warp, Mask mask, const char* what) {
-    warp.require_converged(mask, what);
-    const auto warps = warp.block().warps().size();
-    if (static_cast<std::size_t>(warp.index()) / kWarpsOfGroup * kWarpsOfGroup + kWarpsOfGroup <= warps) return;
+/// Of all lanes, which must agree.
+bool adds_to_sums(const Warp& warp, const Value& value) {
+    const Mask adds = warp.predicate(value);
+    if (adds == 0 || adds == kAllLanes) return adds != 0;
+    warp.fail(FaultKind::barrier_divergence, fmt::format("scale-d of a wgmma is true in lanes {:#010x} alone", adds));
+}
+
+std::uint64_t descriptor_bits(const Warp& warp, const Value& value) {
+    const std::uint64_t* lanes = warp.doublewords(value);
+    const auto* const other = std::find_if(lanes, lanes + kLanes, [&](std::uint64_t bits) { return bits != lanes[0]; });
+    if (other == lanes + kLanes) return lanes[0];
+    const auto lane = static_cast<int>(other - lanes);
     warp.fail(FaultKind::barrier_divergence,
-              fmt::format("{} by warp {} of {}, which is of no warpgroup of four", what, warp.index(), warps));
+              fmt::format("a matrix descriptor is {:#018x} in lane 0 and {:#018x} in this one", lanes[0], *other),
+              lane);
+}
+
+/// What all four warps must have the same.
+WarpgroupSteps::Step step_of(const Warp& warp, const Instruction& instruction, const WgmmaDetail& detail) {
+    const std::vector<Value>& values = instruction.values;
+    return {.site = instruction.index,
+            .a = detail.a_in_registers ? 0 : descriptor_bits(warp, values[detail.registers]),
+            .b = descriptor_bits(warp, values[values.size() - 2]),
+            .adds = adds_to_sums(warp, values.back())};
+}
+
+/// Operations of the warp's rows; passes over the banks of the whole warpgroup, which reads an operand once.
+void count(Warp& warp, const WgmmaDetail& detail) {
+    constexpr std::uint32_t kPassBytes = 128;
+    constexpr std::uint32_t kRowBytes = 2 * kDepth;
+    warp.tally().operations += std::uint64_t{2} * kRows * detail.n * kDepth;
+    if (static_cast<std::uint32_t>(warp.index()) % kWarpsOfGroup != 0) return;
+    const std::uint32_t rows = detail.n + (detail.a_in_registers ? 0 : kWarpsOfGroup * kRows);
+    warp.tally().wavefronts += rows * kRowBytes / kPassBytes;
+    warp.tally().ideal_wavefronts += rows * kRowBytes / kPassBytes;
 }
 
 void execute_wgmma(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma");
     const auto& detail = instruction.detail<WgmmaDetail>();
+    const WarpgroupSteps::Step step = step_of(warp, instruction, detail);
+    warp.block().warpgroup_steps().take(warp, step);
     std::array<std::uint32_t, std::size_t{kRows} * kDepth> a{};
     std::vector<std::uint32_t> b(std::size_t{kDepth} * detail.n);
     std::vector<std::uint32_t> c(std::size_t{kRows} * detail.n);
-    std::vector<std::uint32_t>& words = warp.warpgroup_sums().begin(warp, instruction.values, detail.registers);
-    if (warp.predicate(instruction.values.back()) != 0) unpack_sums(detail, words, c.data());
-    read_a(warp, instruction, detail, a.data());
-    const MatrixDescriptor place(descriptor_bits(warp, instruction.values[instruction.values.size() - 2]),
-                                 detail.b_k_major);
+    const std::span values(instruction.values);
+    std::vector<std::uint32_t>& words =
+        warp.warpgroup_sums().begin(warp, values.first(detail.registers),
+                                    values.subspan(detail.registers, detail.a_in_registers ? kRegistersA : 0));
+    if (step.adds) unpack_sums(detail, words, c.data());
+    read_a(warp, instruction, detail, step.a, a.data());
+    const MatrixDescriptor place(step.b, detail.b_k_major);
     read_operand(warp, instruction, place, 0, detail.n,
                  [&](std::uint32_t column, std::uint32_t k, std::uint16_t bits) { b[k * detail.n + column] = bits; });
     wgmma_rows(detail.operands, detail.sums, static_cast<int>(detail.n), a.data(), b.data(), c.data());
     pack_sums(detail, c.data(), words);
-    warp.tally().operations += std::uint64_t{2} * kRows * detail.n * kDepth;
+    count(warp, detail);
 }
 
-void execute_commit(Warp& warp, const Instruction& /*unused*/, Mask mask) {
+void execute_commit(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma.commit_group");
+    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
     warp.warpgroup_sums().commit();
 }
 
 void execute_wait(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma.wait_group");
+    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
     warp.warpgroup_sums().wait(warp, static_cast<std::uint64_t>(instruction.immediate));
 }
 
-void execute_fence(Warp& warp, const Instruction& /*unused*/, Mask mask) {
+void execute_fence(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "wgmma.fence");
-}
-
-// ---- setmaxnreg ------------------------------------------------------------------------------------------------------
-
-void execute_take(Warp& warp, const Instruction& instruction, Mask mask) {
-    require_warpgroup(warp, mask, "setmaxnreg");
-    const int registers = static_cast<int>(instruction.immediate);
-    if (registers < warp.block().registers().of(warp.index()))
-        warp.fail(FaultKind::illegal_instruction,
-                  fmt::format("setmaxnreg.inc to {} of a warp that has {} registers per thread", registers,
-                              warp.block().registers().of(warp.index())));
-    if (warp.block().registers().take(warp.index(), registers)) return;
-    warp.wait_and_retry(mask);
-    warp.block().wait_for_registers(warp);
-}
-
-void execute_give_up(Warp& warp, const Instruction& instruction, Mask mask) {
-    require_warpgroup(warp, mask, "setmaxnreg");
-    const int registers = static_cast<int>(instruction.immediate);
-    if (registers > warp.block().registers().of(warp.index()))
-        warp.fail(FaultKind::illegal_instruction,
-                  fmt::format("setmaxnreg.dec to {} of a warp that has {} registers per thread", registers,
-                              warp.block().registers().of(warp.index())));
-    warp.block().registers().give_up(warp.index(), registers);
-    warp.block().registers_given_up();
-}
-
-void decode_setmaxnreg(InstructionDecoder& decoder) {
-    const bool takes = decoder.take_any({"inc", "dec"}) == "inc";
-    if (!decoder.take("sync") || !decoder.take("aligned") || !decoder.take("u32")) decoder.unsupported();
-    decoder.finish_modifiers();
-    decoder.require_operands(1, 1);
-    const std::int64_t registers = decoder.constant(0);
-    if (registers < 24 || registers > 256 || registers % 8 != 0)
-        decoder.unsupported(fmt::format("{} registers: setmaxnreg takes 24 to 256 in steps of 8", registers));
-    decoder.result().immediate = registers;
-    decoder.execute(InstructionKind::warp, takes ? execute_take : execute_give_up);
+    warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
+    if (warp.in_entry()) warp.warpgroup_sums().registers().fence(warp);
 }
 
 // ---- decoding --------------------------------------------------------------------------------------------------------
@@ -241,6 +242,7 @@ void decode_multiply(InstructionDecoder& decoder) {
     decoder.add(3, OperandType::predicate);
     decoder.destinations(detail.registers);
     decoder.detail(detail);
+    decoder.result().keeps_registers = true;
     decoder.execute(InstructionKind::tensor, execute_wgmma);
 }
 
@@ -259,6 +261,6 @@ void decode_wgmma(InstructionDecoder& decoder) {
 
 }  // namespace
 
-std::vector<DecoderRow> wgmma_decoders() { return {{"wgmma", decode_wgmma}, {"setmaxnreg", decode_setmaxnreg}}; }
+std::vector<DecoderRow> wgmma_decoders() { return {{"wgmma", decode_wgmma}}; }
 
 }  // namespace jitgemm::emulator

@@ -5,7 +5,7 @@
 namespace jitgemm::emulator {
 
 std::string_view to_string(FaultKind kind) {
-    constexpr std::array<std::string_view, 22> kNames{"out of range",
+    constexpr std::array<std::string_view, 23> kNames{"out of range",
                                                       "misaligned",
                                                       "read-only",
                                                       "guard band",
@@ -22,6 +22,7 @@ std::string_view to_string(FaultKind kind) {
                                                       "mbarrier",
                                                       "tensor map",
                                                       "missing proxy fence",
+                                                      "wgmma registers",
                                                       "illegal instruction",
                                                       "deadlock",
                                                       "trap",

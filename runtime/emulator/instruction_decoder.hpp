@@ -134,6 +134,7 @@ struct DecoderRow {
 [[nodiscard]] std::vector<DecoderRow> tensor_decoders();
 [[nodiscard]] std::vector<DecoderRow> wmma_decoders();
 [[nodiscard]] std::vector<DecoderRow> wgmma_decoders();
+[[nodiscard]] std::vector<DecoderRow> setmaxnreg_decoders();
 [[nodiscard]] std::vector<DecoderRow> warp_decoders();
 [[nodiscard]] std::vector<DecoderRow> barrier_decoders();
 [[nodiscard]] std::vector<DecoderRow> mbarrier_decoders();

@@ -45,6 +45,7 @@ struct Instruction {
     bool guard_negated = false;
     bool tracked = false;               ///< it reads or writes registers that may be read unwritten
     bool propagates_unwritten = false;  ///< mov: copies the state of its source rather than needing it written
+    bool keeps_registers = false;       ///< wgmma: it uses registers until a wait, and says so itself
     std::uint8_t destinations = 0;      ///< the first so many values are written, the others read
     std::uint32_t guard = 0;            ///< row of predicates
     std::uint32_t index = 0;            ///< in Program::code

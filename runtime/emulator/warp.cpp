@@ -53,6 +53,8 @@ void Warp::step() {
         counted.lanes += lanes;
         lane_instructions_ += lanes;
         if (instruction.tracked) check_registers(instruction, mask);
+        if (warpgroup_sums_.registers().watching() && !instruction.keeps_registers && in_entry())
+            warpgroup_sums_.registers().touch(*this, instruction);
         instruction.execute(*this, instruction, mask);
         if (instruction.tracked) mark_registers(instruction, mask);
     }
@@ -117,6 +119,8 @@ void Warp::exit(Mask mask) {
         for (Suspended& suspended : frame->suspended) suspended.mask &= ~mask;
     }
     if (live_ == 0) {
+        warpgroup_sums_.check_end();
+        block_.warpgroup_steps().warp_ended(*this);
         state_ = State::finished;
         block_.warp_ended();
         return;

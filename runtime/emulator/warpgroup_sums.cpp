@@ -15,40 +15,45 @@ constexpr std::uint32_t kChunkBytes = 16;
 
 }  // namespace
 
-void WarpgroupSums::require_apart(const std::vector<Value>& values, std::size_t registers) const {
+void WarpgroupSums::require_apart(std::span<const Value> registers) const {
     for (const auto& [first, sums] : sums_)
         for (const Value& value : sums.values)
-            for (std::size_t i = 0; i < registers; ++i)
-                if (values[i].row == value.row)
-                    throw AccessFault{FaultKind::copy_in_flight,
+            for (const Value& own : registers)
+                if (own.row == value.row)
+                    throw AccessFault{FaultKind::wgmma_registers,
                                       "a wgmma that adds to a part of another one's sums, which are in flight"};
 }
 
-std::vector<std::uint32_t>& WarpgroupSums::begin(Warp& warp, const std::vector<Value>& values, std::size_t registers) {
-    const std::uint32_t key = values[0].row;
+std::vector<std::uint32_t>& WarpgroupSums::begin(Warp& warp, std::span<const Value> registers,
+                                                 std::span<const Value> a) {
+    if (warp.in_entry()) registers_.begin(warp, group_, registers, a);
+    const std::uint32_t key = registers[0].row;
     if (const auto found = sums_.find(key); found != sums_.end()) {
-        const bool same = found->second.values.size() == registers &&
-                          std::equal(found->second.values.begin(), found->second.values.end(), values.begin(),
-                                     [](const Value& left, const Value& right) { return left.row == right.row; });
-        if (!same) require_apart(values, registers);
+        if (!std::ranges::equal(found->second.values, registers, {}, &Value::row, &Value::row))
+            require_apart(registers);
         found->second.group = group_;
         return found->second.words;
     }
-    require_apart(values, registers);
+    require_apart(registers);
     Sums& sums = sums_[key];
-    sums.values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(registers));
-    sums.words.resize(registers * kLanes);
+    sums.values.assign(registers.begin(), registers.end());
+    sums.words.resize(registers.size() * kLanes);
     sums.group = group_;
-    for (std::size_t i = 0; i < registers; ++i) {
-        std::uint32_t* row = warp.target_words(values[i]);
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+        std::uint32_t* row = warp.target_words(registers[i]);
         std::memcpy(&sums.words[i * kLanes], row, kLanes * sizeof(std::uint32_t));
         std::fill_n(row, kLanes, kPoison);
     }
     return sums.words;
 }
 
+void WarpgroupSums::check_end() const {
+    if (!sums_.empty()) throw AccessFault{FaultKind::wgmma_registers, "a warp ends with a wgmma in flight"};
+}
+
 void WarpgroupSums::wait(Warp& warp, std::uint64_t pending) {
     const std::uint64_t complete = group_ > pending ? group_ - pending : 0;  // groups below
+    registers_.complete(complete);
     for (auto at = sums_.begin(); at != sums_.end();) {
         const Sums& sums = at->second;
         if (sums.group >= complete) {

@@ -2,8 +2,10 @@
 
 #include "runtime/emulator/program.hpp"
 #include "runtime/emulator/shared_access.hpp"
+#include "runtime/emulator/warpgroup_registers.hpp"
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -18,10 +20,10 @@ class WarpgroupSums {
 public:
     static constexpr std::uint32_t kPoison = 0x7fdeadU | 0x7f800000U;
 
-    /// The sums of registers `registers` of `values`, a row of kLanes each: those in flight, else the registers' own. Throws
-    /// AccessFault where some of them are in flight as part of others.
-    [[nodiscard]] std::vector<std::uint32_t>& begin(Warp& warp, const std::vector<Value>& values,
-                                                    std::size_t registers);
+    /// The sums of the registers, a row of kLanes each: those in flight, else the registers' own. `a` are those of A, if it is in
+    /// some. Throws AccessFault where some are in flight as part of others, or a wgmma.fence is missing.
+    [[nodiscard]] std::vector<std::uint32_t>& begin(Warp& warp, std::span<const Value> registers,
+                                                    std::span<const Value> a);
     /// 16 bytes of the block's own shared memory that the wgmma at hand reads.
     void note_read(const Accessor& who, std::uint32_t offset) { reads_.push_back({who, offset, group_}); }
 
@@ -29,7 +31,9 @@ public:
     /// Until at most `pending` of the committed groups are in flight. Throws AccessFault where something that they read was written
     /// meanwhile.
     void wait(Warp& warp, std::uint64_t pending);
-    [[nodiscard]] bool any() const { return !sums_.empty(); }
+    /// The warp ends. Throws AccessFault where something is in flight.
+    void check_end() const;
+    [[nodiscard]] WarpgroupRegisters& registers() { return registers_; }
 
 private:
     struct Sums {
@@ -42,10 +46,11 @@ private:
         std::uint32_t offset;
         std::uint64_t group;
     };
-    void require_apart(const std::vector<Value>& values, std::size_t registers) const;
+    void require_apart(std::span<const Value> registers) const;
 
     std::unordered_map<std::uint32_t, Sums> sums_;  ///< by the row of their first register
     std::vector<Read> reads_;
+    WarpgroupRegisters registers_;
     std::uint64_t group_ = 0;  ///< of wgmmas that are not committed yet
 };
 

@@ -32,6 +32,8 @@ constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
     {"sums are read before they are there", kTwoConsumers, "wgmma_wait<0>();", ""},
+    {"wgmmas without a fence", kTwoConsumers, "wgmma_fence();", ""},
+    {"wgmmas of no group", kTwoConsumers, "wgmma_commit();", ""},
     {"the first k-tile adds to what the registers held", kTwoConsumers, "multiply<true>", "multiply<false>"},
     {"slices are stored without a proxy fence", kTwoConsumers, "        fence_proxy_async();\n        __syncwarp();",
      "        __syncwarp();"},
