@@ -1,7 +1,7 @@
 #pragma once
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
-    const TileWalk walk(args);
+    TileWalk walk(args);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
     const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
@@ -15,13 +15,13 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
     RingPosition ring;
 #pragma unroll 1
-    for (unsigned tile = walk.first; tile < walk.count; tile += walk.step) {
+    for (; walk.has_tile(); walk.next()) {
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         wait_for_k_tile(shared, ring);
         multiply<true>(rC, a, b, ring);
         int read = ring.stage;  // what the wgmmas in flight read
         ring.advance();
-        const TileOrigin origin = walk.origin(tile);  // here its divisions cost nothing
+        const TileOrigin origin = walk.origin();  // here its divisions cost nothing
 #pragma unroll 1
         for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
             wait_for_k_tile(shared, ring);
@@ -34,6 +34,13 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         wgmma_wait_for(rC);
         release(shared, read, lane);
 
+#if GEMM_STREAM_K
+        if (!walk.piece.ends_tile) {
+            leave_partial_sums(rC, args, warpgroup * 4 + warp, lane);
+            continue;
+        }
+        if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warpgroup * 4 + warp, lane);
+#endif
         const int row = origin.row + warpgroup_row + warp * 16;
         const int column = origin.column + warpgroup_column;
 #if GEMM_STORE_TMA

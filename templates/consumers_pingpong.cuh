@@ -18,7 +18,7 @@ struct Turn {
 
 // Each consumer takes every second tile.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
-    const TileWalk walk(args);
+    TileWalk walk(args);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
     const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
@@ -31,16 +31,17 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     if (warpgroup == 1) {
         turn.pass_on();  // the other one begins
         ring.skip(walk.k_tiles);
+        walk.next();
     }
 #pragma unroll 1
-    for (unsigned tile = walk.first + warpgroup * walk.step; tile < walk.count; tile += kConsumers * walk.step) {
+    while (walk.has_tile()) {
         turn.wait();
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         wait_for_k_tile(shared, ring);
         multiply<true>(rC, a, b, ring);
         int read = ring.stage;  // what the wgmmas in flight read
         ring.advance();
-        const TileOrigin origin = walk.origin(tile);  // here its divisions cost nothing
+        const TileOrigin origin = walk.origin();  // here its divisions cost nothing
 #pragma unroll 1
         for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
             wait_for_k_tile(shared, ring);
@@ -53,13 +54,26 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         turn.pass_on();
         wgmma_wait_for(rC);
         release(shared, read, lane);
-        ring.skip(walk.k_tiles);  // the other consumer's tile
 
+#if GEMM_STREAM_K
+        if (!walk.piece.ends_tile) {
+            leave_partial_sums(rC, args, warp, lane);
+        } else {
+            if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
 #if GEMM_STORE_TMA
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
+#else
+            epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
+#endif
+        }
+#elif GEMM_STORE_TMA
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
         epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
 #endif
+        walk.next();
+        ring.skip(walk.k_tiles);  // the other consumer's tile
+        walk.next();
     }
 #if GEMM_STORE_TMA
     if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes

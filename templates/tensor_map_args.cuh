@@ -26,6 +26,10 @@ struct GemmArgs {
 #if !GEMM_STORE_TMA
     ElementD* d;  // (m, n), row pitch ldd
 #endif
+#if GEMM_STREAM_K
+    char* workspace;
+    unsigned* counters;  // zeros, before a launch and after it
+#endif
     int m, n, k;
 #if GEMM_HAS_C
     long long ldc;

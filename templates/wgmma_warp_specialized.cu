@@ -1,6 +1,10 @@
 // Half-precision GEMM on wgmma, its operands copied by TMA.
 //
+#if GEMM_STREAM_K
+//   for each block tile (kBlockM, kBlockN) of D, or part of its k-tiles, that is this block's
+#else
 //   for each block tile (kBlockM, kBlockN) of D that is this block's     a persistent block takes one after the other
+#endif
 //       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring of kStages has room
 #if GEMM_PINGPONG
 //       a consumer, the two in turn: for each k-tile                     sA, sB -> rC
@@ -26,7 +30,12 @@
 #include "cluster.cuh"
 #endif
 #include "wgmma_operands.cuh"
+#if GEMM_STREAM_K
+#include "stream_k_walk.cuh"
+#include "partial_sums.cuh"
+#else
 #include "tile_walk.cuh"
+#endif
 #if GEMM_STORE_TMA
 #include "epilogue_tma.cuh"
 #else
@@ -37,7 +46,7 @@
 
 // ---- producer
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
-    const TileWalk walk(args);
+    TileWalk walk(args);
 #if GEMM_CLUSTER > 1
     // Blocks of a cluster that want the same rows of A are those of one row of it; of B, of one column. A bit each.
     const unsigned short row_of_blocks = kRowOfBlocks << walk.cluster_row;
@@ -47,8 +56,8 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     if (no_products) shared.clear_ring();
     RingPosition ring;
 #pragma unroll 1
-    for (unsigned tile = walk.first; tile < walk.count; tile += walk.step) {
-        const TileOrigin origin = walk.origin(tile);
+    for (; walk.has_tile(); walk.next()) {
+        const TileOrigin origin = walk.origin();
 #pragma unroll 1
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
             const int stage = ring.stage;
@@ -57,14 +66,19 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
             ring.advance();
             mbarrier_arrive_expect(full, no_products ? 0 : kStageBytes);
             if (no_products) continue;
+#if GEMM_STREAM_K
+            const int k = (walk.piece.first_k_tile + k_tile) * kBlockK;
+#else
+            const int k = k_tile * kBlockK;
+#endif
 #if GEMM_CLUSTER > 1
-            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k_tile * kBlockK, full, walk.cluster_column,
+            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k, full, walk.cluster_column,
                            row_of_blocks);
-            OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k_tile * kBlockK, full, walk.cluster_row,
+            OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k, full, walk.cluster_row,
                            column_of_blocks);
 #else
-            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k_tile * kBlockK, full);
-            OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k_tile * kBlockK, full);
+            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k, full);
+            OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k, full);
 #endif
         }
     }

@@ -21,6 +21,8 @@ struct KernelEntry {
     /// It may begin before what precedes it in the stream has ended, and waits for that itself (griddepcontrol.wait): CUDA C++
     /// Programming Guide, "Programmatic Dependent Launch and Synchronization".
     bool programmatic_launch = false;
+    /// Its blocks wait for blocks of lower index, which must have begun then. GPUs start blocks by their index.
+    bool blocks_in_order = false;
     GridRule grid;
     std::vector<KernelArgument> arguments;
     friend bool operator==(const KernelEntry&, const KernelEntry&) = default;

@@ -50,14 +50,26 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
 
 std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
 
+// Every launch leaves the counters zero, on the emulator it is held to that.
+void enqueue_emulated(const KernelState& state, const KernelOperands& operands, Stream stream) {
+    EmulatorDevice& emulator = *as_emulator(*state.device);
+    try {
+        enqueue(state, operands, stream);
+        emulator.check_counters(operands.counters, state.counter_bytes);
+    } catch (...) {
+        if (state.counter_bytes != 0) emulator.zero(operands.counters, state.counter_bytes, stream);
+        throw;
+    }
+}
+
 void enqueue_with_own_workspace(const KernelState& state, KernelOperands operands, Stream stream) {
     const WorkspacePool::Lease lease = state.workspaces->acquire(stream, partial_bytes(state), state.counter_bytes);
     operands.workspace = lease.memory;
     operands.counters = lease.counters;
-    if (lease.memory &&
-        state.device->kind() == DeviceKind::emulator)  // what the launch before left is nobody's to read
+    if (state.device->kind() != DeviceKind::emulator) return enqueue(state, operands, stream);
+    if (lease.memory)  // what the launch before left is nobody's to read
         as_emulator(*state.device)->undefine_memory(lease.memory, partial_bytes(state), false);
-    enqueue(state, operands, stream);
+    enqueue_emulated(state, operands, stream);
 }
 
 // Nobody knows what is in it.
@@ -66,7 +78,8 @@ void enqueue_with_workspace(const KernelState& state, KernelOperands operands, S
         operands.counters = DevicePointer(operands.workspace.address + partial_bytes(state));
         state.device->zero(operands.counters, state.counter_bytes, stream);
     }
-    enqueue(state, operands, stream);
+    if (state.device->kind() != DeviceKind::emulator) return enqueue(state, operands, stream);
+    enqueue_emulated(state, operands, stream);
 }
 
 }  // namespace

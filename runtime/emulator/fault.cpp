@@ -5,7 +5,7 @@
 namespace jitgemm::emulator {
 
 std::string_view to_string(FaultKind kind) {
-    constexpr std::array<std::string_view, 23> kNames{"out of range",
+    constexpr std::array<std::string_view, 24> kNames{"out of range",
                                                       "misaligned",
                                                       "read-only",
                                                       "guard band",
@@ -23,6 +23,7 @@ std::string_view to_string(FaultKind kind) {
                                                       "tensor map",
                                                       "missing proxy fence",
                                                       "wgmma registers",
+                                                      "counters",
                                                       "illegal instruction",
                                                       "deadlock",
                                                       "trap",

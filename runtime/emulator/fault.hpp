@@ -28,6 +28,7 @@ enum class FaultKind : std::uint8_t {
     tensor_map,           ///< a tensor map that is none, or not of the instruction's rank
     proxy_fence,          ///< a copy of what was written without a proxy fence between
     wgmma_registers,      ///< a use of those that a wgmma has in flight, or a wgmma with no wgmma.fence after one
+    counters,             ///< of a workspace, that a kernel leaves other than zero
     illegal_instruction,  ///< what makes a GPU end the kernel with that error
     deadlock,             ///< every warp waits
     trap,                 ///< the program's own trap or brkpt

@@ -98,7 +98,7 @@ public:
     ClusterPool(LaunchContext& launch, std::int64_t clusters)
         : launch_(launch),
           clusters_(clusters),
-          order_(clusters, launch.config.order_seed),
+          order_(clusters, launch.config.blocks_in_order ? 0 : launch.config.order_seed),
           totals_(launch.program.code().size()) {}
 
     Counters run() {

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <exception>
 #include <utility>
+#include <vector>
 
 namespace jitgemm {
 namespace {
@@ -63,6 +64,7 @@ struct EmulatedFunction : Module {
     std::shared_ptr<const emulator::Program> program;
     std::shared_ptr<Module> loaded;  // keeps programs_ from forgetting it
     std::string entry;
+    bool blocks_in_order = false;
 };
 
 void check_target(const emulator::Program& program, const Arch& arch) {
@@ -138,6 +140,17 @@ std::size_t EmulatorDevice::unwritten_bytes(DevicePointer first, std::size_t byt
     return memory_.unwritten(first.address, bytes);
 }
 
+void EmulatorDevice::check_counters(DevicePointer first, std::size_t bytes) {
+    if (bytes == 0) return;
+    std::vector<std::uint32_t> counters(bytes / sizeof(std::uint32_t));
+    copy_to_host(counters.data(), first, bytes);
+    const auto left = std::ranges::find_if(counters, [](std::uint32_t counter) { return counter != 0; });
+    if (left == counters.end()) return;
+    throw emulator::EmulatorFault(
+        emulator::FaultKind::counters,
+        fmt::format("counter {} of {} holds {} when the kernel ends, not 0", left - counters.begin(), counters.size(), *left));
+}
+
 std::shared_ptr<EmulatorDevice::LoadedProgram> EmulatorDevice::program_of(std::string_view ptx) {
     const std::scoped_lock lock(mutex_);
     std::weak_ptr<LoadedProgram>& known = programs_[hash_hex(ptx)];
@@ -157,6 +170,7 @@ Function EmulatorDevice::load(std::string_view binary, const KernelEntry& entry)
     function->program = loaded->program;
     function->loaded = loaded;
     function->entry = entry.function;
+    function->blocks_in_order = entry.blocks_in_order;
     void* const handle = function.get();
     return {handle, std::move(function)};
 }
@@ -197,6 +211,7 @@ void EmulatorDevice::launch(const Function& function, const LaunchShape& shape, 
         count = mode_.count;
     }
     config.entry = emulated.entry;
+    config.blocks_in_order = emulated.blocks_in_order;
     const emulator::Counters counters = emulator::launch(*emulated.program, config, memory_, arguments, stop);
     if (!count) return;
     const std::scoped_lock lock(mutex_);

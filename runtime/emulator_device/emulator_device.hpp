@@ -68,6 +68,8 @@ public:
     void undefine_memory(DevicePointer first, std::size_t bytes, bool stored_once);
     /// Of the range, the bytes that nobody has written since.
     [[nodiscard]] std::size_t unwritten_bytes(DevicePointer first, std::size_t bytes) const;
+    /// Throws EmulatorFault where a kernel left one of the counters, of 4 bytes each, other than zero.
+    void check_counters(DevicePointer first, std::size_t bytes);
 
     /// Of all launches from now on.
     void set_mode(const EmulatorMode& mode);

@@ -24,6 +24,9 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
+#ifndef GEMM_STREAM_K
+#define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even
+#endif
 #ifndef GEMM_DEPENDENT_LAUNCH
 #define GEMM_DEPENDENT_LAUNCH 0
 #endif

@@ -28,6 +28,7 @@ struct PlantedFault {
 };
 constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
 constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,cluster=2x1";
+constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
@@ -52,7 +53,15 @@ constexpr PlantedFault kPlantedFaults[] = {
     {"a block of a cluster frees its own stage alone", kPair,
      "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), lane);",
      "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), blockIdx.x % kCluster);"},
-    {"the second consumer takes the first one's k-tiles", kPair, "        ring.skip(walk.k_tiles);\n    }", "    }"},
+    {"the second consumer takes the first one's k-tiles", kPair, "        ring.skip(walk.k_tiles);\n        walk.next();\n    }",
+     "        walk.next();\n    }"},
+    {"a piece of K is multiplied from the tile's beginning", kStreamed, "walk.piece.first_k_tile + k_tile", "k_tile"},
+    {"sums that others left are forgotten", kStreamed, "if (walk.piece.first_k_tile != 0)", "if (false)"},
+    {"sums are taken of the wrong rows", kStreamed, "* kTilesM + rows;\n    return reinterpret_cast",
+     "* kTilesM;\n    return reinterpret_cast"},
+    {"a cluster leaves its sums to itself", kStreamed, "partial_fragments(args, block, warp, rows, lane)",
+     "partial_fragments(args, blockIdx.x, warp, rows, lane)"},
+    {"counters stay set for the next launch", kStreamed, "        *counter = 0;\n", ""},
 };
 
 /// What verification says of the kernel with its text changed; empty: that it is right.
@@ -103,4 +112,12 @@ TEST_CASE("emulated wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no o
 TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a pair at work") {
     for (const std::string_view variant : kWgmmaVariants)
         check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1000, 1104, 72), variant);
+}
+
+TEST_CASE("emulated wgmma: stream-K over shares of every length") {
+    for (const std::string_view variant : kWgmmaVariants) {
+        if (variant.find("stream_k") == std::string_view::npos) continue;
+        for (const Sizes& size : {Sizes{64, 40, 400}, Sizes{256, 264, 176}, Sizes{300, 520, 130}, Sizes{700, 328, 256}})
+            check_wgmma(on_hopper(), with_tma_pitches(spec_of(GemmLayout::tn, size[0], size[1], size[2])), variant);
+    }
 }

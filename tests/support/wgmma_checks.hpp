@@ -10,8 +10,8 @@
 namespace jitgemm::testing {
 
 /// Both schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
-/// rest and without, both stores, every order of tiles.
-inline constexpr std::array<std::string_view, 15> kWgmmaVariants{
+/// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of more, in every schedule.
+inline constexpr std::array<std::string_view, 20> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
@@ -26,7 +26,12 @@ inline constexpr std::array<std::string_view, 15> kWgmmaVariants{
     "block=64x8x64,warpgroup=64x8,stages=8,rasterization=column",
     "block=64x40x64,warpgroup=64x40,schedule=pingpong,stages=6,dependent_launch=1",
     "block=64x64x64,warpgroup=64x64,stages=4,cluster=2x4",
-    "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1"};
+    "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1",
+    "block=128x64x16,warpgroup=64x64,stages=4,swizzle=32,stream_k=7",
+    "block=128x48x16,warpgroup=128x48,schedule=pingpong,stages=6,swizzle=32,stream_k=10,cluster=2x1",
+    "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=5",
+    "block=64x128x16,warpgroup=64x64,stages=4,swizzle=32,stream_k=9,store=reg",
+    "block=256x40x16,warpgroup=128x40,schedule=overlapped,stages=5,swizzle=32,stream_k=12,cluster=1x2,store=reg"};
 
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);

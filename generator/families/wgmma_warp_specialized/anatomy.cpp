@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +54,12 @@ ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& spec, const Config& c, 
     owner.tile_n = column / c.block.n;
     const TileIndex cluster{owner.tile_m / c.cluster.m, owner.tile_n / c.cluster.n};
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
-    owner.block = block_of_tile(c, cluster, tiles_of(cluster_tile, spec.m, spec.n)) * c.cluster.m * c.cluster.n +
+    std::int64_t taker = block_of_tile(c, cluster, tiles_of(cluster_tile, spec.m, spec.n));
+    if (c.stream_k != 0) {
+        const StreamK deal = stream_k(spec, c);
+        taker = taker < deal.streamed ? deal.last_of(taker) : (taker - deal.streamed) % deal.clusters;
+    }
+    owner.block = taker * c.cluster.m * c.cluster.n +
                   owner.tile_m % c.cluster.m + owner.tile_n % c.cluster.n * c.cluster.m;
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);

@@ -3,6 +3,7 @@
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@ constexpr int kMaxBox = 256;                       // elements along a dimension
 constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 constexpr int kMaxConsumers = 3;
 constexpr int kMaxSlices = 16;
+constexpr int kMaxStreamBlocks = 1024;
+constexpr std::int64_t kMostStreamed = 0x7fffffff;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;
 constexpr int kScratchRegisters = 40;  // a consumer's, beside its accumulators
@@ -93,6 +96,20 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
                                       g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));
 }
 
+void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (c.stream_k == 0) return;
+    const int blocks = bounded_product(c.cluster.m, c.cluster.n);
+    check_range(reasons, "stream_k", c.stream_k, 1, kMaxStreamBlocks);
+    if (blocks > 0 && c.stream_k % blocks != 0)
+        reasons.push_back(fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m,
+                                      c.cluster.n));
+    if (!reasons.empty()) return;
+    const StreamK deal = stream_k(spec, c);
+    if (deal.streamed * deal.k_tiles > kMostStreamed)
+        reasons.push_back(fmt::format("stream_k = {} deals out {} k-tiles, {} at most", c.stream_k,
+                                      deal.streamed * deal.k_tiles, kMostStreamed));
+}
+
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
 void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.store != OutputStore::tma) return;
@@ -127,6 +144,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_operand(reasons, "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
     check_operand(reasons, "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
     check_store(reasons, spec, c);
+    check_stream_k(reasons, spec, c);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};

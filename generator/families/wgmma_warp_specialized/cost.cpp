@@ -5,6 +5,7 @@
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,6 +72,30 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
     return range.block_m - kWgmmaM >= spec.m || n - kWidthStep >= spec.n;
 }
 
+/// Of the last wave's time, what blocks may idle before stream-K is a candidate.
+constexpr double kIdleShare = 0.04;
+constexpr std::int64_t kShortestStreamed = 8;     // k-tiles
+constexpr int kWidestOverlappedStreamed = 184;    // columns: with more, registers spill
+
+/// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
+/// many clusters share, as many that each has the same part of one.
+void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
+    list.push_back(config);
+    if (config.schedule == WarpgroupSchedule::overlapped && config.block.n > kWidestOverlappedStreamed) return;
+    const int blocks = config.cluster.m * config.cluster.n;
+    const int clusters = std::max(1, gpu.sm_count / blocks);
+    config.stream_k = clusters * blocks;
+    const StreamK deal = stream_k(spec, config);
+    if (deal.k_tiles < kShortestStreamed || deal.streamed == 0) return;
+    const double waves = static_cast<double>(deal.tiles) / clusters;
+    if (std::ceil(waves) - waves < kIdleShare * std::ceil(waves)) return;
+    list.push_back(config);
+    const int shares = deal.tiles < clusters ? static_cast<int>(clusters / deal.tiles) : 1;
+    if (shares == 1) return;
+    config.stream_k = static_cast<int>(deal.tiles) * shares * blocks;
+    if (config.stream_k != clusters * blocks) list.push_back(config);
+}
+
 void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
                   Config config) {
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
@@ -80,7 +105,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
         config.group = best_group(config, std::max(1, gpu.sm_count / (cluster.m * cluster.n)));
         fill_shared_memory(problem, config, *gpu.arch);
         if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
-            list.push_back(config);
+            add_streamed(list, spec, gpu, config);
     }
 }
 
@@ -103,6 +128,8 @@ constexpr double kDramShare = 0.7;
 constexpr double kLaunchUs = 0.58;
 constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blocks of 200 KB
 constexpr double kClusterUs = 0.19;
+constexpr double kPartialBytesPerCycle = 40;  // that a block writes or reads of sums that meet in the workspace
+constexpr double kMeetingCycles = 1500;       // until they are there
 constexpr double kStoreBytesPerCycle = 29.7;
 constexpr double kSharedSector = 2.4;  // what D takes longer where tiles share sectors: L2 has to read them first
 constexpr double kPowerBoundUs = 200;  // of a launch: from here on energy is time
@@ -156,6 +183,17 @@ double energy(const Config& c, const WgmmaGeometry& g) {
     return 1 + kEnergyPerEdge * (1.0 / c.block.m + 1.0 / c.block.n) + (larger_is_shared ? 0 : kEnergyWithoutMulticast);
 }
 
+/// Cycles of a cluster with stream-K.
+double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile) {
+    const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
+    const double partial_bytes = static_cast<double>(c.block.m) * c.block.n * 4;
+    const double meetings = kMeetingCycles + static_cast<double>(1 + deal.most_partial_sums()) * partial_bytes /
+                                                 kPartialBytesPerCycle;
+    const double pieces = std::ceil(share) * epilogue_cycles(c);
+    return share * static_cast<double>(deal.k_tiles) * k_tile + pieces + meetings +
+           static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
+}
+
 }  // namespace
 
 std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const GpuModel& gpu) {
@@ -192,7 +230,15 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, c
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
     cost.waves = tiles / clusters;
     cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
-    cost.tail_us = (std::ceil(cost.waves) - cost.waves) * per_tile * us_per_cycle;
+    if (c.stream_k != 0) {
+        const StreamK deal = stream_k(spec, c);
+        cost.waves = tiles / static_cast<double>(deal.clusters);
+        if (deal.streamed != 0)
+            cost.math_us = streamed_cycles(c, deal, cycles.k_tile, per_tile) * us_per_cycle;
+        else
+            cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
+    }
+    cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);

@@ -27,7 +27,7 @@ bool read_store(TextReader& reader, Config& config) {
     return false;
 }
 
-constexpr std::array<ConfigParameter<Config>, 11> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warpgroup", "wg", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
@@ -48,6 +48,9 @@ constexpr std::array<ConfigParameter<Config>, 11> kParameters{{
      [](const Config& c) { return std::string(c.store == OutputStore::tma ? "tma" : "reg"); }, "tma"},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }, "2"},
+    {"stream_k", "streamk", "a number of blocks, 0 for none",
+     [](TextReader& r, Config& c) { return r.take_number(c.stream_k); },
+     [](const Config& c) { return std::to_string(c.stream_k); }, "0"},
     {"dependent_launch", "pdl", "0, 1, false or true",
      [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
      [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},

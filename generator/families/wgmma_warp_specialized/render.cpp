@@ -39,6 +39,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STMATRIX", s.d != DataType::f32 && g.slice_columns >= 16},
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
+        {"GEMM_STREAM_K", c.stream_k != 0},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
     macros.merge(type_macros(s));
     return macros;
@@ -117,6 +118,10 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "rest"));
     if (s.c) list.emplace_back(PointerArgument{Role::c});
     if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
+    if (c.stream_k != 0) {
+        list.emplace_back(PointerArgument{Role::workspace});
+        list.emplace_back(PointerArgument{Role::counters});
+    }
     for (const Role extent : {Role::m, Role::n, Role::k}) list.emplace_back(ExtentArgument{extent});
     if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
@@ -156,10 +161,22 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& sign
                  .tile_n = c.block.n * c.cluster.n,
                  .splits = blocks_of_cluster(c),
                  .blocks = PersistentBlocks{1, blocks_of_cluster(c)}};
+    if (c.stream_k != 0) {
+        gemm.grid.splits = c.stream_k;
+        gemm.grid.blocks = CappedBlocks{c.stream_k};
+        gemm.blocks_in_order = true;
+    }
     gemm.arguments = arguments(signature, c, g);
     return {gemm};
 }
 
-std::int64_t WgmmaWarpSpecialized::workspace_bytes(const GemmSpec&, const Config&) { return 0; }
+std::int64_t WgmmaWarpSpecialized::workspace_bytes(const GemmSpec& spec, const Config& c) {
+    return std::int64_t{c.stream_k} * c.block.m * c.block.n * bytes(spec.accumulator);
+}
+
+std::int64_t WgmmaWarpSpecialized::counter_bytes(const GemmSpec&, const Config& c) {
+    constexpr std::int64_t kCounterBytes = 4;
+    return kCounterBytes * c.stream_k * (c.block.m / kSliceRows) * (c.block.n / c.warpgroup.n);
+}
 
 }  // namespace jitgemm

@@ -1,0 +1,94 @@
+#pragma once
+// Sums of pieces that don't end their tile, left in the workspace for the cluster that has its end: for each block one piece at
+// most, (kTilesM, kTilesN) fragments of its warps, and for every 64 rows a counter that says they are there.
+struct alignas(4 * kRegistersC) Fragment {
+    Accumulator sums[kRegistersC];
+};
+
+constexpr int kWarpsPerTile = kConsumersPerTile * 4;
+
+// Of a warp's `rows`-th 64 rows, in what a block left.
+__device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows, int lane) {
+    const unsigned long long first = (block * kWarpsPerTile + warp) * kTilesM + rows;
+    return reinterpret_cast<Fragment*>(args.workspace) + first * kTilesN * 32 + lane;
+}
+__device__ __forceinline__ unsigned* partial_counter(const GemmArgs& args, unsigned block, int warp, int rows) {
+    return args.counters + (block * kWarpsPerTile + warp) * kTilesM + rows;
+}
+
+__device__ __forceinline__ void leave_sums(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int warp,
+                                           int rows, int lane) {
+    Fragment* const fragments = partial_fragments(args, blockIdx.x, warp, rows, lane);
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j) {
+        Fragment fragment;
+#pragma unroll
+        for (int r = 0; r < kRegistersC; ++r) fragment.sums[r] = rC[j][r];
+        fragments[j * 32] = fragment;
+    }
+    __syncwarp();
+    if (lane == 0)
+        asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(partial_counter(args, blockIdx.x, warp, rows))
+                     : "memory");
+}
+
+// Waits for what a block left; the counter is zero again for the next launch.
+__device__ __forceinline__ void take_counter(unsigned* counter, int lane) {
+    if (lane == 0) {
+        unsigned there;
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(counter) : "memory");
+        } while (there == 0);
+        *counter = 0;
+    }
+    __syncwarp();
+}
+
+#if GEMM_ACCUMULATOR_F16
+__device__ __forceinline__ unsigned add(unsigned pair, unsigned addend) {
+    asm("add.rn.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(addend));
+    return pair;
+}
+#else
+__device__ __forceinline__ float add(float sum, float addend) { return sum + addend; }
+#endif
+
+// What the clusters before this one left of the tile that `piece` ends, added in an order that is always the same.
+__device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, const TileWalk& walk,
+                                         const Piece& piece,
+                                         int warp, int rows, int lane) {
+    const int tile_begin = piece.tile * walk.tile_k_tiles;
+    unsigned cluster = walk.cluster;
+    for (int from = walk.share_begin(cluster); from > tile_begin;) {
+        const int to = from;
+        from = walk.share_begin(--cluster);
+        if (from == to) continue;  // nothing was its share
+#if GEMM_CLUSTER > 1
+        const unsigned block = blockIdx.x - (walk.cluster - cluster) * kCluster;
+#else
+        const unsigned block = cluster;
+#endif
+        take_counter(partial_counter(args, block, warp, rows), lane);
+        const Fragment* const fragments = partial_fragments(args, block, warp, rows, lane);
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j) {
+            const Fragment fragment = fragments[j * 32];
+#pragma unroll
+            for (int r = 0; r < kRegistersC; ++r) rC[j][r] = add(rC[j][r], fragment.sums[r]);
+        }
+    }
+}
+#if !GEMM_OVERLAPPED
+
+// Of all 64 rows that a warp has 16 of.
+__device__ __forceinline__ void leave_partial_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
+                                                   const GemmArgs& args, int warp, int lane) {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i) leave_sums(rC[i], args, warp, i, lane);
+}
+__device__ __forceinline__ void add_partial_sums(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
+                                                 const TileWalk& walk, int warp, int lane) {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i) add_sums(rC[i], args, walk, walk.piece, warp, i, lane);
+}
+#endif
