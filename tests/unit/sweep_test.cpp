@@ -539,8 +539,8 @@ TEST_CASE("a budget that runs out stores the best so far as incomplete, and the 
 TEST_CASE("a budget is shared out: the last problem gets its part") {
     Bench bench;
     SweepOptions options;
-    options.budget_seconds = 4;
-    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
+    options.budget_seconds = 12;  // a sanitizer takes a second for each problem's candidates alone
+    bench.scripts[0]->before_turn = [] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
     const SweepResult result = bench.run({problem(1024), problem(1088), problem(1152), problem(1216)}, options);
     REQUIRE(result.problems.size() == 4);
     for (const TunedProblem& one : result.problems) CHECK(one.record.winner.has_value());
