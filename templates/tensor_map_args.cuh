@@ -4,7 +4,9 @@ struct alignas(64) TensorMap {
     unsigned long long words[16];
 };
 
-#if GEMM_HAS_C
+#if GEMM_SWAP_AB
+// D (m, n) = alpha * A (m, k) * B (k, n), column-major D: the transposed problem, in which the caller's A and B have changed places.
+#elif GEMM_HAS_C
 // D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C. Leading dimensions count elements; pointers are
 // aligned as the kernel's name says.
 #else
@@ -15,7 +17,7 @@ struct GemmArgs {
     TensorMap map_a;  // (m, k)
     TensorMap map_b;  // (k, n)
 #if GEMM_STORE_TMA
-    TensorMap map_d;  // (m, n), boxes of a slice, see epilogue_tma
+    TensorMap map_d;  // (m, n), boxes of a slice, see the epilogue
 #if GEMM_REST_COLUMNS
     TensorMap map_d_rest;  // boxes of the narrower last slice of a row
 #endif

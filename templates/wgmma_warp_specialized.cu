@@ -36,11 +36,7 @@
 #else
 #include "tile_walk.cuh"
 #endif
-#if GEMM_STORE_TMA
-#include "epilogue_tma.cuh"
-#else
-#include "wgmma_epilogue_registers.cuh"
-#endif
+#include "epilogue.cuh"
 #include "wgmma_k_tile.cuh"
 #include "consumers.cuh"
 

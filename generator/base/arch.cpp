@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -139,6 +140,12 @@ std::string_view to_string(MathInstruction instruction) {
 }
 
 std::string_view to_string(MathUnit unit) { return unit == MathUnit::tensor_cores ? "tensor cores" : "FP32 cores"; }
+
+int resident_clusters(const GpuModel& gpu, int blocks) {
+    constexpr int kReached = 10, kOf = 11;  // SMs, by clusters of more than two
+    const int sms = blocks > 2 ? gpu.sm_count * kReached / kOf : gpu.sm_count;
+    return std::max(1, sms / std::max(1, blocks));
+}
 
 std::span<const Arch> arch_table() { return kArchs; }
 

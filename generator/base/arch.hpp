@@ -72,6 +72,10 @@ struct GpuModel {
     double dram_bytes_per_second;
 };
 
+/// Clusters of that many blocks, one block per SM, that the GPU holds at once, as far as its model tells; a device knows
+/// (Device::resident_clusters). Clusters lie within a GPC: of an H200's 132 SMs those of two blocks reach all, larger ones 120.
+[[nodiscard]] int resident_clusters(const GpuModel& gpu, int blocks);
+
 [[nodiscard]] std::span<const Arch> arch_table();
 
 /// The row of that name; "sm_90" means "sm_90a". Throws SpecError naming the known ones.

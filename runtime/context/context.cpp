@@ -42,9 +42,14 @@ std::string spill_warning(const PtxasReport& report) {
                        report.spill_store_bytes, report.spill_load_bytes);
 }
 
-LaunchShape launch_shape(const KernelEntry& entry, const GemmSpec& row_major, const GpuModel& gpu) {
-    return {block_count(entry.grid, row_major, gpu.sm_count), entry.threads, entry.shared_bytes, entry.cluster,
-            entry.programmatic_launch};
+LaunchShape launch_shape(const KernelEntry& entry, const Function& function, const GemmSpec& row_major,
+                         Device& device) {
+    LaunchShape shape{0, entry.threads, entry.shared_bytes, entry.cluster, entry.programmatic_launch};
+    const int cluster = cluster_blocks(entry.cluster);
+    int sms = device.model().sm_count;
+    if (cluster > 1 && needs_sm_count(entry.grid)) sms = device.resident_clusters(function, shape) * cluster;
+    shape.blocks = block_count(entry.grid, row_major, sms);
+    return shape;
 }
 
 void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmSpec& spec) {
@@ -53,11 +58,11 @@ void check_grid(const std::string& kernel, const LaunchShape& shape, const GemmS
                                                               spec.n, shape.blocks, kMaxBlocks)});
 }
 
-std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major, const GpuModel& gpu) {
+std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSpec& row_major, Device& device) {
     std::vector<LoadedEntry> entries;
     for (std::size_t i = 0; i < kernel.functions.size(); ++i) {
         const KernelEntry& entry = kernel.source->entries[i];
-        entries.emplace_back(entry, kernel.functions[i], row_major, gpu);
+        entries.emplace_back(entry, kernel.functions[i], row_major, device);
         check_grid(kernel.source->name, entries.back().shape, row_major);
     }
     return entries;
@@ -95,10 +100,10 @@ void check_signature(const ParsedDump& dump) {
 
 }  // namespace
 
-LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, const GpuModel& gpu)
+LoadedEntry::LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device)
     : entry(of),
       function(std::move(loaded)),
-      shape(launch_shape(of, row_major, gpu)),
+      shape(launch_shape(of, function, row_major, device)),
       packer(of.arguments, row_major) {}
 
 ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_device,
@@ -158,7 +163,7 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
     state->operands_swapped = spec.d_order == Order::column;
     state->id = id;
     state->source = kernel.source;
-    state->entries = loaded_entries(kernel, state->row_major, device->model());
+    state->entries = loaded_entries(kernel, state->row_major, *device);
     const WorkspaceLayout workspace = workspace_layout(state->row_major, id.config);
     state->workspace_bytes = workspace.bytes;
     state->counter_bytes = workspace.counters;

@@ -29,7 +29,7 @@ namespace jitgemm {
 
 /// A loaded entry of a kernel, and the shape and arguments it is launched with for this spec.
 struct LoadedEntry {
-    LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, const GpuModel& gpu);
+    LoadedEntry(const KernelEntry& of, Function loaded, const GemmSpec& row_major, Device& device);
 
     KernelEntry entry;
     Function function;

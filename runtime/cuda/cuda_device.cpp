@@ -38,9 +38,7 @@ CUlaunchAttribute programmatic_attribute() {
     return attribute;
 }
 
-CUresult enqueue_with_attributes(const DriverApi& api, const Function& function, const LaunchShape& shape,
-                                 void** parameters, CUstream stream) {
-    std::array<CUlaunchAttribute, 2> attributes;
+CUlaunchConfig launch_config(const LaunchShape& shape, std::array<CUlaunchAttribute, 2>& attributes) {
     unsigned count = 0;
     if (cluster_blocks(shape.cluster) > 1) attributes.at(count++) = cluster_attribute(shape.cluster);
     if (shape.programmatic) attributes.at(count++) = programmatic_attribute();
@@ -50,9 +48,16 @@ CUresult enqueue_with_attributes(const DriverApi& api, const Function& function,
     config.blockDimX = static_cast<unsigned>(shape.threads);
     config.blockDimY = config.blockDimZ = 1;
     config.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
-    config.hStream = stream;
     config.attrs = attributes.data();
     config.numAttrs = count;
+    return config;
+}
+
+CUresult enqueue_with_attributes(const DriverApi& api, const Function& function, const LaunchShape& shape,
+                                 void** parameters, CUstream stream) {
+    std::array<CUlaunchAttribute, 2> attributes;
+    CUlaunchConfig config = launch_config(shape, attributes);
+    config.hStream = stream;
     return api.cuLaunchKernelEx(&config, handle(function), parameters, nullptr);
 }
 
@@ -207,6 +212,16 @@ int CudaDevice::blocks_per_sm(const Function& function, const LaunchShape& shape
     JITGEMM_CHECK(api_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, handle(function), shape.threads,
                                                                    static_cast<std::size_t>(shape.shared_bytes)));
     return blocks;
+}
+
+int CudaDevice::resident_clusters(const Function& function, const LaunchShape& shape) {
+    const ScopedContext current(*context_);
+    std::array<CUlaunchAttribute, 2> attributes;
+    CUlaunchConfig config = launch_config(shape, attributes);
+    config.gridDimX = static_cast<unsigned>(cluster_blocks(shape.cluster));
+    int clusters = 0;
+    JITGEMM_CHECK(api_.cuOccupancyMaxActiveClusters(&clusters, handle(function), &config));
+    return clusters;
 }
 
 EncodedTensorMap CudaDevice::encode_tensor_map(const TiledTensorMap& map) {

@@ -34,6 +34,7 @@ public:
 
     [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;
     [[nodiscard]] int blocks_per_sm(const Function& function, const LaunchShape& shape) override;
+    [[nodiscard]] int resident_clusters(const Function& function, const LaunchShape& shape) override;
     [[nodiscard]] EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) override;
     void zero(DevicePointer destination, std::size_t bytes, Stream stream) override;
     void launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,

@@ -76,6 +76,10 @@ public:
 
     [[nodiscard]] virtual Function load(std::string_view binary, const KernelEntry& entry) = 0;
     [[nodiscard]] virtual int blocks_per_sm(const Function& function, const LaunchShape& shape) = 0;
+    /// Clusters of the shape's that are resident at once, with one block per SM.
+    [[nodiscard]] virtual int resident_clusters(const Function& /*function*/, const LaunchShape& shape) {
+        return jitgemm::resident_clusters(model(), cluster_blocks(shape.cluster));
+    }
     /// As kernels of this device take it. Throws where the device has no tensor maps.
     [[nodiscard]] virtual EncodedTensorMap encode_tensor_map(const TiledTensorMap& map) = 0;
     /// Enqueues the writing of zeros.

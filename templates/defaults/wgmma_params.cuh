@@ -24,6 +24,9 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
+#ifndef GEMM_SWAP_AB
+#define GEMM_SWAP_AB 0  // D^T = B^T A^T
+#endif
 #ifndef GEMM_STREAM_K
 #define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even
 #endif

@@ -29,6 +29,7 @@ struct PlantedFault {
 constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
 constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,cluster=2x1";
 constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
+constexpr const char* kTransposed = "block=128x64x64,warpgroup=64x64,swap_ab=1,stages=3";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
@@ -61,6 +62,9 @@ constexpr PlantedFault kPlantedFaults[] = {
      "* kTilesM;\n    return reinterpret_cast"},
     {"a cluster leaves its sums to itself", kStreamed, "partial_fragments(args, block, warp, rows, lane)",
      "partial_fragments(args, blockIdx.x, warp, rows, lane)"},
+    {"slices are transposed by one warp's word", kTransposed, "        fence_proxy_async();\n        warpgroup_sync();",
+     "        fence_proxy_async();"},
+    {"fragments are staged as they are", kTransposed, "x4.trans", "x4"},
     {"counters stay set for the next launch", kStreamed, "        *counter = 0;\n", ""},
 };
 

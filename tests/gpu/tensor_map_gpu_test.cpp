@@ -174,7 +174,7 @@ TEST_CASE("a launch with three tensor maps costs less than 0.3 us above the same
     auto state = std::make_shared<KernelState>();
     state->spec = state->row_major = resolved({.m = 64, .n = 64, .k = 64});
     state->source = loaded.source;
-    state->entries.emplace_back(entry, loaded.functions.front(), state->row_major, context.device->model());
+    state->entries.emplace_back(entry, loaded.functions.front(), state->row_major, *context.device);
     state->device = context.device;
     state->workspaces = context.workspaces;
     const LoadedEntry& only = state->entries.front();

@@ -157,7 +157,7 @@ std::vector<float> product(const Generated& kernel, const std::vector<float>& a,
                             .arguments = gemm_arguments(false, false)};
     const LoadedKernel loaded = context.load(
         {.name = kernel.name, .arch = &find_arch("sm_90a"), .body = kernel.body, .entries = {entry}}, kernel.body);
-    const LoadedEntry launched(entry, loaded.functions.front(), spec, device->model());
+    const LoadedEntry launched(entry, loaded.functions.front(), spec, *device);
     std::vector<float> d(300 * 200);
     const KernelOperands operands{
         {.a = device->allocate(a.size() * 4), .b = device->allocate(b.size() * 4), .d = device->allocate(d.size() * 4)},

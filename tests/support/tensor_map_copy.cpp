@@ -111,7 +111,7 @@ GemmKernel TensorMapCopy::kernel(std::int64_t rows, std::int64_t columns, std::i
     state->row_major = state->spec;
     state->source = loaded_.source;
     state->entries.emplace_back(loaded_.source->entries.front(), loaded_.functions.front(), state->row_major,
-                                context_.device->model());
+                                *context_.device);
     state->workspace_bytes = state->counter_bytes = kCounterBytes;
     state->device = context_.device;
     state->workspaces = context_.workspaces;

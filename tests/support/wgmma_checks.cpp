@@ -3,6 +3,8 @@
 #include "generator/families/family.hpp"
 #include "runtime/context/context_state.hpp"
 
+#include <utility>
+
 namespace jitgemm::testing {
 namespace {
 
@@ -35,8 +37,9 @@ void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parame
     const Arch& arch = *state_of(context).device->model().arch;
     const GemmSpec row_major = with_row_major_d(resolved(spec));
     KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
-    if (!family_of(config).violations(row_major, config, arch).empty())
-        config = with_parameters(config, {{"store", "reg"}});
+    for (const auto& [name, value] : {std::pair{"swap_ab", "0"}, std::pair{"store", "reg"}})
+        if (!family_of(config).violations(row_major, config, arch).empty())
+            config = with_parameters(config, {{name, value}});
     static_cast<void>(check_kernel(context, spec, config, options));
 }
 

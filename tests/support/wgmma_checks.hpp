@@ -10,8 +10,9 @@
 namespace jitgemm::testing {
 
 /// Both schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
-/// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of more, in every schedule.
-inline constexpr std::array<std::string_view, 20> kWgmmaVariants{
+/// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of
+/// more, in every schedule; D^T in place of D.
+inline constexpr std::array<std::string_view, 25> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
@@ -31,13 +32,18 @@ inline constexpr std::array<std::string_view, 20> kWgmmaVariants{
     "block=128x48x16,warpgroup=128x48,schedule=pingpong,stages=6,swizzle=32,stream_k=10,cluster=2x1",
     "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=5",
     "block=64x128x16,warpgroup=64x64,stages=4,swizzle=32,stream_k=9,store=reg",
-    "block=256x40x16,warpgroup=128x40,schedule=overlapped,stages=5,swizzle=32,stream_k=12,cluster=1x2,store=reg"};
+    "block=256x40x16,warpgroup=128x40,schedule=overlapped,stages=5,swizzle=32,stream_k=12,cluster=1x2,store=reg",
+    "block=128x72x64,warpgroup=64x72,swap_ab=1,stages=4,slices=3",
+    "block=64x152x64,warpgroup=64x152,schedule=pingpong,swap_ab=1,stages=4,slices=2,cluster=1x2",
+    "block=128x48x64,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=2x2",
+    "block=64x128x64,warpgroup=64x64,swap_ab=1,stages=3,slices=1",
+    "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7"};
 
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
 
-/// CHECKs that verify() finds the kernel of these parameters right; a config that stores by TMA what it can't does so from
-/// registers.
+/// CHECKs that verify() finds the kernel of these parameters right; a config that can't turn the problem around doesn't, one that
+/// stores by TMA what it can't does so from registers.
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters,
                  const VerifyOptions& options = {});
 

@@ -192,7 +192,7 @@ TEST_CASE("persistent blocks and launch attributes are the device's to resolve",
                             .programmatic_launch = true,
                             .grid = {.tile_m = 128, .tile_n = 256, .blocks = PersistentBlocks{1, 2}},
                             .arguments = {}};
-    const LoadedEntry loaded(entry, device->load("", entry), spec, device->model());
+    const LoadedEntry loaded(entry, device->load("", entry), spec, *device);
     CHECK(loaded.shape.blocks == 132);
     CHECK(loaded.shape.programmatic);
     CHECK(loaded.shape.cluster == std::array<int, 3>{2, 1, 1});

@@ -1,10 +1,13 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -27,7 +30,7 @@ OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSp
 }  // namespace
 
 KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& c) {
-    const WgmmaGeometry g = geometry(signature(spec), c);
+    const WgmmaGeometry g = geometry(as_multiplied(signature(spec), c), c);
     const WgmmaForm form = *wgmma_form(spec.a, spec.accumulator, c.warpgroup.n);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
@@ -43,12 +46,17 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.staging_bytes;
     anatomy.shared_bytes = g.shared_bytes;
-    anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
+    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c), path_of(Operand::b, c.swap_ab ? g.a : g.b, c)};
+    if (c.swap_ab)
+        for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);
     return anatomy;
 }
 
-ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& spec, const Config& c, std::int64_t row, std::int64_t column) {
-    const WgmmaGeometry g = geometry(signature(spec), c);
+ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& row_major, const Config& c, std::int64_t row,
+                                         std::int64_t column) {
+    const GemmSpec spec = as_multiplied(row_major, c);
+    if (c.swap_ab) std::swap(row, column);
+    const WgmmaGeometry g = geometry(as_multiplied(signature(row_major), c), c);
     ElementOwner owner;
     owner.tile_m = row / c.block.m;
     owner.tile_n = column / c.block.n;
@@ -71,6 +79,7 @@ ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& spec, const Config& c, 
     owner.warp = warpgroup * 4 + held.thread / 32;
     owner.lane = held.thread % 32;
     const int registers = atom.registers(Operand::c);
+    if (c.swap_ab) std::swap(owner.tile_m, owner.tile_n);
     owner.accumulator_register = in_group_m / kWgmmaM * registers + held.value / (atom.layout_c.values() / registers);
     return owner;
 }

@@ -17,6 +17,9 @@ enum class OutputStore : std::uint8_t { tma, registers };
 /// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
 /// blocks are persistent.
 struct WgmmaWarpSpecializedConfig {
+    /// D^T = B^T A^T is computed, so that N lies along the 64 rows of a wgmma and M along its columns. Tiles and clusters are then of
+    /// D^T, block.m along N.
+    bool swap_ab = false;
     TileShape block{128, 256, 64};
     TileShape warpgroup{64, 256, 64};  ///< what a consumer multiplies; warpgroup.k equals block.k
     WarpgroupSchedule schedule = WarpgroupSchedule::cooperative;

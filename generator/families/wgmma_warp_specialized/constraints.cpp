@@ -3,6 +3,7 @@
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <fmt/format.h>
@@ -120,6 +121,13 @@ void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                                       spec.n, bytes(spec.d)));
 }
 
+void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (!c.swap_ab) return;
+    if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
+    if (spec.c) reasons.push_back("swap_ab reads no C");
+    if (c.store != OutputStore::tma) reasons.push_back("swap_ab stores by TMA alone (store = tma)");
+}
+
 }  // namespace
 
 bool WgmmaWarpSpecialized::selected_by_default(const GemmSpec&) { return true; }
@@ -138,18 +146,20 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     if (!reasons.empty()) return reasons;
     check_swizzle(reasons, c);
     if (!reasons.empty()) return reasons;  // everything else follows from it
-    const WgmmaGeometry g = geometry(signature(spec), c);
+    const GemmSpec multiplied = as_multiplied(spec, c);
+    const WgmmaGeometry g = geometry(as_multiplied(signature(spec), c), c);
     check_tiles(reasons, c);
     check_cluster(reasons, c, arch);
-    check_operand(reasons, "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
-    check_operand(reasons, "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
+    check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
+    check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
     check_store(reasons, spec, c);
-    check_stream_k(reasons, spec, c);
+    check_swap_ab(reasons, spec, c);
+    check_stream_k(reasons, multiplied, c);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
-    check_rasterization(reasons, c, cluster_tile, spec);
-    check_grid(reasons, spec, {cluster_tile.m, cluster_tile.n, c.cluster.m * c.cluster.n});
+    check_rasterization(reasons, c, cluster_tile, multiplied);
+    check_grid(reasons, multiplied, {cluster_tile.m, cluster_tile.n, c.cluster.m * c.cluster.n});
     return reasons;
 }
 

@@ -5,6 +5,7 @@
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <algorithm>
@@ -34,6 +35,8 @@ constexpr int kBlockK = 64;
 constexpr int kLongBlockK = 128;
 constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
+// Where L2 is the limit even of these.
+constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
 constexpr int kFewestStages = 3;
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
@@ -75,15 +78,21 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 /// Of the last wave's time, what blocks may idle before stream-K is a candidate.
 constexpr double kIdleShare = 0.04;
 constexpr std::int64_t kShortestStreamed = 8;     // k-tiles
-constexpr int kWidestOverlappedStreamed = 184;    // columns: with more, registers spill
+
+// Of warpgroup tiles of 128 rows, whose accumulators leave few registers: wider ones spill.
+constexpr int kWidestTransposed = 200;
+int widest_streamed(const Config& c) {
+    if (c.warpgroup.m == kWgmmaM) return kMaxWgmmaN;
+    return c.schedule == WarpgroupSchedule::overlapped ? 176 : 192;
+}
 
 /// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
 /// many clusters share, as many that each has the same part of one.
 void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
     list.push_back(config);
-    if (config.schedule == WarpgroupSchedule::overlapped && config.block.n > kWidestOverlappedStreamed) return;
+    if (config.warpgroup.n > widest_streamed(config)) return;
     const int blocks = config.cluster.m * config.cluster.n;
-    const int clusters = std::max(1, gpu.sm_count / blocks);
+    const int clusters = resident_clusters(gpu, blocks);
     config.stream_k = clusters * blocks;
     const StreamK deal = stream_k(spec, config);
     if (deal.k_tiles < kShortestStreamed || deal.streamed == 0) return;
@@ -94,19 +103,6 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     if (shares == 1) return;
     config.stream_k = static_cast<int>(deal.tiles) * shares * blocks;
     if (config.stream_k != clusters * blocks) list.push_back(config);
-}
-
-void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
-                  Config config) {
-    const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
-    for (const TileShape& cluster : kClusters) {
-        if (tiles.m < cluster.m || tiles.n < cluster.n) continue;
-        config.cluster = cluster;
-        config.group = best_group(config, std::max(1, gpu.sm_count / (cluster.m * cluster.n)));
-        fill_shared_memory(problem, config, *gpu.arch);
-        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
-            add_streamed(list, spec, gpu, config);
-    }
 }
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
@@ -172,8 +168,9 @@ TileCycles tile_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometr
     return cycles;
 }
 
-/// How much longer D takes to store than whole sectors.
+/// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
 double store_slowdown(const GemmSpec& spec, const Config& c) {
+    if (c.swap_ab) return 1;
     return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n ? 1 : kSharedSector;
 }
 
@@ -181,6 +178,39 @@ double store_slowdown(const GemmSpec& spec, const Config& c) {
 double energy(const Config& c, const WgmmaGeometry& g) {
     const bool larger_is_shared = c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1;
     return 1 + kEnergyPerEdge * (1.0 / c.block.m + 1.0 / c.block.n) + (larger_is_shared ? 0 : kEnergyWithoutMulticast);
+}
+
+void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
+                  Config config) {
+    const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
+    const auto add = [&](const TileShape& cluster) {
+        if (tiles.m < cluster.m || tiles.n < cluster.n) return;
+        config.cluster = cluster;
+        config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
+        fill_shared_memory(problem, config, *gpu.arch);
+        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
+            add_streamed(list, spec, gpu, config);
+    };
+    for (const TileShape& cluster : kClusters) add(cluster);
+    config.cluster = {2, 1, 1};
+    const TileCycles in_pairs = tile_cycles(spec, config, geometry(problem, config));
+    if (in_pairs.fetch > in_pairs.multiply)
+        for (const TileShape& cluster : kLargeClusters) add(cluster);
+}
+
+/// All candidates of the problem as wgmmas see it that have what `config` fixes.
+void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel& gpu, Config config) {
+    const GemmSpec multiplied = as_multiplied(asked, config);
+    const GemmSignature problem = as_multiplied(signature(asked), config);
+    for (const TileRange& range : kTileRanges)
+        for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
+            if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
+            if (config.swap_ab && range.warpgroup_m > kWgmmaM && n > kWidestTransposed) continue;
+            config.schedule = range.schedule;
+            config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
+            config.warpgroup = {range.warpgroup_m, n, config.block.k};
+            add_variants(list, multiplied, problem, gpu, config);
+        }
 }
 
 /// Cycles of a cluster with stream-K.
@@ -197,34 +227,30 @@ double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, doub
 }  // namespace
 
 std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const GpuModel& gpu) {
-    const GemmSignature problem = signature(spec);
     std::vector<Config> list;
-    for (const TileRange& range : kTileRanges)
-        for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
-            if (reaches_beyond(range, n, spec) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
-            Config config;
-            config.schedule = range.schedule;
-            config.dependent_launch = flops(spec) < kShortLaunchFlops;
-            config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
-            config.warpgroup = {range.warpgroup_m, n, config.block.k};
-            if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
-            add_variants(list, spec, problem, gpu, config);
-        }
+    Config config;
+    config.dependent_launch = flops(spec) < kShortLaunchFlops;
+    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
+    add_tiles(list, spec, gpu, config);
+    config.swap_ab = true;
+    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma)
+        add_tiles(list, spec, gpu, config);
     return list;
 }
 
-CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& spec, const Config& c, const GpuModel& gpu) {
-    const WgmmaGeometry g = geometry(signature(spec), c);
+CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
+    const GemmSpec spec = as_multiplied(row_major, c);
+    const WgmmaGeometry g = geometry(as_multiplied(signature(row_major), c), c);
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
     const TileCycles cycles = tile_cycles(spec, c, g);
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
-    const double clusters = std::max(1, gpu.sm_count / std::max(1, blocks));
+    const double clusters = resident_clusters(gpu, blocks);
     const double tiles = std::ceil(static_cast<double>(spec.m) / c.block.m / c.cluster.m) *
                          std::ceil(static_cast<double>(spec.n) / c.block.n / c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
-    const double slowdown = store_slowdown(spec, c);
+    const double slowdown = store_slowdown(row_major, c);
     const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle * slowdown;
     const double per_tile = std::max(k_tiles * cycles.k_tile + epilogue_cycles(c), stored);
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);

@@ -27,12 +27,14 @@ bool read_store(TextReader& reader, Config& config) {
     return false;
 }
 
-constexpr std::array<ConfigParameter<Config>, 12> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warpgroup", "wg", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
      [](const Config& c) { return shape_text_2d(c.warpgroup); }},
     {"schedule", "", "cooperative, pingpong or overlapped", read_schedule, schedule_name, "cooperative"},
+    {"swap_ab", "swapab", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.swap_ab); },
+     [](const Config& c) { return flag_text(c.swap_ab); }, "0"},
     {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
      [](const Config& c) { return std::to_string(c.stages); }},
     {"cluster", "cluster", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },

@@ -4,9 +4,12 @@
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -39,6 +42,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STMATRIX", s.d != DataType::f32 && g.slice_columns >= 16},
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
+        {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_STREAM_K", c.stream_k != 0},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
     macros.merge(type_macros(s));
@@ -71,9 +75,10 @@ std::string register_lines(const WgmmaGeometry& g) {
 
 std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
     if (!stores_by_tma(c)) return {};
-    std::string text = constant_line("kSliceColumns", g.slice_columns, "of D, that a warp stages at once");
+    std::string text = constant_line("kSliceColumns", g.slice_columns,
+                                     c.swap_ab ? "of D^T, that a warpgroup stages at once" : "of D, that a warp stages at once");
     if (g.rest_columns != 0) text += constant_line("kRestColumns", g.rest_columns, "of the last slice of a row");
-    return text + constant_line("kSlices", c.slices, "that a warp may have staged");
+    return text + constant_line("kSlices", c.slices, c.swap_ab ? "that a warpgroup may have staged" : "that a warp may have staged");
 }
 
 std::string type_lines(const GemmSignature& s) {
@@ -92,6 +97,11 @@ std::string_view consumers_template(const Config& c) {
         case WarpgroupSchedule::overlapped: return "consumers_overlapped.cuh";
         default: return "consumers_cooperative.cuh";
     }
+}
+
+std::string_view epilogue_template(const Config& c) {
+    if (c.swap_ab) return "epilogue_tma_transposed.cuh";
+    return stores_by_tma(c) ? "epilogue_tma.cuh" : "wgmma_epilogue_registers.cuh";
 }
 
 std::string operand_template(const PanelledTile& tile) {
@@ -113,16 +123,23 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
                                  L2Promotion::bytes128,
                                  part};
     };
-    std::vector<KernelArgument> list{map(Role::a, g.a.box, c.swizzle), map(Role::b, g.b.box, c.swizzle)};
-    if (stores_by_tma(c)) list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
-    if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "rest"));
+    std::vector<KernelArgument> list{map(c.swap_ab ? Role::b : Role::a, g.a.box, c.swizzle),
+                                     map(c.swap_ab ? Role::a : Role::b, g.b.box, c.swizzle)};
+    if (c.swap_ab) {
+        list.emplace_back(map(Role::d, {kWgmmaM, g.slice_columns}, kWgmmaM * bytes(s.d)));
+        if (g.rest_columns != 0) list.emplace_back(map(Role::d, {kWgmmaM, g.rest_columns}, kWgmmaM * bytes(s.d), "rest"));
+    } else if (stores_by_tma(c)) {
+        list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
+        if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "rest"));
+    }
     if (s.c) list.emplace_back(PointerArgument{Role::c});
     if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
     if (c.stream_k != 0) {
         list.emplace_back(PointerArgument{Role::workspace});
         list.emplace_back(PointerArgument{Role::counters});
     }
-    for (const Role extent : {Role::m, Role::n, Role::k}) list.emplace_back(ExtentArgument{extent});
+    const std::array<Role, 3> extents{c.swap_ab ? Role::n : Role::m, c.swap_ab ? Role::m : Role::n, Role::k};
+    for (const Role extent : extents) list.emplace_back(ExtentArgument{extent});
     if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
     list.emplace_back(ScalarArgument{Role::alpha});
@@ -132,7 +149,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
 
 }  // namespace
 
-RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& signature, const Config& c) {
+RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const Config& c) {
+    const GemmSignature signature = as_multiplied(asked, c);
     const WgmmaGeometry g = geometry(signature, c);
     const bool in_cluster = blocks_of_cluster(c) > 1;
     RenderInput input;
@@ -142,6 +160,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& signature, c
     input.generated["wgmma_atom.cuh"] =
         wgmma_wrapper(*wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
     input.pieces["consumers.cuh"] = consumers_template(c);
+    input.pieces["epilogue.cuh"] = epilogue_template(c);
     input.pieces["operand_a.cuh"] = operand_template(g.a);
     input.pieces["operand_b.cuh"] = operand_template(g.b);
     input.generated["operands.inl"] =
@@ -149,7 +168,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& signature, c
     return input;
 }
 
-std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& signature, const Config& c) {
+std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& asked, const Config& c) {
+    const GemmSignature signature = as_multiplied(asked, c);
     const WgmmaGeometry g = geometry(signature, c);
     KernelEntry gemm;
     gemm.function = "gemm";
@@ -161,6 +181,7 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& sign
                  .tile_n = c.block.n * c.cluster.n,
                  .splits = blocks_of_cluster(c),
                  .blocks = PersistentBlocks{1, blocks_of_cluster(c)}};
+    if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
     if (c.stream_k != 0) {
         gemm.grid.splits = c.stream_k;
         gemm.grid.blocks = CappedBlocks{c.stream_k};
