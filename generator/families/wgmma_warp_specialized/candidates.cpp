@@ -1,0 +1,151 @@
+#include "generator/base/round_up.hpp"
+#include "generator/families/shared/bounded.hpp"
+#include "generator/families/wgmma_warp_specialized/family.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
+#include "generator/families/wgmma_warp_specialized/orientation.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+/// Block tiles of one height, whose widths go from one to another in steps of 8, and how their warpgroups share them.
+struct TileRange {
+    int block_m, warpgroup_m;
+    int least_n, most_n;
+    WarpgroupSchedule schedule;
+};
+constexpr TileRange kTileRanges[] = {
+    {64, 64, 16, 256, WarpgroupSchedule::pingpong},     {64, 64, 8, 256, WarpgroupSchedule::cooperative},
+    {128, 128, 64, 208, WarpgroupSchedule::pingpong},   {128, 64, 16, 256, WarpgroupSchedule::cooperative},
+    {192, 64, 64, 200, WarpgroupSchedule::cooperative}, {256, 128, 64, 208, WarpgroupSchedule::overlapped},
+};
+constexpr int kWidthStep = 8;
+constexpr int kBlockK = 64;
+constexpr int kLongBlockK = 128;
+constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
+constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
+// Where L2 is the limit even of these.
+constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
+constexpr int kFewestStages = 3;
+constexpr int kMostStages = 8;
+constexpr int kMostSlices = 8;
+constexpr double kShortLaunchFlops = 1.5e11;  // about 200 us: below, a launch that begins early pays
+
+/// As many stages as shared memory has room for beside two slices, or beside one where that leaves too few; then as many slices as
+/// are left room, up to a tile's.
+void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch) {
+    config.stages = config.slices = 1;
+    const WgmmaGeometry g = geometry(problem, config);
+    const std::int64_t per_stage = g.shared_bytes - g.staging_bytes;
+    const auto stages_beside = [&](int slices) {
+        const std::int64_t room = arch.shared_bytes_per_block - slices * g.staging_bytes;
+        return static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
+    };
+    config.stages = stages_beside(2) >= kFewestStages ? stages_beside(2) : stages_beside(1);
+    if (config.store == OutputStore::registers) return;
+    const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
+    const int of_tile = config.warpgroup.m / kWgmmaM * ceil_div(config.warpgroup.n, g.slice_columns);
+    config.slices = static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices)));
+}
+
+/// Tiles in flight should share rows of A and columns of B: the group that makes them fetch least.
+int best_group(const Config& c, int clusters) {
+    const auto fetched = [&](int group) {
+        return group * c.block.m * c.cluster.m + ceil_div(clusters, group) * c.block.n * c.cluster.n;
+    };
+    int best = 1;
+    for (const int group : {2, 4, 8, 16})
+        if (fetched(group) < fetched(best)) best = group;
+    return best;
+}
+
+/// A tile that the next smaller one would do for, too.
+bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
+    return range.block_m - kWgmmaM >= spec.m || n - kWidthStep >= spec.n;
+}
+
+/// Of the last wave's time, what blocks may idle before stream-K is a candidate.
+constexpr double kIdleShare = 0.04;
+constexpr std::int64_t kShortestStreamed = 8;     // k-tiles
+
+// Of warpgroup tiles of 128 rows, whose accumulators leave few registers: wider ones spill.
+constexpr int kWidestTransposed = 200;
+int widest_streamed(const Config& c) {
+    if (c.warpgroup.m == kWgmmaM) return kMaxWgmmaN;
+    return c.schedule == WarpgroupSchedule::overlapped ? 176 : 192;
+}
+
+/// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
+/// many clusters share, as many that each has the same part of one.
+void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
+    list.push_back(config);
+    if (config.warpgroup.n > widest_streamed(config)) return;
+    const int blocks = config.cluster.m * config.cluster.n;
+    const int clusters = resident_clusters(gpu, blocks);
+    config.stream_k = clusters * blocks;
+    const StreamK deal = stream_k(spec, config);
+    if (deal.k_tiles < kShortestStreamed || deal.streamed == 0) return;
+    const double waves = static_cast<double>(deal.tiles) / clusters;
+    if (std::ceil(waves) - waves < kIdleShare * std::ceil(waves)) return;
+    list.push_back(config);
+    const int shares = deal.tiles < clusters ? static_cast<int>(clusters / deal.tiles) : 1;
+    if (shares == 1) return;
+    config.stream_k = static_cast<int>(deal.tiles) * shares * blocks;
+    if (config.stream_k != clusters * blocks) list.push_back(config);
+}
+
+void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
+                  Config config) {
+    const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
+    const auto add = [&](const TileShape& cluster) {
+        if (tiles.m < cluster.m || tiles.n < cluster.n) return;
+        config.cluster = cluster;
+        config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
+        fill_shared_memory(problem, config, *gpu.arch);
+        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
+            add_streamed(list, spec, gpu, config);
+    };
+    for (const TileShape& cluster : kClusters) add(cluster);
+    config.cluster = {2, 1, 1};
+    const KTileCycles in_pairs = k_tile_cycles(spec, config, geometry(problem, config), gpu);
+    if (in_pairs.fetch > in_pairs.multiply)
+        for (const TileShape& cluster : kLargeClusters) add(cluster);
+}
+
+/// All candidates of the problem as wgmmas see it that have what `config` fixes.
+void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel& gpu, Config config) {
+    const GemmSpec multiplied = as_multiplied(asked, config);
+    const GemmSignature problem = as_multiplied(signature(asked), config);
+    for (const TileRange& range : kTileRanges)
+        for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
+            if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
+            if (config.swap_ab && range.warpgroup_m > kWgmmaM && n > kWidestTransposed) continue;
+            config.schedule = range.schedule;
+            config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
+            config.warpgroup = {range.warpgroup_m, n, config.block.k};
+            add_variants(list, multiplied, problem, gpu, config);
+        }
+}
+
+}  // namespace
+
+std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<Config> list;
+    Config config;
+    config.dependent_launch = flops(spec) < kShortLaunchFlops;
+    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
+    add_tiles(list, spec, gpu, config);
+    config.swap_ab = true;
+    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma)
+        add_tiles(list, spec, gpu, config);
+    return list;
+}
+
+}  // namespace jitgemm
