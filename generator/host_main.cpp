@@ -40,11 +40,12 @@ constexpr std::string_view kHelpers = R"(
 long long tiles(long long extent, long long tile) { return (extent + tile - 1) / tile; }
 long long least(long long x, long long y) { return x < y ? x : y; }
 long long greatest(long long x, long long y) { return x > y ? x : y; }
-long long sm_count() {
+// That clusters of so many blocks reach: larger ones than pairs leave some SMs of each GPC over.
+long long sm_count(int cluster) {
     int device = 0, count = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    return count;
+    return cluster > 2 ? count * 10 / 11 : count;
 }
 )";
 

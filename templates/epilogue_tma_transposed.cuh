@@ -63,7 +63,8 @@ __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
 
 // One slice; `place` is the lane's in it.
 template <int kColumns>
-__device__ __forceinline__ void stage_slice(unsigned place, const Accumulator (*sums)[kRegistersC], const GemmArgs& args) {
+__device__ __forceinline__ void stage_slice(unsigned place, const Accumulator (*sums)[kRegistersC],
+                                            const GemmArgs& args) {
 #if GEMM_STMATRIX
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2)

@@ -8,7 +8,8 @@ struct alignas(4 * kRegistersC) Fragment {
 constexpr int kWarpsPerTile = kConsumersPerTile * 4;
 
 // Of a warp's `rows`-th 64 rows, in what a block left.
-__device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows, int lane) {
+__device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows,
+                                                       int lane) {
     const unsigned long long first = (block * kWarpsPerTile + warp) * kTilesM + rows;
     return reinterpret_cast<Fragment*>(args.workspace) + first * kTilesN * 32 + lane;
 }
@@ -16,8 +17,8 @@ __device__ __forceinline__ unsigned* partial_counter(const GemmArgs& args, unsig
     return args.counters + (block * kWarpsPerTile + warp) * kTilesM + rows;
 }
 
-__device__ __forceinline__ void leave_sums(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int warp,
-                                           int rows, int lane) {
+__device__ __forceinline__ void leave_sums(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                           int warp, int rows, int lane) {
     Fragment* const fragments = partial_fragments(args, blockIdx.x, warp, rows, lane);
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j) {
@@ -54,9 +55,8 @@ __device__ __forceinline__ float add(float sum, float addend) { return sum + add
 #endif
 
 // What the clusters before this one left of the tile that `piece` ends, added in an order that is always the same.
-__device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, const TileWalk& walk,
-                                         const Piece& piece,
-                                         int warp, int rows, int lane) {
+__device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args,
+                                         const TileWalk& walk, const Piece& piece, int warp, int rows, int lane) {
     const int tile_begin = piece.tile * walk.tile_k_tiles;
     unsigned cluster = walk.cluster;
     for (int from = walk.share_begin(cluster); from > tile_begin;) {

@@ -21,12 +21,13 @@ struct TileWalk : BlockTiles {
     Piece piece;  // the current one
     int k_tiles;  // of it; none: there is no piece left
 
-    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
-        : BlockTiles(args), count(tiles.m * tiles.n) {
+    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args) : BlockTiles(args), count(tiles.m * tiles.n) {
 #if GEMM_OVERLAPPED
-        tile_k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));  // beyond K are zeros
+        // Two at least: what lies beyond K is zeros.
+        tile_k_tiles = max(2, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #else
-        tile_k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));  // where there is no K, one of zeros
+        // Where there is no K, one of zeros.
+        tile_k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
 #endif
         const unsigned rest = count % clusters;
         streamed = rest == 0 || tile_k_tiles < 2 * kLeastPiece ? 0 : min(count, rest + clusters);
@@ -39,7 +40,8 @@ struct TileWalk : BlockTiles {
     // Where a cluster's share begins; pieces of a few k-tiles are left to the neighbour.
     __device__ __forceinline__ int share_begin(unsigned of_cluster) const {
         const unsigned all = streamed * tile_k_tiles;
-        const int cut = all / clusters * of_cluster + all % clusters * of_cluster / clusters;  // all * of_cluster / clusters
+        // all * of_cluster / clusters, in 32 bits
+        const int cut = all / clusters * of_cluster + all % clusters * of_cluster / clusters;
         const int in_tile = cut % tile_k_tiles;
         if (in_tile < kLeastPiece) return cut - in_tile;
         return tile_k_tiles - in_tile < kLeastPiece ? cut - in_tile + tile_k_tiles : cut;

@@ -68,8 +68,7 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
             const int k = k_tile * kBlockK;
 #endif
 #if GEMM_CLUSTER > 1
-            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k, full, walk.cluster_column,
-                           row_of_blocks);
+            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k, full, walk.cluster_column, row_of_blocks);
             OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k, full, walk.cluster_row,
                            column_of_blocks);
 #else

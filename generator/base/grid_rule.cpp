@@ -60,9 +60,8 @@ std::string block_count_expression(const GridRule& rule, std::string_view m, std
             [&](BlockPerTile) { return std::move(tiles); },
             [&](CappedBlocks capped) { return fmt::format("least({}, {})", tiles, capped.most); },
             [&](PersistentBlocks persistent) {
-                return fmt::format("least(tiles({0}, {2}), greatest(sm_count(){3} * {1} / {2}, 1)) * {2}", tiles,
-                                   persistent.per_sm, persistent.cluster,
-                                   persistent.cluster > 2 ? " * 10 / 11" : "");
+                return fmt::format("least(tiles({0}, {2}), greatest(sm_count({2}) * {1} / {2}, 1)) * {2}", tiles,
+                                   persistent.per_sm, persistent.cluster);
             },
             [&](RemainderBlocks remainder) { return fmt::format("{0} + {0} % {1}", tiles, remainder.per_wave); }},
         rule.blocks);

@@ -48,8 +48,8 @@ struct GridRule {
     friend bool operator==(const GridRule&, const GridRule&) = default;
 };
 
-/// Counts beyond 62 bits stop there. A GPU of `sm_count` SMs, those that clusters of such blocks reach; 0, where none is known: persistent blocks are then one per
-/// tile, the most that there can be.
+/// Counts beyond 62 bits stop there. A GPU of which such clusters reach `sm_count` SMs (resident_clusters); 0, where none is known:
+/// persistent blocks are then one per tile, the most that there can be.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count = 0);
 /// The same for the rule's matrix of a problem that is row-major in D.
 [[nodiscard]] std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm_count = 0);
@@ -58,7 +58,7 @@ struct GridRule {
 [[nodiscard]] bool needs_sm_count(const GridRule& rule);
 
 /// The count as a C expression of 64 bits. It calls `tiles(extent, tile)` (the quotient rounded up), `least(x, y)` and
-/// `greatest(x, y)`, and `sm_count()`: of clusters of more than two blocks an eleventh of the SMs is left out (resident_clusters).
+/// `greatest(x, y)`, and `sm_count(cluster)`: the SMs that clusters of so many blocks reach.
 [[nodiscard]] std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n,
                                                  std::string_view k);
 

@@ -129,6 +129,8 @@ Json kernel_json(const KernelAnatomy& a) {
             {"cluster", a.cluster},
             {"blocks_per_wave", a.blocks_per_wave},
             {"remainder_tiles", a.remainder_tiles},
+            {"stream_k_blocks", a.stream_k_blocks},
+            {"streamed_tiles", a.streamed_tiles},
             {"warp_roles", warp_roles_json(a)}};
 }
 

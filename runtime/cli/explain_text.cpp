@@ -98,12 +98,15 @@ std::string roles_text(const KernelAnatomy& a) {
     return text;
 }
 
+/// All, or those of the first role.
+int multiplying_warps(const KernelAnatomy& a) { return a.roles.empty() ? a.warps() : a.roles.front().warps; }
+
 std::string kernel_text(const Explanation& e) {
     const KernelAnatomy& a = e.anatomy;
     std::string text = heading("Kernel");
-    text +=
-        row("block tile", fmt::format("{}x{} of D, {} of K at a time: {} threads, {} of {}x{}", a.block.m, a.block.n,
-                                      a.block.k, a.threads(), counted(a.warps(), "warp"), a.warp.m, a.warp.n));
+    text += row("block tile",
+                fmt::format("{}x{} of D, {} of K at a time: {} threads, {} of {}x{}", a.block.m, a.block.n, a.block.k,
+                            a.threads(), counted(multiplying_warps(a), "warp"), a.warp.m, a.warp.n));
     if (a.roles.size() > 1) text += row("warp roles", roles_text(a));
     text += row("instruction", a.instruction);
     text += row("pipeline", pipeline_text(a));
@@ -116,6 +119,10 @@ std::string kernel_text(const Explanation& e) {
                     fmt::format("{} left over from whole waves of {} blocks: two blocks share the K of each; a "
                                 "second kernel adds the smaller parts to D",
                                 a.remainder_tiles, a.blocks_per_wave));
+    if (a.streamed_tiles > 0)
+        text += row("stream-K", fmt::format("{} blocks share the k-tiles of {}; {} of sums meet in the workspace",
+                                            a.stream_k_blocks, counted(a.streamed_tiles, "tile"),
+                                            counted(a.partial_tiles, "tile")));
     return text;
 }
 

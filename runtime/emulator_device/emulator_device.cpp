@@ -146,9 +146,9 @@ void EmulatorDevice::check_counters(DevicePointer first, std::size_t bytes) {
     copy_to_host(counters.data(), first, bytes);
     const auto left = std::ranges::find_if(counters, [](std::uint32_t counter) { return counter != 0; });
     if (left == counters.end()) return;
-    throw emulator::EmulatorFault(
-        emulator::FaultKind::counters,
-        fmt::format("counter {} of {} holds {} when the kernel ends, not 0", left - counters.begin(), counters.size(), *left));
+    throw emulator::EmulatorFault(emulator::FaultKind::counters,
+                                  fmt::format("counter {} of {} holds {} when the kernel ends, not 0",
+                                              left - counters.begin(), counters.size(), *left));
 }
 
 std::shared_ptr<EmulatorDevice::LoadedProgram> EmulatorDevice::program_of(std::string_view ptx) {

@@ -161,13 +161,14 @@ static int64_t greatest(int64_t x, int64_t y) {
     return x > y ? x : y;
 }
 
-/* SMs of the current context's GPU; 0 without one, and the launch says why. */
-static int64_t sm_count(void) {
+/* SMs of the current context's GPU that clusters of so many blocks reach, larger ones than pairs not all; 0 without a GPU, and the
+   launch says why. */
+static int64_t sm_count(int cluster) {
     CUdevice device = 0;
     int count = 0;
     if (cuCtxGetDevice(&device) == CUDA_SUCCESS)
         cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
-    return count;
+    return cluster > 2 ? count * 10 / 11 : count;
 }
 )";
 

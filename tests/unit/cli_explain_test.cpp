@@ -84,7 +84,8 @@ TEST_CASE("the tool: explain answers with the documented fields") {
     CHECK(keys(document.at("shared_memory")) ==
           Names{"bytes", "epilogue_bytes", "pipeline_bytes", "stage_bytes", "stages"});
     CHECK(keys(document.at("tiles")) == Names{"block", "blocks_per_wave", "cluster", "instruction", "mma",
-                                              "remainder_tiles", "split_k", "threads", "warp", "warp_roles"});
+                                              "remainder_tiles", "split_k", "stream_k_blocks", "streamed_tiles",
+                                              "threads", "warp", "warp_roles"});
     CHECK(keys(document.at("operands").at(0)) == Names{"copy", "k_major", "ldmatrix", "operand", "place"});
     CHECK(keys(document.at("operands").at(1).at("ldmatrix")) ==
           Names{"instructions", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});

@@ -442,7 +442,7 @@ TEST_CASE("a launcher encodes tensor maps of the caller's matrices, zeroes count
                    "problem->n, problem->ldd"));
     CHECK_THAT(text, ContainsSubstring("cuMemsetD8Async(problem->workspace + 256, 0, 256, stream)"));
     CHECK_THAT(text, ContainsSubstring("arguments.counters = problem->workspace + 256;"));
-    CHECK_THAT(text, ContainsSubstring("greatest(sm_count() * 1 / 2, 1)) * 2"));
+    CHECK_THAT(text, ContainsSubstring("greatest(sm_count(2) * 1 / 2, 1)) * 2"));
     CHECK_THAT(text, ContainsSubstring("config.numAttrs = 2;"));
 }
 

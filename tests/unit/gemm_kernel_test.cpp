@@ -45,7 +45,7 @@ std::shared_ptr<KernelState> new_state(const GemmSpec& spec, const std::shared_p
     state->workspaces = std::make_shared<WorkspacePool>(device);
     for (const char* name : functions) {
         const KernelEntry entry = entry_named(name);
-        state->entries.emplace_back(entry, device->load("", entry), state->row_major, device->model());
+        state->entries.emplace_back(entry, device->load("", entry), state->row_major, *device);
         state->entries.back().shape.blocks = 7;
     }
     return state;
@@ -155,7 +155,7 @@ TEST_CASE("counters are zeroed in a caller's workspace, whose end they are, and 
         .threads = 128,
         .grid = {},
         .arguments = {PointerArgument{ArgumentRole::workspace}, PointerArgument{ArgumentRole::counters}}};
-    state->entries.emplace_back(entry, device->load("", entry), state->row_major, device->model());
+    state->entries.emplace_back(entry, device->load("", entry), state->row_major, *device);
     state->workspace_bytes = 1024 + 64;
     state->counter_bytes = 64;
     const GemmKernel kernel = KernelAccess::make(state);

@@ -29,7 +29,8 @@ TEST_CASE("the C expression of a block count counts as block_count does") {
         "static int64_t tiles(int64_t e, int64_t t) { return (e + t - 1) / t; }\n"
         "static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }\n"
         "static int64_t greatest(int64_t x, int64_t y) { return x > y ? x : y; }\n"
-        "static int64_t sm_count(void) { return 10; }\nint main(void) {\n    int64_t m, n, k;\n";
+        "static int64_t sm_count(int cluster) { return cluster > 0 ? 10 : 0; }\nint main(void) {\n    int64_t m, n, "
+        "k;\n";
     std::string expected;
     for (const auto& [m, n, k] : sizes) {
         program += fmt::format("    m = {}, n = {}, k = {};\n", m, n, k);

@@ -170,8 +170,8 @@ TEST_CASE("published defaults are as they were published") {
             {"simt_tile2d", "grid=1024 "},
             {"simt_tile2d_shared", "grid=1024 "},
             {"wgmma_warp_specialized",
-             "schedule=cooperative cluster=1x1 swizzle=128 rasterization=grouped_m group=8 store=tma slices=2 "
-             "dependent_launch=0 "},
+             "schedule=cooperative swap_ab=0 cluster=1x1 swizzle=128 rasterization=grouped_m group=8 store=tma "
+             "slices=2 stream_k=0 dependent_launch=0 "},
             {"wmma_multistage",
              "mma=16x16x16 padding=8 async=1 cache=cg l2_prefetch=128 double_buffer=1 rasterization=zigzag "
              "group=16 "}});

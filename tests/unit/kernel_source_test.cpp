@@ -38,6 +38,10 @@ TEST_CASE("persistent blocks are as many as the GPU holds, in whole clusters, an
     const GridRule pairs{.tile_m = 128, .tile_n = 128, .blocks = PersistentBlocks{2, 4}};
     CHECK(block_count(pairs, 8192, 8192, 132) == 264);
     CHECK(block_count(pairs, 8192, 8192, 131) == 260);
+    CHECK(resident_clusters(find_gpu("h200"), 1) == 132);
+    CHECK(resident_clusters(find_gpu("h200"), 2) == 66);
+    CHECK(resident_clusters(find_gpu("h200"), 4) == 30);  // measured there, as the next
+    CHECK(resident_clusters(find_gpu("h200"), 8) == 15);
     CHECK(block_count(pairs, 640, 128, 132) == 8);
     CHECK(block_count({.blocks = PersistentBlocks{1, 16}}, 100, 1, 8) ==
           16);  // a GPU too small for one cluster says so itself

@@ -127,7 +127,7 @@ TEST_CASE("tune page: well-formed and self-contained, with its charts, winners a
     REQUIRE_THAT(html, ContainsSubstring("NVIDIA H200 &lt;&quot;&amp;&#39;&gt;"));
     REQUIRE_THAT(html, ContainsSubstring("too &quot;much&quot;, &lt;really&gt;"));
     REQUIRE_THAT(html, ContainsSubstring("measured µs against predicted µs"));
-    REQUIRE_THAT(html, ContainsSubstring("stages (mma_multistage)"));
+    REQUIRE_THAT(html, ContainsSubstring("stages (wgmma_warp_specialized)"));
     REQUIRE_THAT(html, ContainsSubstring("SM clock, MHz"));
     REQUIRE_THAT(html, ContainsSubstring("<dt>over the heuristic</dt><dd>1.250</dd>"));
     // A mark a timed candidate in the strips and in the scatter: 36 + 40 + 40 of each.

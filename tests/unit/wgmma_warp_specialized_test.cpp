@@ -1,6 +1,8 @@
 #include "generator/families/kernel_name.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/orientation.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -10,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <fstream>
+#include <random>
 #include <set>
 #include <tuple>
 
@@ -103,7 +108,8 @@ TEST_CASE("wgmma: shared memory is what the ring, the slices and the barriers ta
 TEST_CASE("wgmma: every element of D has one owner") {
     for (const char* parameters :
          {"block=128x64x64,warpgroup=64x64,cluster=2x1", "block=64x80x64,warpgroup=64x80,schedule=pingpong",
-          "block=64x64x64,warpgroup=64x32,rasterization=zigzag,group=2"}) {
+          "block=64x64x64,warpgroup=64x32,rasterization=zigzag,group=2",
+          "block=128x64x64,warpgroup=64x64,swap_ab=1,cluster=1x2"}) {
         const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 200, 168, 64));
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
         for (std::int64_t row = 0; row < spec.m; ++row)
@@ -112,6 +118,103 @@ TEST_CASE("wgmma: every element of D has one owner") {
                 REQUIRE(owners.emplace(owner.block, owner.warp, owner.lane, owner.accumulator_register).second);
             }
     }
+}
+
+TEST_CASE(
+    "wgmma: with stream-K the owner of an element is the block that has its tile's last k-tile, or the whole tile") {
+    // 8 tiles for 5 clusters: all are streamed, of 8 k-tiles each; shares of 12 or 13 k-tiles.
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 512, 128, 512));
+    const auto block_of = [&](std::int64_t row, std::int64_t column) {
+        return WgmmaWarpSpecialized::owner(
+                   spec, config_with("block=128x64x64,warpgroup=64x64,rasterization=column,stream_k=5"), row, column)
+            .block;
+    };
+    CHECK(block_of(0, 0) == 0);
+    CHECK(block_of(128, 0) == 1);
+    CHECK(block_of(256, 0) == 1);  // the second cluster's share ends with the third tile: one k-tile is left to nobody
+    CHECK(block_of(384, 127) == 4);
+}
+
+TEST_CASE("wgmma: stream-K deals out every k-tile once, in shares of nearly one length") {
+    std::mt19937 random(15);
+    for (int i = 0; i < 2000; ++i) {
+        StreamK deal;
+        deal.clusters = 1 + random() % 140;
+        deal.tiles = 1 + random() % 700;
+        deal.k_tiles = 8 + random() % 300;
+        const std::int64_t rest = deal.tiles % deal.clusters;
+        deal.streamed = rest == 0 ? 0 : std::min(deal.tiles, rest + deal.clusters);
+        INFO(deal.clusters << " clusters, " << deal.tiles << " tiles of " << deal.k_tiles);
+        CHECK((deal.tiles - deal.streamed) % deal.clusters == 0);
+        REQUIRE(deal.share_begin(0) == 0);
+        REQUIRE(deal.share_begin(deal.clusters) == deal.streamed * deal.k_tiles);
+        const double even = static_cast<double>(deal.streamed * deal.k_tiles) / static_cast<double>(deal.clusters);
+        for (std::int64_t cluster = 0; cluster < deal.clusters; ++cluster) {
+            const std::int64_t begin = deal.share_begin(cluster);
+            const std::int64_t end = deal.share_begin(cluster + 1);
+            REQUIRE(begin <= end);
+            CHECK(std::abs(static_cast<double>(end - begin) - even) <= 7);  // a piece of up to three left at either end
+            if (begin % deal.k_tiles != 0) CHECK(begin % deal.k_tiles >= 4);
+            if (begin % deal.k_tiles != 0) CHECK(deal.k_tiles - begin % deal.k_tiles >= 4);
+        }
+        for (std::int64_t tile = 0; tile < deal.streamed; ++tile) {
+            const std::int64_t last = deal.last_of(tile);
+            const std::int64_t end = (tile + 1) * deal.k_tiles;
+            CHECK(deal.share_begin(last) < end);
+            CHECK(deal.share_begin(last + 1) >= end);
+        }
+    }
+}
+
+TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
+    CHECK_THAT(violations(square(512), "stream_k=7,cluster=2x1"),
+               ContainsSubstring("stream_k = 7 blocks are not whole clusters of 2x1"));
+    CHECK_THAT(violations(square(512), "stream_k=2000"), ContainsSubstring("stream_k = 2000 is outside 1 to 1024"));
+    const std::string_view swapped = "block=128x64x64,warpgroup=64x64,swap_ab=1";
+    CHECK(violations(square(512), swapped).empty());
+    GemmSpec spec = square(512);
+    spec.d = DataType::f32;
+    CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab stores D of 16 bits, not f32"));
+    spec = square(512);
+    spec.c = DataType::bf16;
+    CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab reads no C"));
+    CHECK_THAT(violations(square(512), "block=128x64x64,warpgroup=64x64,swap_ab=1,store=reg"),
+               ContainsSubstring("swap_ab stores by TMA alone"));
+}
+
+TEST_CASE("wgmma: D^T = B^T A^T swaps extents, operands and their layouts, and leaves D alone") {
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 120, 264, 72));
+    Config config;
+    CHECK(as_multiplied(spec, config).m == 120);
+    config.swap_ab = true;
+    const GemmSpec turned = as_multiplied(spec, config);
+    CHECK(std::tuple(turned.m, turned.n, turned.k) == std::tuple(264, 120, 72));
+    CHECK(turned.layout == GemmLayout::nn);
+    CHECK(turned.lda == spec.ldb);
+    CHECK(turned.ldb == spec.lda);
+    CHECK(turned.ldd == spec.ldd);
+    CHECK(as_multiplied(signature(spec), config).layout == GemmLayout::nn);
+    CHECK(as_multiplied(signature(spec_of(GemmLayout::tn, 120, 264, 72)), config).layout == GemmLayout::tn);
+}
+
+TEST_CASE("wgmma: bench/random_aligned.txt holds the 200 problems of seed 15") {
+    std::mt19937_64 bits(15);
+    const auto extent = [&] {
+        constexpr double kSpan = 64;  // from 256 to 16384
+        return 8 * std::llround(256 * std::pow(kSpan, static_cast<double>(bits() >> 11) * 0x1p-53) / 8);
+    };
+    std::vector<std::string> drawn;
+    for (std::size_t i = 0; i < 200; ++i) {
+        const auto m = extent();
+        const auto n = extent();
+        const auto k = extent();
+        drawn.push_back(fmt::format("bf16 {} {} {} {}", to_string(kLayouts[i % kLayouts.size()]), m, n, k));
+    }
+    std::ifstream file(std::string(JITGEMM_SOURCE_DIR) + "/bench/random_aligned.txt");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);)
+        if (!line.empty() && line[0] != '#') lines.push_back(line);
+    CHECK(lines == drawn);
 }
 
 TEST_CASE("wgmma: an H200 gets it for large aligned problems, other GPUs and odd pitches don't") {

@@ -84,6 +84,9 @@ struct KernelAnatomy {
     int cluster = 1;          ///< blocks of a thread-block cluster: then its splits add up in shared memory
     int blocks_per_wave = 0;  ///< where tiles left over from whole waves of so many blocks are cut in two along K
     std::int64_t remainder_tiles = 0;  ///< those
+    int stream_k_blocks = 0;           ///< that take equal shares of the k-tiles of
+    std::int64_t streamed_tiles = 0;   ///< so many tiles, and
+    std::int64_t partial_tiles = 0;    ///< leave the sums of so many pieces of tiles in the workspace
     int raster_group = 1;              ///< of the raster order: tiles of a group
     bool needs_whole_tiles = false;    ///< nothing asks for the bounds of the matrices
     std::optional<DirectReads> direct_reads;

@@ -47,6 +47,12 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.epilogue_bytes = g.staging_bytes;
     anatomy.shared_bytes = g.shared_bytes;
     anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c), path_of(Operand::b, c.swap_ab ? g.a : g.b, c)};
+    if (c.stream_k != 0) {
+        const StreamK deal = stream_k(as_multiplied(spec, c), c);
+        anatomy.stream_k_blocks = c.stream_k;
+        anatomy.streamed_tiles = deal.streamed * anatomy.cluster;
+        anatomy.partial_tiles = deal.partial_sums() * anatomy.cluster;
+    }
     if (c.swap_ab)
         for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);
     return anatomy;
@@ -67,8 +73,8 @@ ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& row_major, const Config
         const StreamK deal = stream_k(spec, c);
         taker = taker < deal.streamed ? deal.last_of(taker) : (taker - deal.streamed) % deal.clusters;
     }
-    owner.block = taker * c.cluster.m * c.cluster.n +
-                  owner.tile_m % c.cluster.m + owner.tile_n % c.cluster.n * c.cluster.m;
+    owner.block =
+        taker * c.cluster.m * c.cluster.n + owner.tile_m % c.cluster.m + owner.tile_n % c.cluster.n * c.cluster.m;
     const int in_block_m = static_cast<int>(row % c.block.m);
     const int in_block_n = static_cast<int>(column % c.block.n);
     const int warpgroup = in_block_m / c.warpgroup.m * g.consumers_n + in_block_n / c.warpgroup.n;

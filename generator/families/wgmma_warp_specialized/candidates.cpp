@@ -73,7 +73,7 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 
 /// Of the last wave's time, what blocks may idle before stream-K is a candidate.
 constexpr double kIdleShare = 0.04;
-constexpr std::int64_t kShortestStreamed = 8;     // k-tiles
+constexpr std::int64_t kShortestStreamed = 8;  // k-tiles
 
 // Of warpgroup tiles of 128 rows, whose accumulators leave few registers: wider ones spill.
 constexpr int kWidestTransposed = 200;
@@ -143,8 +143,7 @@ std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const
     if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
     add_tiles(list, spec, gpu, config);
     config.swap_ab = true;
-    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma)
-        add_tiles(list, spec, gpu, config);
+    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma) add_tiles(list, spec, gpu, config);
     return list;
 }
 

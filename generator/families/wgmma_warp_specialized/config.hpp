@@ -29,8 +29,8 @@ struct WgmmaWarpSpecializedConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 where the rasterization has none
     OutputStore store = OutputStore::tma;
-    int slices = 2;                 ///< of 16 rows that a warp may have staged for TMA
-    int stream_k = 0;               ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
+    int slices = 2;    ///< of 16 rows that a warp may have staged for TMA
+    int stream_k = 0;  ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
 
     friend bool operator==(const WgmmaWarpSpecializedConfig&, const WgmmaWarpSpecializedConfig&) = default;

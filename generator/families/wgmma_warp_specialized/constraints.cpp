@@ -102,8 +102,8 @@ void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
     check_range(reasons, "stream_k", c.stream_k, 1, kMaxStreamBlocks);
     if (blocks > 0 && c.stream_k % blocks != 0)
-        reasons.push_back(fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m,
-                                      c.cluster.n));
+        reasons.push_back(
+            fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m, c.cluster.n));
     if (!reasons.empty()) return;
     const StreamK deal = stream_k(spec, c);
     if (deal.streamed * deal.k_tiles > kMostStreamed)

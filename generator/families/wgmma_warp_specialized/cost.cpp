@@ -1,6 +1,6 @@
+#include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
 #include "generator/base/sector.hpp"
-#include "generator/base/roofline.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
@@ -17,13 +17,13 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 // Fitted, with those of k_tile_cycles.cpp, to 3,870 timings of 72 problems on an H200 (docs/experiments.md): cycles are of the SM clock.
-constexpr double kClockShare = 0.983;            // of the GPU's, that tensor cores leave at work
-constexpr double kExposedEpilogueCycles = 750;   // per tile, unless another warpgroup multiplies meanwhile,
-constexpr double kEpilogueCycles = 1738;         // per tile of 128x256, in proportion for others;
-constexpr double kExposedOverlapCycles = 1170;   // of two halves
+constexpr double kClockShare = 0.983;           // of the GPU's, that tensor cores leave at work
+constexpr double kExposedEpilogueCycles = 750;  // per tile, unless another warpgroup multiplies meanwhile,
+constexpr double kEpilogueCycles = 1738;        // per tile of 128x256, in proportion for others;
+constexpr double kExposedOverlapCycles = 1170;  // of two halves
 constexpr double kOverlapCycles = 2011;
-constexpr double kPingpongCycles = 574;          // where another warpgroup multiplies meanwhile
-constexpr double kTransposingCycles = 57;        // more, per tile
+constexpr double kPingpongCycles = 574;    // where another warpgroup multiplies meanwhile
+constexpr double kTransposingCycles = 57;  // more, per tile
 constexpr double kUsualTile = 128 * 256;
 constexpr double kPrologueCycles = 2427;  // up to the first wgmma, and after the last
 constexpr double kDramShare = 0.92;
@@ -33,7 +33,7 @@ constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blo
 constexpr double kPairUs = 0.19;
 constexpr double kLargeClusterUs = 0.42;
 constexpr double kPartialBytesPerCycle = 19.6;  // that a block writes or reads of sums that meet in the workspace
-constexpr double kMeetingCycles = 1646;       // until they are there
+constexpr double kMeetingCycles = 1646;         // until they are there
 constexpr double kStoreBytesPerCycle = 32.7;
 constexpr double kSharedSector = 2.6;  // what D takes longer where tiles share sectors: L2 has to read them first
 constexpr double kPowerBoundUs = 200;  // of a launch: from here on energy is time
@@ -70,8 +70,8 @@ double energy(const Config& c, const WgmmaGeometry& g) {
 double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile) {
     const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
     const double partial_bytes = static_cast<double>(c.block.m) * c.block.n * 4;
-    const double meetings = kMeetingCycles + static_cast<double>(1 + deal.most_partial_sums()) * partial_bytes /
-                                                 kPartialBytesPerCycle;
+    const double meetings =
+        kMeetingCycles + static_cast<double>(1 + deal.most_partial_sums()) * partial_bytes / kPartialBytesPerCycle;
     const double pieces = std::ceil(share) * epilogue_cycles(c);
     return share * static_cast<double>(deal.k_tiles) * k_tile + pieces + meetings +
            static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
@@ -112,8 +112,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + cluster_us(blocks) +
                        (kPrologueCycles + stored) * us_per_cycle;
-    cost.total_us = cost.overhead_us + std::pow(std::pow(cost.math_us, kSumExponent) + std::pow(cost.dram_us, kSumExponent),
-                                                1 / kSumExponent);
+    cost.total_us =
+        cost.overhead_us +
+        std::pow(std::pow(cost.math_us, kSumExponent) + std::pow(cost.dram_us, kSumExponent), 1 / kSumExponent);
     if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, kEnergyExponent);
     return cost;
 }

@@ -14,15 +14,15 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 // Fitted, with those of cost.cpp, to 3,870 timings of 72 problems on an H200 (docs/experiments.md).
-constexpr double kSharedBytesPerCycle = 128;   // what a wgmma reads of its operands
-constexpr double kL2BytesPerCycle = 68;        // that an SM takes from L2 when few do,
-constexpr double kL2BytesPerCycleOfAll = 8600; // and all SMs together
-constexpr double kMulticastBytesPerCycle = 74.6; // that an SM is given, what others fetched for it included
-constexpr double kSecondLine = 1.45;           // what a row's second line of L2 costs of its first one,
-constexpr double kFifthSector = 0.32;          // and a fifth sector in proportion to four
-constexpr double kProducerCycles = 377;        // from one k-tile's copies to the next one's
-constexpr double kDeepPipeline = 5760;         // cycles of k-tiles in flight that hide the latency of a load,
-constexpr double kShallowPipeline = 0.207;      // and what a shallower one costs
+constexpr double kSharedBytesPerCycle = 128;      // what a wgmma reads of its operands
+constexpr double kL2BytesPerCycle = 68;           // that an SM takes from L2 when few do,
+constexpr double kL2BytesPerCycleOfAll = 8600;    // and all SMs together
+constexpr double kMulticastBytesPerCycle = 74.6;  // that an SM is given, what others fetched for it included
+constexpr double kSecondLine = 1.45;              // what a row's second line of L2 costs of its first one,
+constexpr double kFifthSector = 0.32;             // and a fifth sector in proportion to four
+constexpr double kProducerCycles = 377;           // from one k-tile's copies to the next one's
+constexpr double kDeepPipeline = 5760;            // cycles of k-tiles in flight that hide the latency of a load,
+constexpr double kShallowPipeline = 0.207;        // and what a shallower one costs
 
 /// N below 64 is bound by what wgmmas read of shared memory.
 double multiply_cycles(const Config& c) {
@@ -57,9 +57,9 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     KTileCycles cycles{};
     cycles.multiply = multiply_cycles(c);
     const double fetched = fetched_bytes(g.a, multiplied.lda) + fetched_bytes(g.b, multiplied.ldb);
-    cycles.fetch = std::max({fetched / kL2BytesPerCycle,
-                             fetched * blocks_at_work(multiplied, c, gpu) / kL2BytesPerCycleOfAll,
-                             static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
+    cycles.fetch =
+        std::max({fetched / kL2BytesPerCycle, fetched * blocks_at_work(multiplied, c, gpu) / kL2BytesPerCycleOfAll,
+                  static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
     cycles.all = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
     const double in_flight = cycles.all * c.stages;
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);

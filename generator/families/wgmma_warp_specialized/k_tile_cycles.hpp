@@ -3,7 +3,6 @@
 #include "generator/base/arch.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
-#include "jitgemm/gemm_spec.hpp"
 
 namespace jitgemm {
 

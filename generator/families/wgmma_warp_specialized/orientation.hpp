@@ -2,7 +2,6 @@
 
 #include "generator/base/gemm_signature.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
-#include "jitgemm/gemm_spec.hpp"
 
 namespace jitgemm {
 

@@ -75,10 +75,12 @@ std::string register_lines(const WgmmaGeometry& g) {
 
 std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
     if (!stores_by_tma(c)) return {};
-    std::string text = constant_line("kSliceColumns", g.slice_columns,
-                                     c.swap_ab ? "of D^T, that a warpgroup stages at once" : "of D, that a warp stages at once");
+    std::string text =
+        constant_line("kSliceColumns", g.slice_columns,
+                      c.swap_ab ? "of D^T, that a warpgroup stages at once" : "of D, that a warp stages at once");
     if (g.rest_columns != 0) text += constant_line("kRestColumns", g.rest_columns, "of the last slice of a row");
-    return text + constant_line("kSlices", c.slices, c.swap_ab ? "that a warpgroup may have staged" : "that a warp may have staged");
+    return text + constant_line("kSlices", c.slices,
+                                c.swap_ab ? "that a warpgroup may have staged" : "that a warp may have staged");
 }
 
 std::string type_lines(const GemmSignature& s) {
@@ -127,7 +129,8 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
                                      map(c.swap_ab ? Role::a : Role::b, g.b.box, c.swizzle)};
     if (c.swap_ab) {
         list.emplace_back(map(Role::d, {kWgmmaM, g.slice_columns}, kWgmmaM * bytes(s.d)));
-        if (g.rest_columns != 0) list.emplace_back(map(Role::d, {kWgmmaM, g.rest_columns}, kWgmmaM * bytes(s.d), "rest"));
+        if (g.rest_columns != 0)
+            list.emplace_back(map(Role::d, {kWgmmaM, g.rest_columns}, kWgmmaM * bytes(s.d), "rest"));
     } else if (stores_by_tma(c)) {
         list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
         if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "rest"));

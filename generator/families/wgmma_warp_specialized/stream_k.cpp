@@ -38,6 +38,15 @@ std::int64_t StreamK::last_of(std::int64_t tile) const {
     return cluster;
 }
 
+std::int64_t StreamK::partial_sums() const {
+    std::int64_t count = 0;
+    for (std::int64_t cluster = 0; cluster < clusters && streamed != 0; ++cluster) {
+        const std::int64_t end = share_begin(cluster + 1);
+        if (end % k_tiles != 0 && end != share_begin(cluster)) ++count;
+    }
+    return count;
+}
+
 std::int64_t StreamK::most_partial_sums() const {
     return streamed == 0 ? 0 : ceil_div(clusters, streamed) + (clusters % streamed == 0 ? -1 : 0);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "generator/base/gemm_signature.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
-#include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
 
@@ -12,8 +12,8 @@ namespace jitgemm {
 /// `streamed` tiles in equal shares, the others a tile at a time.
 struct StreamK {
     std::int64_t clusters = 1;
-    std::int64_t tiles = 0;   ///< of a cluster each
-    std::int64_t k_tiles = 1; ///< of a tile
+    std::int64_t tiles = 0;    ///< of a cluster each
+    std::int64_t k_tiles = 1;  ///< of a tile
     std::int64_t streamed = 0;
 
     /// The first of the streamed tiles' k-tiles, laid end to end, that is a cluster's.
@@ -22,6 +22,8 @@ struct StreamK {
     [[nodiscard]] std::int64_t last_of(std::int64_t tile) const;
     /// The most clusters that leave sums of one tile to another.
     [[nodiscard]] std::int64_t most_partial_sums() const;
+    /// Clusters that leave sums to another.
+    [[nodiscard]] std::int64_t partial_sums() const;
     /// Tiles that a cluster takes whole.
     [[nodiscard]] std::int64_t whole_tiles_per_cluster() const { return (tiles - streamed) / clusters; }
 };
