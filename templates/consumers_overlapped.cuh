@@ -59,12 +59,14 @@ struct Consumer {
     }
 
     // After the last tile.
+#if GEMM_STORE_TMA
     __device__ __forceinline__ void finish(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         finish_tile<0>(rC);
-#if GEMM_STORE_TMA
         if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
-#endif
     }
+#else
+    __device__ __forceinline__ void finish(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) { finish_tile<0>(rC); }
+#endif
 
     // A tile of two k-tiles or more. Its lower half stays in rC. kIsFirst: no tile came before it, to be finished.
     template <bool kIsFirst>
