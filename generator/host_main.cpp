@@ -54,7 +54,8 @@ std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
     switch (role) {
         case ArgumentRole::alpha: return "kAlpha";
         case ArgumentRole::beta: return "kBeta";
-        case ArgumentRole::counters: return fmt::format("workspace + {}", workspace.bytes - workspace.counters);
+        case ArgumentRole::counters:
+            return fmt::format("reinterpret_cast<unsigned*>(workspace + {})", workspace.bytes - workspace.counters);
         case ArgumentRole::a:
         case ArgumentRole::b:
         case ArgumentRole::c:
@@ -108,6 +109,14 @@ std::string arguments_text(const KernelEntry& entry, const GemmSpec& spec, const
     return argument_assignments(entry, "args", value) + tensor_map_statements(entry, spec, "args", name, statement);
 }
 
+/// How nvcc makes a program of it. -arch=sm_90a of CUDA 13.0 would compile for sm_90, too, which has no wgmma.
+std::string build_line(const KernelSource& source) {
+    const std::string_view number = std::string_view(source.arch->name).substr(3);  // behind "sm_"
+    const bool encodes_tensor_maps = std::ranges::any_of(source.entries, has_tensor_maps);
+    return fmt::format("// Build it: nvcc -gencode arch=compute_{0},code=sm_{0} -std=c++17 kernel.cu{1}\n", number,
+                       encodes_tensor_maps ? " -lcuda" : "");
+}
+
 bool takes_workspace(const KernelEntry& entry) {
     return std::ranges::any_of(
         entry.arguments, [](const KernelArgument& argument) { return role_of(argument) == ArgumentRole::workspace; });
@@ -124,6 +133,7 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     std::string problem = extents(row_major);
     if (takes_workspace(source.entries.front()))
         problem += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
+    input.generated["build_line.inl"] = build_line(source);
     input.generated["problem.cuh"] = problem + launches(source, row_major);
     input.generated["arguments.inl"] = arguments_text(source.entries.front(), row_major, workspace);
     return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);

@@ -1,6 +1,7 @@
 #pragma once
 // ---- main: verifies the kernel above on small integers, whose sums are exact, and times it -----------------------------
-// A reading aid, not part of the kernel: build with nvcc and run on the GPU named on the compile line.
+// A reading aid, not part of the kernel.
+#include "build_line.inl"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

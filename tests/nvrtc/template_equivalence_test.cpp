@@ -290,6 +290,23 @@ TEST_CASE("the dump of a SIMT family with its main is a program that nvcc builds
     }
 }
 
+TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nvcc builds without a warning") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
+    for (const std::string parameters :
+         {"block=128x64x64,warpgroup=64x64,cluster=2x2,stages=4",
+          "block=128x72x64,warpgroup=128x72,schedule=pingpong,stages=4,stream_k=12,cluster=1x2",
+          "block=128x72x64,warpgroup=128x72,schedule=overlapped,stages=4,stream_k=7,swap_ab=1"}) {
+        INFO(parameters);
+        const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 304, 200, 520));
+        const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters));
+        TemporaryFolder folder;
+        const KernelSource source = generate(spec, config, find_arch("sm_90a"));
+        put_text(folder / "main.cu", dump(source, spec) + host_main(source, spec));
+        compile({"nvcc", "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-Werror", "all-warnings", "-c",
+                 "-o", folder / "main.o", folder / "main.cu"});
+    }
+}
+
 TEST_CASE("template and dump assemble to the same .text") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
     const std::vector<Case> all = cases();

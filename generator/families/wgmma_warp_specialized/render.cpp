@@ -44,6 +44,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_STREAM_K", c.stream_k != 0},
+        {"GEMM_WORKSPACE", c.stream_k != 0},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
     macros.merge(type_macros(s));
     return macros;

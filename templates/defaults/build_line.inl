@@ -1,0 +1,1 @@
+// Build it: nvcc -std=c++17 kernel.cu
