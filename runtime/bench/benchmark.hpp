@@ -21,6 +21,8 @@ struct TimingOptions {
     Protocol protocol = Protocol::steady;
     int rounds = 15;
     double minimum_graph_us = 300;              ///< steady: a graph replay lasts at least this long
+    double warm_up_us = 100e3;                  ///< sustained: a candidate runs for so long,
+    double sustained_us = 150e3;                ///< and is then timed for so long, at least
     std::int64_t rotating_bytes = 256LL << 20;  ///< steady: copies of all operands, at least (and at least 4 × L2)
     bool hot = false;                           ///< steady: one copy instead, which stays in L2 where it fits
     std::uint64_t seed = 7;

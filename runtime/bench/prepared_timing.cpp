@@ -100,6 +100,47 @@ private:
     std::map<std::size_t, Replay> replays_;
 };
 
+// ---- sustained: many replays of one candidate -----------------------------------------------------------------------
+
+class SustainedMethod final : public PreparedTiming::Method {
+public:
+    SustainedMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
+        : operands_(make_operands(context, spec, options)), options_(options) {}
+
+    void add(std::size_t number, const BenchCandidate& candidate) override {
+        Run& run = runs_[number];
+        run.replay = record_long_enough(watch_, candidate, operands_, options_.minimum_graph_us);
+        run.replay_us = std::max(watch_.microseconds(run.replay.graph), 1.0);
+    }
+    void drop(std::size_t number) override { runs_.erase(number); }
+    [[nodiscard]] double microseconds(std::size_t number) override {
+        const Run& run = runs_.at(number);
+        static_cast<void>(run_for(run, options_.warm_up_us));
+        watch_.start.record(watch_.stream);
+        const std::int64_t replays = run_for(run, options_.sustained_us);
+        watch_.stop.record(watch_.stream);
+        return CudaEvent::microseconds(watch_.start, watch_.stop) / static_cast<double>(replays * run.replay.launches);
+    }
+
+private:
+    struct Run {
+        Replay replay;
+        double replay_us = 0;
+    };
+
+    /// Enqueues replays for about that time, and says how many.
+    [[nodiscard]] std::int64_t run_for(const Run& run, double us) const {
+        const auto replays = static_cast<std::int64_t>(std::ceil(us / run.replay_us));
+        for (std::int64_t i = 0; i < replays; ++i) run.replay.graph.launch(watch_.stream);
+        return replays;
+    }
+
+    RotatingOperands operands_;
+    TimingOptions options_;
+    Stopwatch watch_;
+    std::map<std::size_t, Run> runs_;
+};
+
 // ---- cold: one launch after a flush ---------------------------------------------------------------------------------
 
 /// Leaves the L2 cache full of clean lines of nothing that matters. Writing alone would leave dirty lines, whose
@@ -146,8 +187,11 @@ private:
 
 std::unique_ptr<PreparedTiming::Method> make_method(ContextState& context, const GemmSpec& spec,
                                                     const TimingOptions& options) {
-    if (options.protocol == Protocol::cold) return std::make_unique<ColdMethod>(context, spec, options);
-    return std::make_unique<SteadyMethod>(context, spec, options);
+    switch (options.protocol) {
+        case Protocol::cold: return std::make_unique<ColdMethod>(context, spec, options);
+        case Protocol::sustained: return std::make_unique<SustainedMethod>(context, spec, options);
+        default: return std::make_unique<SteadyMethod>(context, spec, options);
+    }
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ public:
     /// One round: microseconds per launch.
     [[nodiscard]] double microseconds(std::size_t candidate);
 
-    class Method;  // steady or cold
+    class Method;  // one per protocol
 
 private:
     std::shared_ptr<Device> device_;

@@ -57,6 +57,7 @@ std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandid
     trial.step("screening the peer's algorithms");
     TimingOptions quick = trial.timing;
     quick.rounds = std::min(quick.rounds, kScreeningRounds);
+    if (quick.protocol == Protocol::sustained) quick.protocol = Protocol::steady;  // half a minute otherwise
     const std::vector<Timing> timings = time_candidates(trial.context, trial.spec, candidates, quick);
     std::vector<BenchCandidate> finalists{candidates.front()};
     for (const std::size_t i : fastest_first(timings)) {
@@ -114,8 +115,10 @@ PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& t
 }  // namespace
 
 void MeasurementOptions::declare(CLI::App& app) {
-    app.add_option("--protocol", protocol,
-                   "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed")
+    app.add_option(
+           "--protocol", protocol,
+           "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed; sustained: each "
+           "side alone for 150 ms after 100 ms of warm-up")
         ->group("Measurement")
         ->capture_default_str()
         ->type_name("");

@@ -7,7 +7,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::string_view, 2> kProtocols{"steady", "cold"};  // in the order of the enumeration
+constexpr std::array<std::string_view, 3> kProtocols{"steady", "cold", "sustained"};  // in the order of the enumeration
 
 }  // namespace
 

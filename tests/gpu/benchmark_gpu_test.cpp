@@ -7,6 +7,7 @@
 #include "tests/gpu/gpu.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
@@ -63,6 +64,23 @@ TEST_CASE("times are per launch, under either protocol", "[timing]") {
         CHECK(timings[0].median_us < 1000);
         CHECK(timings[1].median_us > 1.5 * timings[0].median_us);
     }
+}
+
+TEST_CASE("sustained times are per launch, each of a candidate alone", "[timing]") {
+    REQUIRE_GPU();
+    Context context;
+    const GemmSpec spec = resolved({.m = 1024, .n = 1024, .k = 1024});
+    const GemmKernel kernel = context.kernel(spec);
+    TimingOptions options{.protocol = Protocol::sustained, .rounds = 2};
+    options.warm_up_us = 5e3;
+    options.sustained_us = 20e3;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<Timing> timings =
+        time_candidates(state_of(context), spec, {ours(kernel), repeated(kernel, 4)}, options);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    CHECK(seconds.count() > 4 * 0.02);
+    CHECK(timings.at(0).median_us > 1);
+    CHECK(timings.at(1).median_us > 1.5 * timings[0].median_us);
 }
 
 TEST_CASE("a wrong peer is reported as wrong, one that cannot as failed with its words") {

@@ -1,6 +1,7 @@
 /// wgmma_warp_specialized on a GPU: every variant over residues, layouts and types, exact and on normal inputs.
 
 #include "runtime/context/context_state.hpp"
+#include "runtime/cuda/cuda_timing.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
 #include "tests/support/wgmma_checks.hpp"
@@ -53,6 +54,50 @@ TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
     for (const GemmLayout layout : kLayouts)
         for (const std::string_view variant : kWgmmaVariants)
             check_wgmma(context(), with_tma_pitches(spec_of(layout, 3000, 2500, 2100)), variant);
+}
+
+TEST_CASE("wgmma: launches back to back on two streams and replays of a graph leave the same bits", "[threads]") {
+    REQUIRE_WGMMA();
+    const DriverApi& api = driver();
+    Device& device = *state_of(context()).device;
+    const ScopedContext current(cuda_context(device));
+    const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 520, 776, 1032));
+    const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
+    for (const std::string_view variant : kWgmmaVariants) {
+        INFO(variant);
+        const GemmKernel kernel = check_kernel(
+            context(), spec, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant))));
+        const Problem problem(state_of(context()), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
+        const CudaStream first, second;
+        DeviceBuffer other = context().allocate(d_bytes);
+        GemmArguments beside = problem.arguments();
+        beside.d = other.data();
+        for (int i = 0; i < 50; ++i) {
+            kernel.launch(problem.arguments(), first.handle());
+            kernel.launch(beside, second.handle());
+        }
+        first.synchronize();
+        second.synchronize();
+        std::vector<std::uint16_t> once(d_bytes / 2), again(d_bytes / 2);
+        device.copy_to_host(once.data(), problem.arguments().d, d_bytes);
+        device.copy_to_host(again.data(), other.data(), d_bytes);
+        CHECK(once == again);
+        CHECK(problem.check().ok);
+
+        JITGEMM_CHECK(api.cuStreamBeginCapture(first.handle(), CU_STREAM_CAPTURE_MODE_GLOBAL));
+        for (int i = 0; i < 3; ++i) kernel.launch(beside, first.handle());
+        CUgraph graph = nullptr;
+        JITGEMM_CHECK(api.cuStreamEndCapture(first.handle(), &graph));
+        CUgraphExec executable = nullptr;
+        JITGEMM_CHECK(api.cuGraphInstantiateWithFlags(&executable, graph, 0));
+        device.fill_bytes(other.data(), 0xff, d_bytes);
+        for (int i = 0; i < 30; ++i) JITGEMM_CHECK(api.cuGraphLaunch(executable, first.handle()));
+        first.synchronize();
+        JITGEMM_CHECK(api.cuGraphExecDestroy(executable));
+        JITGEMM_CHECK(api.cuGraphDestroy(graph));
+        device.copy_to_host(again.data(), other.data(), d_bytes);
+        CHECK(once == again);
+    }
 }
 
 TEST_CASE("wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {

@@ -10,7 +10,7 @@ namespace {
 
 /// The whole search with the usual protocol comes first.
 std::string how_searched(const Winner& winner) {
-    return fmt::format("{} {}\n{}\n{}", winner.protocol == Protocol::steady ? 0 : 1, winner.hot, winner.narrowed,
+    return fmt::format("{} {}\n{}\n{}", static_cast<int>(winner.protocol), winner.hot, winner.narrowed,
                        json_line(Json(winner.versions)));
 }
 
