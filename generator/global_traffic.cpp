@@ -68,12 +68,12 @@ GlobalTraffic global_traffic(const GemmSpec& spec, const KernelConfig& config) {
     const double packed = packed_bytes(spec, anatomy);
     const bool in_workspace = anatomy.split_k > 1 && anatomy.cluster == 1;
     const double sums = in_workspace ? anatomy.split_k * elements(spec.m, spec.n) * kSumBytes : 0;
-    const double rests = static_cast<double>(anatomy.remainder_tiles) * anatomy.block.m * anatomy.block.n *
-                         kSumBytes;  // then D is read, too
+    const double remainders = static_cast<double>(anatomy.remainder_tiles) * anatomy.block.m * anatomy.block.n *
+                              kSumBytes;  // then D is read, too
     const double partial = static_cast<double>(anatomy.partial_tiles) * anatomy.block.m * anatomy.block.n * kSumBytes;
     const double c = spec.c ? row_by_row(spec, *spec.c, run) : 0;
-    traffic.read_bytes += packed + sums + partial + 2 * rests + c;
-    traffic.written_bytes = row_by_row(spec, spec.d, run) + packed + sums + partial + 2 * rests;
+    traffic.read_bytes += packed + sums + partial + 2 * remainders + c;
+    traffic.written_bytes = row_by_row(spec, spec.d, run) + packed + sums + partial + 2 * remainders;
     return traffic;
 }
 

@@ -21,7 +21,7 @@
 #if GEMM_PARTIAL_SUMS
 #include "split_k_reduce.cuh"
 #elif GEMM_WAVE
-#include "cut_tiles.cuh"
+#include "remainder_tiles.cuh"
 #endif
 
 // ---- kernel
@@ -147,8 +147,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
 #if GEMM_PARTIAL_SUMS
     epilogue(rC, partial_tile(args, split), tile_row + row, tile_column + column);
 #elif GEMM_WAVE
-    const OutputTile output = share.is_rest ? rest_tile(args, share.left_over) : final_tile(args);
-    epilogue(rC, output, (share.is_rest ? 0 : tile_row) + row, (share.is_rest ? 0 : tile_column) + column);
+    const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : final_tile(args);
+    epilogue(rC, output, (share.is_partial ? 0 : tile_row) + row, (share.is_partial ? 0 : tile_column) + column);
 #else
     epilogue(rC, args, tile_row + row, tile_column + column);
 #endif

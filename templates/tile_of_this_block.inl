@@ -18,10 +18,10 @@
     const int end_k = min((split + 1) * k_share, static_cast<long long>(args.k));
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
 #elif GEMM_WAVE
-    const CutTile share = tile_share(blockIdx.x, tiles.m * tiles.n, (args.k + (kBlockK - 1ll)) / kBlockK);
+    const RemainderTile share = tile_share(blockIdx.x, tiles.m * tiles.n, (args.k + (kBlockK - 1ll)) / kBlockK);
     const TileCoord tile = tile_of_block(share.tile, tiles);
-    const int first_k = share.is_rest ? share.cut : 0;
-    const int end_k = share.is_rest || !share.is_cut ? args.k : min(share.cut, args.k);
+    const int first_k = share.is_partial ? share.cut : 0;
+    const int end_k = share.is_partial || !share.is_remainder ? args.k : min(share.cut, args.k);
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
 #else
     const TileCoord tile = tile_of_block(blockIdx.x, tiles);

@@ -115,7 +115,7 @@ std::string kernel_text(const Explanation& e) {
                                            a.cluster > 1 ? "they are a cluster and add up in its shared memory"
                                                          : "a second kernel adds their sums"));
     if (a.remainder_tiles > 0)
-        text += row("cut tiles",
+        text += row("remainder tiles",
                     fmt::format("{} left over from whole waves of {} blocks: two blocks share the K of each; a "
                                 "second kernel adds the smaller parts to D",
                                 a.remainder_tiles, a.blocks_per_wave));
@@ -182,7 +182,7 @@ std::string waves_text(const Explanation& e) {
     text += row("last wave", last_wave_text(waves, e.gpu.sm_count));
     if (e.anatomy.remainder_tiles > 0)
         text += row("", fmt::format("(were all blocks alike; the rests of {} are shorter and share the last wave out)",
-                                    counted(e.anatomy.remainder_tiles, "cut tile")));
+                                    counted(e.anatomy.remainder_tiles, "remainder tile")));
     if (e.measured && o.blocks() != e.cost.blocks_per_sm)
         text += row("", fmt::format("(the prediction counts on {} per SM, by estimated registers)",
                                     counted(e.cost.blocks_per_sm, "block")));

@@ -44,7 +44,8 @@ TEST_CASE("emulated simt_hierarchical: whole tiles, unpredicated, with fewer k-t
 }
 
 TEST_CASE(
-    "emulated simt_hierarchical: cut tiles of every number, with few k-tiles and none, C, padding and D by columns") {
+    "emulated simt_hierarchical: remainder tiles of every number, with few k-tiles and none, C, padding and D by "
+    "columns") {
     std::size_t i = 0;
     for (const std::int64_t n : {32, 64, 96, 128, 150})  // tiles of one row of tiles: 1 to 5
         for (const std::int64_t k : {0, 5, 16, 33, 80, 200})

@@ -136,7 +136,7 @@ struct Problem {
         return has_entry(entries, operand == Operand::a ? "gemm_pack_a" : "gemm_pack_b");
     }
     [[nodiscard]] bool leaves_partials() const { return has_entry(entries, "gemm_reduce"); }
-    [[nodiscard]] bool cuts_tiles() const { return has_entry(entries, "gemm_add_rests"); }
+    [[nodiscard]] bool cuts_tiles() const { return has_entry(entries, "gemm_add_partials"); }
     [[nodiscard]] TileIndex tiles() const { return tiles_of(anatomy.block, spec.m, spec.n); }
     /// A split has every split_k-th k-tile, not one stretch of K; its partial sums lie as D does, without padding.
     [[nodiscard]] bool interleaves_splits() const { return std::holds_alternative<SimtLongKConfig>(config.family); }
@@ -172,7 +172,7 @@ View packed_view(const Problem& p, Operand operand) {
             .ld = pitch};
 }
 
-/// Behind the packed operands: partial sums (split, m, n rounded up to 4), or the rests of cut tiles.
+/// Behind the packed operands: partial sums (split, m, n rounded up to 4), or the rests of remainder tiles.
 View sums_view(const Problem& p) {
     std::int64_t before = 0;
     for (const Operand operand : {Operand::a, Operand::b})
@@ -180,8 +180,9 @@ View sums_view(const Problem& p) {
     View view{.name = "sums", .region = kRegionWorkspace, .offset = kFirstOffset + static_cast<std::uint64_t>(before)};
     view.element_bytes = 4;
     view.run = view.ld = p.cuts_tiles() ? p.anatomy.block.n : p.partial_pitch();
-    view.lines = p.cuts_tiles() ? cut_tiles(p.spec, p.anatomy.block, p.anatomy.blocks_per_wave) * p.anatomy.block.m
-                                : p.anatomy.split_k * p.spec.m;
+    view.lines = p.cuts_tiles()
+                     ? remainder_tiles(p.spec, p.anatomy.block, p.anatomy.blocks_per_wave) * p.anatomy.block.m
+                     : p.anatomy.split_k * p.spec.m;
     return view;
 }
 
@@ -284,7 +285,7 @@ std::string tile_text(const Problem& p, const KernelEntry& gemm, TileIndex tile,
         if (p.spec.c) text += expect("C", "read", rows, columns, output);
     }
     for (int rank = 1; in_cluster && rank < p.anatomy.cluster; ++rank) blocks.push_back(block + rank);
-    const std::int64_t cut = p.cuts_tiles() ? cut_tiles(p.spec, p.anatomy.block, p.anatomy.blocks_per_wave) : 0;
+    const std::int64_t cut = p.cuts_tiles() ? remainder_tiles(p.spec, p.anatomy.block, p.anatomy.blocks_per_wave) : 0;
     const std::int64_t whole = p.tiles().m * p.tiles().n - cut;
     if (cut > 0 && block >= whole) {
         blocks.push_back(block + cut);
@@ -371,12 +372,12 @@ std::string reduce_text(const Problem& p, const KernelEntry& entry) {
     });
 }
 
-std::string add_rests_text(const Problem& p, const KernelEntry& entry) {
+std::string add_partials_text(const Problem& p, const KernelEntry& entry) {
     const TileShape& block = p.anatomy.block;
     const auto& config = std::get<SimtHierarchicalConfig>(p.config.family);
     const std::int64_t vector = std::clamp(signature(p.spec).align_d / bytes(p.spec.d), 1, 4);
     const std::int64_t per_row = block.n / vector;
-    const std::int64_t cut = cut_tiles(p.spec, block, config.blocks_per_wave);
+    const std::int64_t cut = remainder_tiles(p.spec, block, config.blocks_per_wave);
     const std::int64_t whole = p.tiles().m * p.tiles().n - cut;
     return strided_text(p, entry, cut * block.m * per_row, [&](std::int64_t v) {
         const TileIndex tile = tile_of_block(config, whole + v / (block.m * per_row), p.tiles());
@@ -415,7 +416,7 @@ std::string entry_text(const Problem& p, const KernelEntry& entry) {
     if (entry.function == "gemm_pack_b") return pack_text(p, entry, Operand::b);
     if (entry.function == "gemm_reduce")
         return p.interleaves_splits() ? reduce_interleaved_text(p, entry) : reduce_text(p, entry);
-    if (entry.function == "gemm_add_rests") return add_rests_text(p, entry);
+    if (entry.function == "gemm_add_partials") return add_partials_text(p, entry);
     return gemm_text(p, entry);
 }
 

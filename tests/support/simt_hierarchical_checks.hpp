@@ -11,7 +11,7 @@
 namespace jitgemm::testing {
 
 /// Tiles of every shape, both ways to copy and to transpose, with and without double buffering, every order of blocks and of
-/// sums, split K, cut tiles.
+/// sums, split K, remainder tiles.
 inline constexpr std::array<std::string_view, 8> kHierarchicalVariants{
     "block=64x64x16,warp=32x32,thread=8x4,copy_slices=1,min_blocks_per_sm=2,k_lanes=4",
     "block=64x64x16,warp=32x64,thread=8x8,copy_slices=15,min_blocks_per_sm=1,k_lanes=8,rasterization=zigzag,group=2,"

@@ -31,14 +31,14 @@ void check_refused(const std::string& arguments, const std::string& phrase) {
 
 }  // namespace
 
-TEST_CASE("the tool: explain tells of cut tiles") {
+TEST_CASE("the tool: explain tells of remainder tiles") {
     const std::string cut =
         "explain f32 nt 4096 4096 4096 --gpu h200 --no-compile --param block=256x128x16,blocks_per_wave=132";
     const ToolResult result = Tool().run(cut);
     CHECK_THAT(result.out, ContainsSubstring("116 left over from whole waves of 132 blocks") &&
-                               ContainsSubstring("the rests of 116 cut tiles are shorter"));
+                               ContainsSubstring("the rests of 116 remainder tiles are shorter"));
     CHECK(Tool().json(cut, 0).at("tiles").at("remainder_tiles") == 116);
-    CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("cut tiles"));
+    CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("remainder tiles"));
 }
 
 TEST_CASE("the tool: explain answers with the documented fields") {

@@ -341,7 +341,7 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
         check_launcher(exported({.m = 300, .n = 40, .k = 4001}, {{"pack", "ab"}}));
         check_launcher(exported({.m = 300, .n = 40, .k = 4001, .d_order = Order::column}, {{"pack", "ab"}}));
     }
-    SECTION("cut tiles") {  // 16 x 7 tiles: 4 are left over
+    SECTION("remainder tiles") {  // 16 x 7 tiles: 4 are left over
         const DataType f32 = DataType::f32;
         check_launcher(
             exported({.m = 1000, .n = 776, .k = 1000, .a = f32, .b = f32, .d = f32}, {{"block", "64x128x16"},

@@ -145,7 +145,9 @@ TEST_CASE("simt_hierarchical: tiles left over from whole waves are cut where tha
     CHECK(chosen(32768, "h200").blocks_per_wave == 0);  // of 248 waves a part of the last one is little
 }
 
-TEST_CASE("simt_hierarchical: a kernel that cuts tiles has a workspace for their rests and an entry that adds them") {
+TEST_CASE(
+    "simt_hierarchical: a kernel with remainder tiles has a workspace for their partial sums and an entry that adds "
+    "them") {
     const GemmSpec spec = f32(GemmLayout::tn, 4096, 4096, 4096);
     const KernelConfig config = config_with("blocks_per_wave=132");
     const Family& family = find_family("simt_hierarchical");
@@ -153,7 +155,7 @@ TEST_CASE("simt_hierarchical: a kernel that cuts tiles has a workspace for their
     const std::vector<KernelEntry> entries = family.entries(signature(spec), config);
     REQUIRE(entries.size() == 2);
     CHECK(block_count(entries[0].grid, spec) == 512 + 116);
-    CHECK(entries[1].function == "gemm_add_rests");
+    CHECK(entries[1].function == "gemm_add_partials");
     CHECK(entries[1].arguments == entries[0].arguments);
     CHECK(block_count(entries[1].grid, spec) == 32 * 132);
 }

@@ -9,7 +9,7 @@
 namespace jitgemm {
 
 /// \file What kernels need beyond their own entry when several blocks share the K of a tile (templates/split_k_reduce.cuh,
-/// templates/workspace.cuh) or of the tiles that are left over from whole waves (templates/cut_tiles.cuh).
+/// templates/workspace.cuh) or of the tiles that are left over from whole waves (templates/remainder_tiles.cuh).
 
 inline constexpr int kReduceThreads = 64;  ///< of a block that adds partial sums: small, so that few sums reach all SMs
 
@@ -20,13 +20,13 @@ inline constexpr int kReduceThreads = 64;  ///< of a block that adds partial sum
 [[nodiscard]] std::int64_t partial_sum_bytes(const GemmSpec& spec, int splits);
 
 /// Tiles left over from whole waves of so many blocks.
-[[nodiscard]] std::int64_t cut_tiles(const GemmSpec& spec, const TileShape& block, int wave);
+[[nodiscard]] std::int64_t remainder_tiles(const GemmSpec& spec, const TileShape& block, int wave);
 
 /// The entry that adds to D what was cut off these tiles.
-[[nodiscard]] KernelEntry add_rests_entry(const std::vector<KernelArgument>& arguments, const TileShape& block,
-                                          int wave);
+[[nodiscard]] KernelEntry add_partials_entry(const std::vector<KernelArgument>& arguments, const TileShape& block,
+                                             int wave);
 
 /// Bytes of it: f32, whole tiles.
-[[nodiscard]] std::int64_t rests_bytes(const GemmSpec& spec, const TileShape& block, int wave);
+[[nodiscard]] std::int64_t remainder_bytes(const GemmSpec& spec, const TileShape& block, int wave);
 
 }  // namespace jitgemm

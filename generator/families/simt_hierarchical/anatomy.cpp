@@ -86,7 +86,7 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     anatomy.stages = c.stages;
     anatomy.split_k = c.split_k;
     anatomy.blocks_per_wave = c.blocks_per_wave;
-    anatomy.remainder_tiles = cut_tiles(spec, c.block, c.blocks_per_wave);
+    anatomy.remainder_tiles = remainder_tiles(spec, c.block, c.blocks_per_wave);
     anatomy.raster_group = c.group;
     anatomy.needs_whole_tiles = !c.predicated;
     anatomy.k_run = c.k_lanes;

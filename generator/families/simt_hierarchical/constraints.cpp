@@ -75,9 +75,9 @@ void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
             fmt::format("blocks_per_wave = {} cuts tiles that split_k = {} splits", c.blocks_per_wave, c.split_k));
     if (spec.d != DataType::f32)
         reasons.push_back(
-            fmt::format("blocks_per_wave = {} adds the rests of cut tiles to D, which must be f32, not {}",
+            fmt::format("blocks_per_wave = {} adds the partial sums of remainder tiles to D, which must be f32, not {}",
                         c.blocks_per_wave, to_string(spec.d)));
-    if (cut_tiles(spec, c.block, c.blocks_per_wave) == 0)
+    if (remainder_tiles(spec, c.block, c.blocks_per_wave) == 0)
         reasons.push_back(fmt::format("blocks_per_wave = {}: {} tiles leave none over to cut", c.blocks_per_wave,
                                       block_count({c.block.m, c.block.n, 1}, spec)));
 }

@@ -78,7 +78,7 @@ bool cutting_may_pay(const GemmSpec& spec, const Config& config) {
     if (!is_full_tile(config) || spec.d != DataType::f32 || spec.k < kShortestCut) return false;
     const std::int64_t tiles = block_count({config.block.m, config.block.n, 1}, spec);
     return kFewestCut * tiles > config.blocks_per_wave && tiles < kMostCutWaves * config.blocks_per_wave &&
-           cut_tiles(spec, config.block, config.blocks_per_wave) > 0;
+           remainder_tiles(spec, config.block, config.blocks_per_wave) > 0;
 }
 
 /// Every way in which blocks may share the K of tiles.
@@ -158,16 +158,17 @@ double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, int res
     return std::max({issue, lone, resident * fill, loads});
 }
 
-/// Cut tiles share a wave out among all SMs: those without a greater part compute the rests, `rests` one after the other
-/// (templates/cut_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
+/// Remainder tiles share a wave out among all SMs: those without a greater part compute the others, `partials` one after the other
+/// (templates/remainder_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
 void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, const GpuModel& gpu,
                    double last_wave_us) {
-    const auto cut = static_cast<double>(cut_tiles(spec, c.block, c.blocks_per_wave));
+    const auto cut = static_cast<double>(remainder_tiles(spec, c.block, c.blocks_per_wave));
     const bool fits = c.blocks_per_wave == gpu.sm_count * cost.blocks_per_sm;
     const double saved_us = fits ? last_wave_us / (std::ceil(cut / (c.blocks_per_wave - cut)) + 1) : 0;
     cost.math_us -= saved_us;
     cost.tail_us = std::max(0.0, cost.tail_us - saved_us);
-    cost.overhead_us += kReduceUs + kRestUsPerByte * static_cast<double>(rests_bytes(spec, c.block, c.blocks_per_wave));
+    cost.overhead_us +=
+        kReduceUs + kRestUsPerByte * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
 }
 
 }  // namespace

@@ -92,12 +92,13 @@ std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const
         gemm_entry(geometry(s, c), hierarchical_grid(c), gemm_arguments(s.c.has_value(), has_workspace));
     if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
     if (c.blocks_per_wave > 0)
-        return {gemm, add_rests_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.blocks_per_wave)};
+        return {gemm, add_partials_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.blocks_per_wave)};
     return {gemm};
 }
 
 std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& c) {
-    return c.blocks_per_wave > 0 ? rests_bytes(spec, c.block, c.blocks_per_wave) : partial_sum_bytes(spec, c.split_k);
+    return c.blocks_per_wave > 0 ? remainder_bytes(spec, c.block, c.blocks_per_wave)
+                                 : partial_sum_bytes(spec, c.split_k);
 }
 
 }  // namespace jitgemm
