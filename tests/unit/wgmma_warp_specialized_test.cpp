@@ -137,11 +137,14 @@ TEST_CASE(
 
 TEST_CASE("wgmma: stream-K deals out every k-tile once, in shares of nearly one length") {
     std::mt19937 random(15);
+    const auto from_to = [&](std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
     for (int i = 0; i < 2000; ++i) {
         StreamK deal;
-        deal.clusters = 1 + random() % 140;
-        deal.tiles = 1 + random() % 700;
-        deal.k_tiles = 8 + random() % 300;
+        deal.clusters = from_to(1, 140);
+        deal.tiles = from_to(1, 700);
+        deal.k_tiles = from_to(8, 307);
         const std::int64_t rest = deal.tiles % deal.clusters;
         deal.streamed = rest == 0 ? 0 : std::min(deal.tiles, rest + deal.clusters);
         INFO(deal.clusters << " clusters, " << deal.tiles << " tiles of " << deal.k_tiles);

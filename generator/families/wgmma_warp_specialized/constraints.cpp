@@ -124,8 +124,8 @@ void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
 void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.swap_ab) return;
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
-    if (spec.c) reasons.push_back("swap_ab reads no C");
-    if (c.store != OutputStore::tma) reasons.push_back("swap_ab stores by TMA alone (store = tma)");
+    if (spec.c) reasons.emplace_back("swap_ab reads no C");
+    if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab stores by TMA alone (store = tma)");
 }
 
 }  // namespace
