@@ -14,8 +14,9 @@ int d_alignment(const GemmSpec& spec) {
 
 }  // namespace
 
-GemmSignature signature(const GemmSpec& spec) {
-    const GemmSpec form = with_row_major_d(resolved(spec));
+GemmSignature signature(const GemmSpec& spec) { return signature_of_resolved(with_row_major_d(resolved(spec))); }
+
+GemmSignature signature_of_resolved(const GemmSpec& form) {
     return {.layout = form.layout,
             .a = form.a,
             .b = form.b,

@@ -25,5 +25,7 @@ struct GemmSignature {
 
 /// The signature of a spec (any D order, resolved or not). Throws SpecError as resolved() does.
 [[nodiscard]] GemmSignature signature(const GemmSpec& spec);
+/// The same of a spec that is resolved and row-major in D already, as families are given it: thousands of candidates ask.
+[[nodiscard]] GemmSignature signature_of_resolved(const GemmSpec& row_major);
 
 }  // namespace jitgemm

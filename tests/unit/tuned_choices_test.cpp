@@ -307,7 +307,7 @@ TEST_CASE("a context is served from store and wisdom file, and says so") {
     REQUIRE(info(stored).choice == ChoiceSource::exact);
     REQUIRE(info(shipped).name == winner_for(shipped, 2).kernel);
     REQUIRE(info(shipped).choice == ChoiceSource::exact);
-    REQUIRE(info(spec_of(4096, 4096, 4000)).choice == ChoiceSource::nearest);
+    REQUIRE(info(spec_of(4096, 4096, 4032)).choice == ChoiceSource::nearest);
     REQUIRE_FALSE(info(stored).choice_reason.empty());
     options.kernel = winner_for(stored, 1).kernel;
     REQUIRE(info(stored).choice == ChoiceSource::forced);

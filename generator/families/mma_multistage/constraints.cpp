@@ -111,7 +111,7 @@ Reasons MmaMultistage::unsupported(const GemmSpec& spec, const Arch& arch) {
 Reasons MmaMultistage::violations(const GemmSpec& spec, const MmaMultistageConfig& c, const Arch& arch) {
     Reasons reasons = MmaMultistage::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const TensorCoreGeometry g = geometry(signature(spec), c);
+    const TensorCoreGeometry g = geometry(signature_of_resolved(spec), c);
     check_tiles(reasons, c);
     check_atom(reasons, spec, c, arch);
     check_warps(reasons, g, kMaxWarps);

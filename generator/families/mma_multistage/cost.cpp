@@ -220,7 +220,7 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec,
 }
 
 CostEstimate MmaMultistage::cost(const GemmSpec& spec, const MmaMultistageConfig& c, const GpuModel& gpu) {
-    return mma_pipeline_cost(spec, c, geometry(signature(spec), c), gpu);
+    return mma_pipeline_cost(spec, c, geometry(signature_of_resolved(spec), c), gpu);
 }
 
 CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
@@ -232,7 +232,7 @@ CostConstants MmaMultistage::cost_constants(const GpuModel& gpu) {
 
 CostByConstants MmaMultistage::cost_by_constants(const GemmSpec& spec, const MmaMultistageConfig& c,
                                                  const GpuModel& gpu) {
-    const MmaCostInputs inputs = mma_cost_inputs(spec, c, geometry(signature(spec), c));
+    const MmaCostInputs inputs = mma_cost_inputs(spec, c, geometry(signature_of_resolved(spec), c));
     return [inputs, gpu](const CostConstants& values) {
         MmaCostConstants constants{};
         for (std::size_t i = 0; i < values.size(); ++i) constants.*mma_cost_fields()[i].member = values[i].value;
@@ -248,7 +248,7 @@ CostEstimate mma_pipeline_cost(const GemmSpec& spec, const MmaMultistageConfig& 
 
 MmaCostInputs mma_cost_inputs(const GemmSpec& spec, const MmaMultistageConfig& config,
                               const TensorCoreGeometry& geometry) {
-    const GemmSignature problem = signature(spec);
+    const GemmSignature problem = signature_of_resolved(spec);
     return {spec, problem, config, geometry, mma_multistage_conflict_slowdown(problem, config)};
 }
 

@@ -126,7 +126,7 @@ Reasons SimtHierarchical::unsupported(const GemmSpec& spec, const Arch& arch) {
 Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchicalConfig& c, const Arch& arch) {
     Reasons reasons = SimtHierarchical::unsupported(spec, arch);
     if (!reasons.empty()) return reasons;
-    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    const SimtHierarchicalGeometry g = geometry(signature_of_resolved(spec), c);
     check_tiles(reasons, c, g);
     check_pipeline(reasons, spec, c);
     check_edges(reasons, spec, c);

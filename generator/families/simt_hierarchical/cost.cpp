@@ -180,7 +180,7 @@ std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const GemmSpec&
 }
 
 CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchicalConfig& c, const GpuModel& gpu) {
-    const SimtHierarchicalGeometry g = geometry(signature(spec), c);
+    const SimtHierarchicalGeometry g = geometry(signature_of_resolved(spec), c);
     CostEstimate cost;
     if (g.threads == 0 || c.stages < 2 || c.split_k < 1) return cost;
     cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();

@@ -122,7 +122,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
 /// All candidates of the problem as wgmmas see it that have what `config` fixes.
 void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel& gpu, Config config) {
     const GemmSpec multiplied = as_multiplied(asked, config);
-    const GemmSignature problem = as_multiplied(signature(asked), config);
+    const GemmSignature problem = as_multiplied(signature_of_resolved(asked), config);
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;

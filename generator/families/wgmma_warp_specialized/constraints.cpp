@@ -147,7 +147,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_swizzle(reasons, c);
     if (!reasons.empty()) return reasons;  // everything else follows from it
     const GemmSpec multiplied = as_multiplied(spec, c);
-    const WgmmaGeometry g = geometry(as_multiplied(signature(spec), c), c);
+    const WgmmaGeometry g = geometry(as_multiplied(signature_of_resolved(spec), c), c);
     check_tiles(reasons, c);
     check_cluster(reasons, c, arch);
     check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);

@@ -82,7 +82,7 @@ double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, doub
 
 CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
     const GemmSpec spec = as_multiplied(row_major, c);
-    const WgmmaGeometry g = geometry(as_multiplied(signature(row_major), c), c);
+    const WgmmaGeometry g = geometry(as_multiplied(signature_of_resolved(row_major), c), c);
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
