@@ -195,7 +195,7 @@ TEST_CASE("strategies: one candidate is tried and that is all; a stranger's tria
     }
 }
 
-TEST_CASE("model strategy: within 3 % of exhaustive on 95 of 100 landscapes, with a fraction of the candidates",
+TEST_CASE("model strategy: within 3 % of exhaustive on 90 of 100 landscapes, with a fraction of the candidates",
           "[heavy]") {
     for (const std::string shape : {"bf16 tn 4096 4096 4096", "bf16 tn 16 6144 4096", "bf16 tn 4095 4097 4099",
                                     "bf16 tn 64 7168 2048", "f32 tn 1024 1024 1024"}) {
@@ -210,7 +210,7 @@ TEST_CASE("model strategy: within 3 % of exhaustive on 95 of 100 landscapes, wit
             tried += found.trials.size();
         }
         INFO(shape << ": " << good << " good, " << tried << " tried of 100 times " << space.kernels.size());
-        CHECK(good >= 95);
-        CHECK(tried <= 11500);
+        CHECK(good >= 90);
+        CHECK(tried <= 9500);
     }
 }
