@@ -185,6 +185,21 @@ TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
                ContainsSubstring("swap_ab stores by TMA alone"));
 }
 
+// The choice asks what a candidate costs before it asks whether it can be.
+TEST_CASE("wgmma: forced parameters that can't be are refused by the choice, not divided by") {
+    for (const char* parameters :
+         {"stream_k=1,cluster=2x1", "cluster=0x1,stream_k=4", "cluster=0x0", "cluster=0x0,stream_k=7",
+          "block=0x64x64,stream_k=4", "block=64x0x64,stream_k=4", "block=64x64x0,stream_k=4",
+          "warpgroup=0x0,stream_k=4,swap_ab=1", "stages=0,stream_k=5", "slices=0,swap_ab=1", "swizzle=0,swap_ab=1",
+          "stream_k=99999,cluster=9999x9999"}) {
+        INFO(parameters);
+        const Selection selection{
+            .kernel = {}, .family = "wgmma_warp_specialized", .parameters = parse_parameters(parameters)};
+        CHECK_THROWS_AS(choose_config(square(512), find_gpu("h200"), selection), ConfigError);
+        CHECK(list_candidates(square(512), find_gpu("h200"), selection).accepted.empty());
+    }
+}
+
 TEST_CASE("wgmma: D^T = B^T A^T swaps extents, operands and their layouts, and leaves D alone") {
     const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 120, 264, 72));
     Config config;

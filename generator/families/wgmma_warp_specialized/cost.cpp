@@ -86,26 +86,17 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
-    const KTileCycles cycles = k_tile_cycles(spec, c, g, gpu);
+    const StreamK deal = tile_deal(spec, c, gpu);
+    const KTileCycles cycles = k_tile_cycles(spec, c, g, deal);
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
-    const double clusters = resident_clusters(gpu, blocks);
-    const double tiles = std::ceil(static_cast<double>(spec.m) / c.block.m / c.cluster.m) *
-                         std::ceil(static_cast<double>(spec.n) / c.block.n / c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
     const double slowdown = store_slowdown(row_major, c);
     const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle * slowdown;
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c), stored);
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
-    cost.waves = tiles / clusters;
-    cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
-    if (c.stream_k != 0) {
-        const StreamK deal = stream_k(spec, c);
-        cost.waves = tiles / static_cast<double>(deal.clusters);
-        if (deal.streamed != 0)
-            cost.math_us = streamed_cycles(c, deal, cycles.all, per_tile) * us_per_cycle;
-        else
-            cost.math_us = std::ceil(cost.waves) * per_tile * us_per_cycle;
-    }
+    cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
+    cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile)
+                                                      : std::ceil(cost.waves) * per_tile);
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;

@@ -1,9 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 
 #include "generator/base/sector.hpp"
-#include "generator/families/shared/bounded.hpp"
-#include "generator/families/shared/rasterization.hpp"
-#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -43,23 +40,13 @@ double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
 
 }  // namespace
 
-double blocks_at_work(const GemmSpec& multiplied, const Config& c, const GpuModel& gpu) {
-    const int blocks = bounded_product(c.cluster.m, c.cluster.n);
-    if (c.stream_k != 0 && stream_k(multiplied, c).streamed != 0) return c.stream_k;
-    const TileIndex tiles =
-        tiles_of({c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k}, multiplied.m, multiplied.n);
-    return std::min(static_cast<double>(tiles.m) * static_cast<double>(tiles.n),
-                    static_cast<double>(resident_clusters(gpu, blocks))) *
-           blocks;
-}
-
-KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const GpuModel& gpu) {
+KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal) {
     KTileCycles cycles{};
     cycles.multiply = multiply_cycles(c);
     const double fetched = fetched_bytes(g.a, multiplied.lda) + fetched_bytes(g.b, multiplied.ldb);
-    cycles.fetch =
-        std::max({fetched / kL2BytesPerCycle, fetched * blocks_at_work(multiplied, c, gpu) / kL2BytesPerCycleOfAll,
-                  static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
+    const auto at_work = static_cast<double>(deal.clusters_at_work() * c.cluster.m * c.cluster.n);  // blocks
+    cycles.fetch = std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
+                             static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
     cycles.all = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
     const double in_flight = cycles.all * c.stages;
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "generator/base/arch.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 namespace jitgemm {
 
@@ -13,12 +13,8 @@ struct KTileCycles {
     double all;       ///< the slowest of these, and of what issues the copies
 };
 
-/// Of the problem as wgmmas see it (as_multiplied), with its geometry.
+/// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out.
 [[nodiscard]] KTileCycles k_tile_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
-                                        const WgmmaGeometry& geometry, const GpuModel& gpu);
-
-/// Blocks that are at work at once.
-[[nodiscard]] double blocks_at_work(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
-                                    const GpuModel& gpu);
+                                        const WgmmaGeometry& geometry, const StreamK& deal);
 
 }  // namespace jitgemm

@@ -1,26 +1,37 @@
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 
 #include "generator/base/round_up.hpp"
-
-#include <algorithm>
+#include "generator/families/shared/bounded.hpp"
 
 namespace jitgemm {
 namespace {
 
 constexpr std::int64_t kLeastPiece = 4;  // k-tiles; templates/stream_k_walk.cuh
 
+StreamK whole_tiles(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& c, int clusters) {
+    const auto tiles_along = [](std::int64_t extent, int block, int cluster) {
+        return ceil_div(extent, std::max<std::int64_t>(std::int64_t{block} * cluster, 1));
+    };
+    StreamK deal;
+    deal.clusters = std::max(clusters, 1);
+    deal.tiles = tiles_along(spec.m, c.block.m, c.cluster.m) * tiles_along(spec.n, c.block.n, c.cluster.n);
+    const std::int64_t least = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
+    deal.k_tiles = std::max(least, tiles_along(spec.k, c.block.k, 1));
+    return deal;
+}
+
 }  // namespace
 
 StreamK stream_k(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& c) {
-    StreamK deal;
-    deal.clusters = c.stream_k / (c.cluster.m * c.cluster.n);
-    deal.tiles = ceil_div<std::int64_t>(spec.m, std::int64_t{c.block.m} * c.cluster.m) *
-                 ceil_div<std::int64_t>(spec.n, std::int64_t{c.block.n} * c.cluster.n);
-    const std::int64_t least = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
-    deal.k_tiles = std::max(least, ceil_div<std::int64_t>(spec.k, c.block.k));
+    StreamK deal = whole_tiles(spec, c, quotient_or_zero(c.stream_k, bounded_product(c.cluster.m, c.cluster.n)));
     const std::int64_t rest = deal.tiles % deal.clusters;
     if (rest != 0 && deal.k_tiles >= 2 * kLeastPiece) deal.streamed = std::min(deal.tiles, rest + deal.clusters);
     return deal;
+}
+
+StreamK tile_deal(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& c, const GpuModel& gpu) {
+    return c.stream_k != 0 ? stream_k(spec, c)
+                           : whole_tiles(spec, c, resident_clusters(gpu, bounded_product(c.cluster.m, c.cluster.n)));
 }
 
 std::int64_t StreamK::share_begin(std::int64_t cluster) const {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "generator/base/arch.hpp"
 #include "generator/base/gemm_signature.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace jitgemm {
@@ -24,11 +26,15 @@ struct StreamK {
     [[nodiscard]] std::int64_t most_partial_sums() const;
     /// Clusters that leave sums to another.
     [[nodiscard]] std::int64_t partial_sums() const;
+    /// Clusters that have something to do at once.
+    [[nodiscard]] std::int64_t clusters_at_work() const { return streamed != 0 ? clusters : std::min(tiles, clusters); }
     /// Tiles that a cluster takes whole.
     [[nodiscard]] std::int64_t whole_tiles_per_cluster() const { return (tiles - streamed) / clusters; }
 };
 
-/// Of a config with stream_k.
+/// Of a config with stream_k, which may break any rule: what nonsense deals out is at least one cluster.
 [[nodiscard]] StreamK stream_k(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& config);
+/// Of any config: without stream_k the clusters that the GPU holds at once take whole tiles.
+[[nodiscard]] StreamK tile_deal(const GemmSpec& spec, const WgmmaWarpSpecializedConfig& config, const GpuModel& gpu);
 
 }  // namespace jitgemm
