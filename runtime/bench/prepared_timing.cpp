@@ -30,7 +30,7 @@ RotatingOperands make_operands(ContextState& context, const GemmSpec& spec, cons
     return {context, spec, rotating_bytes(context.device->model(), options), options.seed, options.alpha, options.beta};
 }
 
-// ---- steady: graphs of launches -------------------------------------------------------------------------------------
+// ---- steady and sustained: graphs of launches -----------------------------------------------------------------------
 
 /// A candidate's launches over all copies, as often as the shortest replay asks for.
 struct Replay {
@@ -44,9 +44,9 @@ struct Stopwatch {
     CudaEvent start;
     CudaEvent stop;
 
-    [[nodiscard]] double microseconds(const CudaGraph& graph) const {
+    [[nodiscard]] double microseconds(const CudaGraph& graph, std::int64_t times = 1) const {
         start.record(stream);
-        graph.launch(stream);
+        for (std::int64_t i = 0; i < times; ++i) graph.launch(stream);
         stop.record(stream);
         return CudaEvent::microseconds(start, stop);
     }
@@ -79,10 +79,15 @@ Replay record_long_enough(const Stopwatch& watch, const BenchCandidate& candidat
     return replay;
 }
 
-class SteadyMethod final : public PreparedTiming::Method {
+/// Steady: one replay. Sustained: as many as the times ask for, which the candidate has alone.
+class ReplayMethod final : public PreparedTiming::Method {
 public:
-    SteadyMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
-        : operands_(make_operands(context, spec, options)), minimum_us_(options.minimum_graph_us) {}
+    ReplayMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
+        : operands_(make_operands(context, spec, options)), minimum_us_(options.minimum_graph_us) {
+        if (options.protocol != Protocol::sustained) return;
+        warm_up_us_ = options.warm_up_us;
+        timed_us_ = options.sustained_us;
+    }
 
     void add(std::size_t number, const BenchCandidate& candidate) override {
         replays_[number] = record_long_enough(watch_, candidate, operands_, minimum_us_);
@@ -90,55 +95,26 @@ public:
     void drop(std::size_t number) override { replays_.erase(number); }
     [[nodiscard]] double microseconds(std::size_t number) override {
         const Replay& replay = replays_.at(number);
-        return watch_.microseconds(replay.graph) / static_cast<double>(replay.launches);
+        std::int64_t times = 1;
+        if (timed_us_ > 0) {
+            const double once_us = std::max(watch_.microseconds(replay.graph), 1.0);
+            static_cast<void>(watch_.microseconds(replay.graph, replays_in(warm_up_us_, once_us)));
+            times = replays_in(timed_us_, once_us);
+        }
+        return watch_.microseconds(replay.graph, times) / static_cast<double>(times * replay.launches);
     }
 
 private:
+    [[nodiscard]] static std::int64_t replays_in(double us, double once_us) {
+        return static_cast<std::int64_t>(std::ceil(us / once_us));
+    }
+
     RotatingOperands operands_;
     double minimum_us_;
+    double warm_up_us_ = 0;
+    double timed_us_ = 0;
     Stopwatch watch_;
     std::map<std::size_t, Replay> replays_;
-};
-
-// ---- sustained: many replays of one candidate -----------------------------------------------------------------------
-
-class SustainedMethod final : public PreparedTiming::Method {
-public:
-    SustainedMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
-        : operands_(make_operands(context, spec, options)), options_(options) {}
-
-    void add(std::size_t number, const BenchCandidate& candidate) override {
-        Run& run = runs_[number];
-        run.replay = record_long_enough(watch_, candidate, operands_, options_.minimum_graph_us);
-        run.replay_us = std::max(watch_.microseconds(run.replay.graph), 1.0);
-    }
-    void drop(std::size_t number) override { runs_.erase(number); }
-    [[nodiscard]] double microseconds(std::size_t number) override {
-        const Run& run = runs_.at(number);
-        static_cast<void>(run_for(run, options_.warm_up_us));
-        watch_.start.record(watch_.stream);
-        const std::int64_t replays = run_for(run, options_.sustained_us);
-        watch_.stop.record(watch_.stream);
-        return CudaEvent::microseconds(watch_.start, watch_.stop) / static_cast<double>(replays * run.replay.launches);
-    }
-
-private:
-    struct Run {
-        Replay replay;
-        double replay_us = 0;
-    };
-
-    /// Enqueues replays for about that time, and says how many.
-    [[nodiscard]] std::int64_t run_for(const Run& run, double us) const {
-        const auto replays = static_cast<std::int64_t>(std::ceil(us / run.replay_us));
-        for (std::int64_t i = 0; i < replays; ++i) run.replay.graph.launch(watch_.stream);
-        return replays;
-    }
-
-    RotatingOperands operands_;
-    TimingOptions options_;
-    Stopwatch watch_;
-    std::map<std::size_t, Run> runs_;
 };
 
 // ---- cold: one launch after a flush ---------------------------------------------------------------------------------
@@ -187,11 +163,8 @@ private:
 
 std::unique_ptr<PreparedTiming::Method> make_method(ContextState& context, const GemmSpec& spec,
                                                     const TimingOptions& options) {
-    switch (options.protocol) {
-        case Protocol::cold: return std::make_unique<ColdMethod>(context, spec, options);
-        case Protocol::sustained: return std::make_unique<SustainedMethod>(context, spec, options);
-        default: return std::make_unique<SteadyMethod>(context, spec, options);
-    }
+    if (options.protocol == Protocol::cold) return std::make_unique<ColdMethod>(context, spec, options);
+    return std::make_unique<ReplayMethod>(context, spec, options);
 }
 
 }  // namespace

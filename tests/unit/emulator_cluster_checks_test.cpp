@@ -3,15 +3,17 @@
 
 #include "runtime/emulator/fault.hpp"
 #include "tests/catch.hpp"
-#include "tests/support/ptx_run.hpp"
+#include "tests/support/every_order.hpp"
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using emulator::Checks;
 using emulator::FaultKind;
 using testing::fault_of;
+using testing::is_right;
 using testing::PtxRun;
 using testing::run_ptx;
+using testing::text_of;
 using testing::words;
 
 namespace {
@@ -39,32 +41,6 @@ const std::string kPeerStore = "st.shared::cluster.u32 [%r13], %thread;\n";
 
 PtxRun pair(const std::string& body, const Checks& checks = {}, int threads = 32) {
     return {.body = kTile + body, .threads = threads, .blocks = 2, .checks = checks, .cluster = {2, 1, 1}};
-}
-
-/// The fault of every order is of that kind; the text is that of the last.
-std::string text_of(PtxRun run, FaultKind kind) {
-    std::string text;
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        run.order_seed = seed;
-        const auto fault = fault_of(run);
-        CHECK(fault);
-        if (!fault) return "no fault";
-        INFO(fault->text);
-        CHECK(to_string(fault->kind) == to_string(kind));
-        text = fault->text;
-    }
-    return text;
-}
-
-bool is_right(PtxRun run) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        run.order_seed = seed;
-        const auto fault = fault_of(run);
-        if (!fault) continue;
-        UNSCOPED_INFO(fault->text);
-        return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -99,7 +75,7 @@ TEST_CASE("emulator cluster checks: reads before a write of the owner, writes of
                              "mov.u32 %r20, 0;\nmapa.shared::cluster.u32 %r21, %r10, %r20;\n"
                              "@!%p0 st.shared::cluster.u32 [%r21], %r11;\n" +
                              kSync;
-    const std::string two = text_of({.body = both, .blocks = 4, .cluster = {4, 1, 1}}, FaultKind::shared_race);
+    const std::string two = text_of(PtxRun{.body = both, .blocks = 4, .cluster = {4, 1, 1}}, FaultKind::shared_race);
     CHECK_THAT(two, ContainsSubstring("block (0,0,0)'s shared memory, written by warp 0 of block ("));
     // Written by the other block, read by the owner: without a barrier a race, with one none.
     text_of(pair(kStore + kSync + kPeerStore + kLoad + kSync), FaultKind::shared_race);

@@ -1,7 +1,7 @@
 // mbarriers: what they count, against values worked out by hand from the PTX ISA; what they order; and each misuse.
 
 #include "tests/catch.hpp"
-#include "tests/support/tma_run.hpp"
+#include "tests/support/every_order.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@ using emulator::FaultKind;
 using testing::fault_of;
 using testing::make_mbarrier;
 using testing::run_tma;
+using testing::text_of;
 using testing::TmaRun;
 using testing::wait_mbarrier;
 using Words = std::vector<std::uint32_t>;
@@ -38,20 +39,6 @@ std::string test(int parity, int result) {
 }
 
 const std::string kArrive = "mbarrier.arrive.shared::cta.b64 _, [bars];\n";
-
-std::string text_of(TmaRun run, FaultKind kind) {
-    std::string text;
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        run.order_seed = seed;
-        const auto fault = fault_of(run);
-        CHECK(fault);
-        if (!fault) return "no fault";
-        INFO(fault->text);
-        CHECK(to_string(fault->kind) == to_string(kind));
-        text = fault->text;
-    }
-    return text;
-}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // What a copy through a tensor map must not do, and what must not be done to it: each mistake is planted and found.
 
 #include "tests/catch.hpp"
-#include "tests/support/tma_run.hpp"
+#include "tests/support/every_order.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,9 @@ using emulator::AsyncMode;
 using emulator::FaultKind;
 using testing::counting_input;
 using testing::fault_of;
+using testing::is_right;
 using testing::make_mbarrier;
+using testing::text_of;
 using testing::TmaRun;
 using testing::wait_mbarrier;
 
@@ -54,34 +56,6 @@ const std::string kFill = R"(
     mad.lo.u32 %r10, %thread, 16, %r10;
     st.shared.v4.u32 [%r10], {%thread, %thread, %thread, %thread};
 )";
-
-/// The fault of every order and mode is of that kind; the text is that of the last.
-std::string text_of(TmaRun run, FaultKind kind) {
-    std::string text;
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        run.order_seed = seed;
-        run.async_mode = seed % 2 == 0 ? AsyncMode::eager : AsyncMode::late;
-        const auto fault = fault_of(run);
-        CHECK(fault);
-        if (!fault) return "no fault";
-        INFO(fault->text);
-        CHECK(to_string(fault->kind) == to_string(kind));
-        text = fault->text;
-    }
-    return text;
-}
-
-bool is_right(TmaRun run) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        run.order_seed = seed;
-        run.async_mode = seed % 2 == 0 ? AsyncMode::eager : AsyncMode::late;
-        const auto fault = fault_of(run);
-        if (!fault) continue;
-        UNSCOPED_INFO(fault->text);
-        return false;
-    }
-    return true;
-}
 
 /// Two accesses that nothing orders: which comes first, and so what is told, depends on the order of the warps.
 bool is_race(TmaRun run) {

@@ -1,7 +1,7 @@
 // What must not be done with wgmma and setmaxnreg: each mistake is planted and found.
 
 #include "tests/catch.hpp"
-#include "tests/support/tma_run.hpp"
+#include "tests/support/every_order.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,9 @@ using emulator::AsyncMode;
 using emulator::FaultKind;
 using testing::counting_input;
 using testing::fault_of;
+using testing::is_right;
 using testing::make_mbarrier;
+using testing::text_of;
 using testing::TmaRun;
 using testing::wait_mbarrier;
 
@@ -82,34 +84,6 @@ const char* const kRegistersA = "{%r20, %r21, %r22, %r23}";
 const std::string kMultiply = wgmma(kFirst);
 const std::string kMultiplyRegisters = wgmma(kFirst, kRegistersA);
 const std::string kReadSum = "add.f32 %f10, %f1, %f1;\n";
-
-/// The fault of every order and mode is of that kind; the text is that of the last.
-std::string text_of(TmaRun run, FaultKind kind) {
-    std::string text;
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        run.order_seed = seed;
-        run.async_mode = seed % 2 == 0 ? AsyncMode::eager : AsyncMode::late;
-        const auto fault = fault_of(run);
-        CHECK(fault);
-        if (!fault) return "no fault";
-        INFO(fault->text);
-        CHECK(to_string(fault->kind) == to_string(kind));
-        text = fault->text;
-    }
-    return text;
-}
-
-bool is_right(TmaRun run) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        run.order_seed = seed;
-        run.async_mode = seed % 2 == 0 ? AsyncMode::eager : AsyncMode::late;
-        const auto fault = fault_of(run);
-        if (!fault) continue;
-        UNSCOPED_INFO(fault->text);
-        return false;
-    }
-    return true;
-}
 
 /// In every order one of the two, as the order has it.
 bool is_race(TmaRun run) {

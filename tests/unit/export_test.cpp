@@ -295,12 +295,12 @@ TEST_CASE("an export into a folder that is there keeps its mode, and follows lin
     CHECK(fs::is_symlink(folder.path / "link"));
     CHECK(fs::status(folder.path / "out").permissions() == static_cast<fs::perms>(0750));
 
-    fs::rename(folder.path / "out/gemm_bf16_tn.h", folder.path / "shared.h");
-    fs::create_symlink("../shared.h", folder.path / "out/gemm_bf16_tn.h");
-    write_output_file(folder.path / "shared.h", "old");
+    fs::rename(folder.path / "out/gemm_bf16_tn.h", folder.path / "elsewhere.h");
+    fs::create_symlink("../elsewhere.h", folder.path / "out/gemm_bf16_tn.h");
+    write_output_file(folder.path / "elsewhere.h", "old");
     write(kernel, folder.path / "out", {.name = "", .force = true});
     CHECK(fs::is_symlink(folder.path / "out/gemm_bf16_tn.h"));
-    CHECK(text_of(folder.path / "shared.h") != "old");
+    CHECK(text_of(folder.path / "elsewhere.h") != "old");
 }
 
 TEST_CASE("what cannot be exported to is known before the work, and named") {
