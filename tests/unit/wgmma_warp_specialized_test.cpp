@@ -191,7 +191,7 @@ TEST_CASE("wgmma: forced parameters that can't be are refused by the choice, not
          {"stream_k=1,cluster=2x1", "cluster=0x1,stream_k=4", "cluster=0x0", "cluster=0x0,stream_k=7",
           "block=0x64x64,stream_k=4", "block=64x0x64,stream_k=4", "block=64x64x0,stream_k=4",
           "warpgroup=0x0,stream_k=4,swap_ab=1", "stages=0,stream_k=5", "slices=0,swap_ab=1", "swizzle=0,swap_ab=1",
-          "stream_k=99999,cluster=9999x9999"}) {
+          "stream_k=9999,cluster=9999x9999"}) {
         INFO(parameters);
         const Selection selection{
             .kernel = {}, .family = "wgmma_warp_specialized", .parameters = parse_parameters(parameters)};
