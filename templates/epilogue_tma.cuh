@@ -2,28 +2,10 @@
 #include "numeric.cuh"
 #include "accumulator_pair.cuh"
 #include "finish_pair.cuh"
+#include "staging.cuh"
 // rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
 // has TMA store each; kSlices of them may be in flight, while the warp goes on.
-constexpr int kSliceBytes = 16 * kSliceColumns * static_cast<int>(sizeof(ElementD));
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(ElementD) > 16;
-
-// A warp's part of shared memory, (kSlices) slices that it fills in turn.
-struct Staging {
-    unsigned first;
-    unsigned next;
-
-#if GEMM_OVERLAPPED
-    Staging() = default;
-#endif
-    __device__ __forceinline__ explicit Staging(unsigned staging)
-        : first(staging + threadIdx.x / 32 * (kSlices * kSliceBytes)), next(first) {}
-
-    __device__ __forceinline__ unsigned take() {
-        const unsigned slice = next;
-        next = slice == first + (kSlices - 1) * kSliceBytes ? first : slice + kSliceBytes;
-        return slice;
-    }
-};
 
 // Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
 // address (PTX ISA, "Swizzling Modes").
@@ -147,11 +129,4 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         }
     }
 }
-
-#if !GEMM_OVERLAPPED
-__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
-                                         int warp_row, int warp_column, Staging& staging, int lane) {
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
-}
-#endif
+#include "store_tile.cuh"

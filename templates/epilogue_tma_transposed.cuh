@@ -2,29 +2,11 @@
 #include "numeric.cuh"
 #include "accumulator_pair.cuh"
 #include "finish_pair.cuh"
+#include "staging.cuh"
 // rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup lays slices of 64 rows by kSliceColumns into its own
 // part of shared memory, finished, converted and transposed, and has TMA store each; kSlices of them may be in flight, while it
 // goes on.
 constexpr int kColumnBytes = 64 * static_cast<int>(sizeof(ElementD));  // what TMA's swizzle spans
-constexpr int kSliceBytes = kSliceColumns * kColumnBytes;
-
-// A warpgroup's part of shared memory, (kSlices) slices that it fills in turn.
-struct Staging {
-    unsigned first;
-    unsigned next;
-
-#if GEMM_OVERLAPPED
-    Staging() = default;
-#endif
-    __device__ __forceinline__ explicit Staging(unsigned staging)
-        : first(staging + threadIdx.x / 128 * (kSlices * kSliceBytes)), next(first) {}
-
-    __device__ __forceinline__ unsigned take() {
-        const unsigned slice = next;
-        next = slice == first + (kSlices - 1) * kSliceBytes ? first : slice + kSliceBytes;
-        return slice;
-    }
-};
 
 // The four warps of a warpgroup.
 __device__ __forceinline__ void warpgroup_sync() {
@@ -119,11 +101,4 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         }
     }
 }
-
-#if !GEMM_OVERLAPPED
-__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
-                                         int warp_row, int warp_column, Staging& staging, int lane) {
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
-}
-#endif
+#include "store_tile.cuh"

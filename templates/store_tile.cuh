@@ -1,0 +1,8 @@
+#pragma once
+#if !GEMM_OVERLAPPED
+__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
+                                         int warp_row, int warp_column, Staging& staging, int lane) {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
+}
+#endif
