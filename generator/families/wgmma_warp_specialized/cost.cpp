@@ -16,32 +16,40 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, with those of k_tile_cycles.cpp, to 3,870 timings of 72 problems on an H200 (docs/experiments.md): cycles are of the SM clock.
-constexpr double kClockShare = 0.983;           // of the GPU's, that tensor cores leave at work
-constexpr double kExposedEpilogueCycles = 750;  // per tile, unless another warpgroup multiplies meanwhile,
-constexpr double kEpilogueCycles = 1738;        // per tile of 128x256, in proportion for others;
-constexpr double kExposedOverlapCycles = 1170;  // of two halves
-constexpr double kOverlapCycles = 2011;
-constexpr double kPingpongCycles = 574;    // where another warpgroup multiplies meanwhile
-constexpr double kTransposingCycles = 57;  // more, per tile
+// Fitted, with those of k_tile_cycles.cpp, to 10,949 timings of 180 problems on an H200 (docs/experiments.md): cycles are of the SM
+// clock.
+constexpr double kClockShare = 0.970;           // of the GPU's, that tensor cores leave at work
+constexpr double kExposedEpilogueCycles = 459;  // per tile, unless another warpgroup multiplies meanwhile,
+constexpr double kEpilogueCycles = 3394;        // per tile of 128x256, in proportion for others;
+constexpr double kExposedOverlapCycles = 1386;  // of two halves
+constexpr double kOverlapCycles = 2939;
+constexpr double kPingpongCycles = 483;      // where another warpgroup multiplies meanwhile,
+constexpr double kLastPingpongCycles = 403;  // and once where none does any more,
+constexpr double kExposedPingpongCycles = 1572;
+constexpr double kTransposingCycles = 66;  // more, per tile
 constexpr double kUsualTile = 128 * 256;
-constexpr double kPrologueCycles = 2427;  // up to the first wgmma, and after the last
-constexpr double kDramShare = 0.92;
-constexpr double kSumExponent = 4.6;  // of what SMs and DRAM take, between their sum (1) and the longer one
+constexpr double kPrologueCycles = 1388;  // up to the first wgmma, and after the last
+constexpr double kDramShare = 0.95;
+constexpr double kSumExponent = 3.55;  // of what SMs and DRAM take, between their sum (1) and the longer one
 constexpr double kLaunchUs = 0.58;
-constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blocks of 200 KB
-constexpr double kPairUs = 0.19;
-constexpr double kLargeClusterUs = 0.42;
-constexpr double kPartialBytesPerCycle = 19.6;  // that a block writes or reads of sums that meet in the workspace
-constexpr double kMeetingCycles = 1646;         // until they are there
-constexpr double kStoreBytesPerCycle = 32.7;
-constexpr double kSharedSector = 2.6;  // what D takes longer where tiles share sectors: L2 has to read them first
-constexpr double kPowerBoundUs = 200;  // of a launch: from here on energy is time
-constexpr double kEnergyPerEdge = 11;  // share of the energy per (1 / block.m + 1 / block.n)
+constexpr double kDependentLaunchUs = 0.33;     // hopper's griddepcontrol, 132 blocks of 200 KB
+constexpr double kClusterUs = 0.33;             // more, of up to four blocks
+constexpr double kLargestClusterUs = 0.68;      // and of eight
+constexpr double kPiecesSlowdown = 1.069;       // of k-tiles of pieces
+constexpr double kMeetingCycles = 767;          // of sums that meet in the workspace,
+constexpr double kPartialSumCycles = 1732;      // for each that another cluster left,
+constexpr double kLeavingBytesPerCycle = 59.1;  // and what a block writes
+constexpr double kTakingBytesPerCycle = 42.6;   // and reads of them
+constexpr double kStoreBytesPerCycle = 30.3;
+constexpr double kSharedSector = 1.74;  // what D takes longer where tiles share sectors: L2 has to read them first
+constexpr double kPowerBoundUs = 200;   // of a launch: from here on energy is time
+constexpr double kEnergyPerEdge = 14;   // share of the energy per (1 / block.m + 1 / block.n)
 constexpr double kEnergyWithoutMulticast = 0.015;
+constexpr double kPingpongEnergy = 0.912;
+constexpr double kOverlappedEnergy = 1.039;
 constexpr double kTurnedShare = 1.003;  // of two alike the one whose D is as it was asked for
 constexpr double kUsualEnergy = 1.1;
-constexpr double kEnergyExponent = 0.5;
+constexpr double kEnergyExponent = 0.553;
 
 double epilogue_cycles(const Config& c) {
     const double tiles = c.block.m * c.block.n / kUsualTile;
@@ -53,7 +61,13 @@ double epilogue_cycles(const Config& c) {
     }
 }
 
-double cluster_us(int blocks) { return blocks == 1 ? 0 : blocks == 2 ? kPairUs : kLargeClusterUs; }
+/// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.
+double last_epilogue_cycles(const Config& c) {
+    if (c.schedule != WarpgroupSchedule::pingpong) return 0;
+    return kExposedPingpongCycles + kLastPingpongCycles * c.block.m * c.block.n / kUsualTile;
+}
+
+double cluster_us(int blocks) { return blocks == 1 ? 0 : blocks <= 4 ? kClusterUs : kLargestClusterUs; }
 
 /// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
 double store_slowdown(const GemmSpec& spec, const Config& c) {
@@ -64,18 +78,26 @@ double store_slowdown(const GemmSpec& spec, const Config& c) {
 /// Of what the launch would take if power were no limit, on top.
 double energy(const Config& c, const WgmmaGeometry& g) {
     const bool larger_is_shared = c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1;
-    return 1 + kEnergyPerEdge * (1.0 / c.block.m + 1.0 / c.block.n) + (larger_is_shared ? 0 : kEnergyWithoutMulticast);
+    const double schedule = c.schedule == WarpgroupSchedule::pingpong     ? kPingpongEnergy
+                            : c.schedule == WarpgroupSchedule::overlapped ? kOverlappedEnergy
+                                                                          : 1;
+    return schedule * (1 + kEnergyPerEdge * (1.0 / c.block.m + 1.0 / c.block.n) +
+                       (larger_is_shared ? 0 : kEnergyWithoutMulticast));
 }
 
-/// Cycles of a cluster with stream-K.
+/// Cycles of a cluster's pieces and tiles with stream-K,
 double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile) {
     const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
-    const double partial_bytes = static_cast<double>(c.block.m) * c.block.n * 4;
-    const double meetings =
-        kMeetingCycles + static_cast<double>(1 + deal.most_partial_sums()) * partial_bytes / kPartialBytesPerCycle;
-    const double pieces = std::ceil(share) * epilogue_cycles(c);
-    return share * static_cast<double>(deal.k_tiles) * k_tile + pieces + meetings +
-           static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
+    return share * static_cast<double>(deal.k_tiles) * k_tile * kPiecesSlowdown +
+           std::ceil(share) * epilogue_cycles(c) + static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
+}
+
+/// and after them, until the last sums are together.
+double meeting_cycles(const Config& c, const StreamK& deal) {
+    if (deal.streamed == 0) return 0;
+    const double bytes = static_cast<double>(c.block.m) * c.block.n * 4;
+    return kMeetingCycles + bytes / kLeavingBytesPerCycle +
+           static_cast<double>(deal.most_partial_sums()) * (kPartialSumCycles + bytes / kTakingBytesPerCycle);
 }
 
 }  // namespace
@@ -103,7 +125,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
     cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + cluster_us(blocks) +
-                       (kPrologueCycles + stored) * us_per_cycle;
+                       (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
     cost.total_us =
         cost.overhead_us +
         std::pow(std::pow(cost.math_us, kSumExponent) + std::pow(cost.dram_us, kSumExponent), 1 / kSumExponent);

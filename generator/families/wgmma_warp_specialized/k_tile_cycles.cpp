@@ -3,6 +3,7 @@
 #include "generator/base/sector.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace jitgemm {
@@ -10,16 +11,19 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, with those of cost.cpp, to 3,870 timings of 72 problems on an H200 (docs/experiments.md).
+// Fitted, with those of cost.cpp, to 10,949 timings of 180 problems on an H200 (docs/experiments.md).
 constexpr double kSharedBytesPerCycle = 128;      // what a wgmma reads of its operands
-constexpr double kL2BytesPerCycle = 68;           // that an SM takes from L2 when few do,
-constexpr double kL2BytesPerCycleOfAll = 8600;    // and all SMs together
-constexpr double kMulticastBytesPerCycle = 74.6;  // that an SM is given, what others fetched for it included
-constexpr double kSecondLine = 1.45;              // what a row's second line of L2 costs of its first one,
+constexpr double kL2BytesPerCycle = 86;           // that an SM takes from L2 when few do,
+constexpr double kL2BytesPerCycleOfAll = 8942;    // and all SMs together
+constexpr double kMulticastBytesPerCycle = 74.5;  // that an SM is given, what others fetched for it included
+constexpr double kSecondLine = 1.38;              // what a row's second line of L2 costs of its first one,
 constexpr double kFifthSector = 0.32;             // and a fifth sector in proportion to four
-constexpr double kProducerCycles = 377;           // from one k-tile's copies to the next one's
-constexpr double kDeepPipeline = 5760;            // cycles of k-tiles in flight that hide the latency of a load,
-constexpr double kShallowPipeline = 0.207;        // and what a shallower one costs
+constexpr double kOverlapExponent =
+    7;                                // of what multiplying and fetching take, between their sum (1) and the longer one
+constexpr double kPartPanel = 1.037;  // where the last panel of a wgmma's B isn't full
+constexpr double kProducerCycles = 249;     // from one k-tile's copies to the next one's
+constexpr double kDeepPipeline = 4809;      // cycles of k-tiles in flight that hide the latency of a load,
+constexpr double kShallowPipeline = 0.216;  // and what a shallower one costs
 
 /// N below 64 is bound by what wgmmas read of shared memory.
 double multiply_cycles(const Config& c) {
@@ -47,9 +51,12 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     const auto at_work = static_cast<double>(deal.clusters_at_work() * c.cluster.m * c.cluster.n);  // blocks
     cycles.fetch = std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
                              static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
-    cycles.all = std::max({cycles.multiply, cycles.fetch, kProducerCycles});
+    const double both = std::pow(std::pow(cycles.multiply, kOverlapExponent) + std::pow(cycles.fetch, kOverlapExponent),
+                                 1 / kOverlapExponent);
+    cycles.all = std::max(both, kProducerCycles);
     const double in_flight = cycles.all * c.stages;
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
+    if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
     return cycles;
 }
 
