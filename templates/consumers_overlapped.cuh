@@ -16,7 +16,7 @@ struct Consumer {
     int lane;
     int first_row, first_column;  // of this warp's in the block tile
     int row, column;  // of the last tile in D
-    int read;  // the stage that wgmmas in flight read
+    int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
@@ -50,30 +50,18 @@ struct Consumer {
 #endif
     }
 
-    // When its first wgmmas of the next tile are in flight, or there are none.
-    template <int kInFlight>
+    // The last tile's lower half, whose wgmmas are through.
     __device__ __forceinline__ void finish_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-        wgmma_wait<kInFlight>();
         release(shared, read, lane);
         store_half<1>(rC);
     }
 
-    // After the last tile.
-#if GEMM_STORE_TMA
-    __device__ __forceinline__ void finish(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
-        finish_tile<0>(rC);
-        if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
-    }
-#else
-    __device__ __forceinline__ void finish(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) { finish_tile<0>(rC); }
-#endif
-
-    // A tile of two k-tiles or more. Its lower half stays in rC. kIsFirst: no tile came before it, to be finished.
-    template <bool kIsFirst>
+    // A tile of two k-tiles or more; its lower half stays in rC. Finishes the tile before it, if there is one.
     __device__ __forceinline__ void multiply_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         wait_for_k_tile(shared, ring);
         multiply<true, 0, 1>(rC, a, b, ring);
-        if constexpr (!kIsFirst) finish_tile<1>(rC);
+        wgmma_wait<1>();  // for all but these
+        if (read >= 0) finish_tile(rC);
         multiply<true, 1, 2>(rC, a, b, ring);
         read = ring.stage;
         ring.advance();
@@ -107,23 +95,24 @@ struct Consumer {
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     Consumer consumer(args, shared, warpgroup);
     const TileWalk& walk = consumer.walk;
-#if GEMM_STREAM_K
-    if (!walk.has_tile()) return;
-#endif
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-#if GEMM_STREAM_K
-    consumer.multiply_tile<true>(rC);
-#else
-    consumer.multiply_tile<true>(rC);  // there are no more blocks than tiles
-#endif
-    // The loop finishes its own last tile: with one way out for both, ptxas would serialise all wgmmas (C7514).
+    // What follows is for ptxas, which would else serialise all wgmmas: sums that nothing has set yet may be in flight (C7514), the
+    // way out is within the loop (C7514), and what comes behind it waits (C7518).
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j)
+#pragma unroll
+        for (int r = 0; r < kRegistersC; ++r) rC[1][j][r] = 0;
 #pragma unroll 1
     while (walk.has_tile()) {
-        consumer.multiply_tile<false>(rC);
+        consumer.multiply_tile(rC);
         if (!walk.has_tile()) {
-            consumer.finish(rC);
+            wgmma_wait<0>();
+            consumer.finish_tile(rC);
+#if GEMM_STORE_TMA
+            if (consumer.lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
             return;
         }
     }
-    consumer.finish(rC);
+    wgmma_wait<0>();
 }

@@ -8,7 +8,7 @@
 struct Piece {
     unsigned tile;
     int first_k_tile;
-    bool ends_tile;
+    int ends_tile;  // not a bool: one that lives as long as a tile is a predicate that ptxas spills
 };
 
 struct TileWalk : BlockTiles {

@@ -23,8 +23,8 @@ struct TileRange {
 };
 constexpr TileRange kTileRanges[] = {
     {64, 64, 16, 256, WarpgroupSchedule::pingpong},     {64, 64, 8, 256, WarpgroupSchedule::cooperative},
-    {128, 128, 64, 208, WarpgroupSchedule::pingpong},   {128, 64, 16, 256, WarpgroupSchedule::cooperative},
-    {192, 64, 64, 200, WarpgroupSchedule::cooperative}, {256, 128, 64, 208, WarpgroupSchedule::overlapped},
+    {128, 128, 64, 200, WarpgroupSchedule::pingpong},   {128, 64, 16, 256, WarpgroupSchedule::cooperative},
+    {192, 64, 64, 200, WarpgroupSchedule::cooperative}, {256, 128, 64, 200, WarpgroupSchedule::overlapped},
 };
 constexpr int kWidthStep = 8;
 constexpr int kBlockK = 64;
@@ -75,18 +75,17 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 constexpr double kIdleShare = 0.04;
 constexpr std::int64_t kShortestStreamed = 8;  // k-tiles
 
-// Of warpgroup tiles of 128 rows, whose accumulators leave few registers: wider ones spill.
-constexpr int kWidestTransposed = 200;
-int widest_streamed(const Config& c) {
-    if (c.warpgroup.m == kWgmmaM) return kMaxWgmmaN;
-    return c.schedule == WarpgroupSchedule::overlapped ? 176 : 192;
-}
+// Accumulators of warpgroup tiles of 128 rows leave few registers: wider ones than these spill.
+constexpr int kWidestInCluster = 192;
+constexpr int kWidestStreamed = 176;
+constexpr int kWidestStreamedWithC = 152;
+bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
 /// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
 /// many clusters share, as many that each has the same part of one.
 void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
     list.push_back(config);
-    if (config.warpgroup.n > widest_streamed(config)) return;
+    if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
     const int blocks = config.cluster.m * config.cluster.n;
     const int clusters = resident_clusters(gpu, blocks);
     config.stream_k = clusters * blocks;
@@ -106,6 +105,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     const auto add = [&](const TileShape& cluster) {
         if (tiles.m < cluster.m || tiles.n < cluster.n) return;
+        if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
         config.cluster = cluster;
         config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
         fill_shared_memory(problem, config, *gpu.arch);
@@ -126,7 +126,6 @@ void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel&
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;
-            if (config.swap_ab && range.warpgroup_m > kWgmmaM && n > kWidestTransposed) continue;
             config.schedule = range.schedule;
             config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};

@@ -1,0 +1,136 @@
+/// What ptxas makes of wgmma_warp_specialized: it must neither spill nor serialise wgmmas (its remarks C7506 to C7519), whatever the candidate.
+
+#include "generator/families/family.hpp"
+#include "generator/generate.hpp"
+#include "runtime/cli/disassembler.hpp"
+#include "runtime/compiler/compiler.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/specs.hpp"
+
+#include <cstddef>
+#include <map>
+#include <regex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+using Config = WgmmaWarpSpecializedConfig;
+
+CompiledKernel compiled(const KernelSource& source) {
+    static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
+    return kCompiler->compile(compile_request(source));
+}
+
+const Arch& hopper() { return find_arch("sm_90a"); }
+
+/// What sets the registers that a kernel needs beside its sums.
+auto kind(const Config& c) {
+    return std::tuple(c.schedule, c.block.m, c.swap_ab, c.cluster.m * c.cluster.n > 1, c.stream_k != 0);
+}
+
+/// Of every kind of candidate the widest, whose sums leave the fewest registers.
+std::vector<KernelSource> widest_candidates(const GemmSpec& spec) {
+    std::map<decltype(kind(Config{})), Config> widest;
+    const Family& family = find_family("wgmma_warp_specialized");
+    for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(hopper()))) {
+        const auto& config = candidate.as<Config>();
+        if (!family.violations(spec, candidate, hopper()).empty()) continue;
+        const auto [known, is_new] = widest.try_emplace(kind(config), config);
+        if (!is_new && known->second.warpgroup.n < config.warpgroup.n) known->second = config;
+    }
+    std::vector<KernelSource> sources;
+    for (const auto& [key, config] : widest) sources.push_back(generate(spec, {config}, hopper()));
+    return sources;
+}
+
+void check_candidates(const GemmSpec& asked) {
+    const GemmSpec spec = resolved(asked);
+    const std::vector<KernelSource> sources = widest_candidates(spec);
+    CHECK(sources.size() > 10);
+    for (const KernelSource& source : sources) {
+        INFO(source.name);
+        const PtxasReport report = compiled(source).report;
+        CHECK(report.registers > 60);
+        CHECK(report.spill_store_bytes + report.spill_load_bytes + report.stack_bytes == 0);
+        CHECK(report.warnings == std::vector<std::string>{});
+    }
+}
+
+std::size_t count(const std::string& text, const char* pattern) {
+    const std::regex regex(pattern);
+    return static_cast<std::size_t>(
+        std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
+}
+
+/// Empty where no disassembler is installed.
+std::string sass(const KernelConfig& config, const GemmSpec& spec) {
+    const std::string cubin = compiled(generate(resolved(spec), config, hopper())).binary;
+    try {
+        return cli::disassemble(cubin, Options::from_environment());
+    } catch (const Error& error) {
+        if (!std::string(error.what()).starts_with("no disassembler")) throw;
+        return {};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of K-major operands") {
+    check_candidates(spec_of(GemmLayout::tn, 4000, 6000, 3000));
+}
+
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of MN-major operands") {
+    check_candidates(spec_of(GemmLayout::nt, 4000, 6000, 3000));
+}
+
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, for few tiles, which come in large clusters") {
+    check_candidates(spec_of(GemmLayout::nn, 1000, 1000, 1000));
+}
+
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 1500, 3000, 1000);
+    spec.c = DataType::bf16;
+    check_candidates(spec);
+}
+
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C and D of f32, and with sums of f16") {
+    GemmSpec spec = spec_of(GemmLayout::tt, 1500, 3000, 1000);
+    spec.c = spec.d = DataType::f32;
+    check_candidates(spec);
+    GemmSpec halves = spec_of(GemmLayout::nn, 1504, 3000, 1000, DataType::f16);
+    halves.accumulator = DataType::f16;
+    check_candidates(halves);
+}
+
+TEST_CASE("wgmma: the machine code is one batch of wgmmas per k-tile, copies by TMA, and no local memory") {
+    const GemmSpec spec = spec_of(GemmLayout::tn, 4096, 4096, 4096);
+    struct Case {
+        const char* parameters;
+        std::size_t wgmmas;   ///< of a tile's first k-tile, of the others, and of the last one where it stands apart
+        std::size_t batches;  ///< that they are issued in
+        std::size_t setmaxnregs;  ///< the producer's and the consumers'; one consumer alone has registers enough
+    };
+    const Case cases[] = {
+        {"block=128x256x64,warpgroup=64x256,stages=4", 4 + 4, 2, 2},
+        {"block=64x32x128,warpgroup=64x32,stages=6", 8 + 8, 2, 0},
+        {"block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=5", 8 + 8, 2, 2},
+        {"block=256x176x64,warpgroup=128x176,schedule=overlapped,stages=3", 8 + 8 + 8, 5, 2},
+    };
+    for (const Case& expected : cases) {
+        INFO(expected.parameters);
+        const KernelConfig config = with_parameters({Config{}}, parse_parameters(expected.parameters));
+        const std::string text = sass(config, spec);
+        if (text.empty()) SKIP_TEST("no cuobjdump and no nvdisasm here");
+        CHECK(count(text, "\\bHGMMA\\.64x") == expected.wgmmas);
+        CHECK(count(text, "\\bWARPGROUP\\.ARRIVE\\b") == expected.batches);
+        CHECK(count(text, "\\bUTMALDG\\b") > 0);
+        CHECK(count(text, "\\bUTMASTG\\b") > 0);
+        CHECK(count(text, "\\bUSETMAXREG\\b") == expected.setmaxnregs);
+        CHECK(count(text, "\\b(LDL|STL)\\b") == 0);
+    }
+}
