@@ -26,7 +26,7 @@ struct Include {
 const std::vector<std::string> kNone;
 
 bool is_source(const fs::path& path) {
-    constexpr std::array<std::string_view, 5> kExtensions{".hpp", ".cpp", ".cu", ".cuh", ".inl"};
+    constexpr std::array<std::string_view, 6> kExtensions{".h", ".hpp", ".cpp", ".cu", ".cuh", ".inl"};
     return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
@@ -136,6 +136,9 @@ const std::vector<Room>& rooms() {
         {"runtime/export",
          {"include/jitgemm", "generator/base", "generator/families/shared", "generator/families", "generator",
           "runtime/device", "runtime/support", "runtime/compiler", "runtime/context"}},
+        {"runtime/c_api",
+         {"include/jitgemm", "generator/base", "runtime/device", "runtime/support", "runtime/emulator_device",
+          "runtime/context"}},
         {"runtime/tuning/search",
          {"include/jitgemm", "generator/base", "generator/families", "generator", "runtime/device",
           "runtime/tuning/store"}},
