@@ -3,29 +3,50 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace jitgemm::c_api {
 namespace {
 
-/// Of the calling thread. The literal takes over where there was no memory for the text.
-struct LastError {
-    std::string text;
-    const char* literal = nullptr;
+// Of the calling thread. Functions are still called when its thread_local objects are destroyed, by destructors of static ones, so
+// that what they touch has no destructor itself.
+thread_local std::string* kept_text = nullptr;
+thread_local const char* literal =
+    nullptr;  // in place of the text, where there was no memory for it or the thread ends
+thread_local bool thread_ends = false;
+
+struct Keeper {
+    Keeper() { kept_text = new std::string; }
+    Keeper(const Keeper&) = delete;
+    Keeper& operator=(const Keeper&) = delete;
+    ~Keeper() {
+        delete std::exchange(kept_text, nullptr);
+        thread_ends = true;
+    }
 };
 
-LastError& of_thread() noexcept {
-    thread_local LastError last;
-    return last;
+/// Null while the thread ends. May throw bad_alloc.
+std::string* text_of_thread() {
+    if (!thread_ends) {
+        thread_local const Keeper keeper;
+        static_cast<void>(keeper);
+    }
+    return kept_text;
 }
 
 jg_status keep(jg_status status, std::string_view text, std::string_view log = {}) noexcept {
-    LastError& last = of_thread();
+    literal = "no memory for the error's text";
     try {
-        last.text = text;
-        if (text.find(log) == std::string_view::npos) last.text.append("\n").append(log);
-        last.literal = nullptr;
-    } catch (...) {
-        last.literal = "out of memory for the error's text";
+        std::string* const kept = text_of_thread();
+        if (kept == nullptr) {
+            literal = "the thread ends: its error has no text any more";
+            return status;
+        }
+        kept->assign(text);
+        if (text.find(log) == std::string_view::npos) kept->append("\n").append(log);
+        literal = nullptr;
+    } catch (const std::bad_alloc&) {
     }
     return status;
 }
@@ -48,7 +69,7 @@ jg_status keep_current_exception() noexcept {
     } catch (const CudaError& error) {
         return keep(JG_CUDA_FAILED, error.what());
     } catch (const std::bad_alloc&) {
-        of_thread().literal = "out of memory";
+        literal = "out of memory";
         return JG_OUT_OF_MEMORY;
     } catch (const std::exception& error) {
         return keep(JG_FAILED, error.what());
@@ -58,14 +79,13 @@ jg_status keep_current_exception() noexcept {
 }
 
 void forget_error() noexcept {
-    LastError& last = of_thread();
-    last.text.clear();
-    last.literal = nullptr;
+    literal = nullptr;
+    if (kept_text != nullptr) kept_text->clear();
 }
 
 const char* last_error() noexcept {
-    const LastError& last = of_thread();
-    return last.literal != nullptr ? last.literal : last.text.c_str();
+    if (literal != nullptr) return literal;
+    return kept_text == nullptr ? "" : kept_text->c_str();
 }
 
 }  // namespace jitgemm::c_api
