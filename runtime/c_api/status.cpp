@@ -36,7 +36,6 @@ std::string* text_of_thread() {
 }
 
 jg_status keep(jg_status status, std::string_view text, std::string_view log = {}) noexcept {
-    literal = "no memory for the error's text";
     try {
         std::string* const kept = text_of_thread();
         if (kept == nullptr) {
@@ -47,6 +46,7 @@ jg_status keep(jg_status status, std::string_view text, std::string_view log = {
         if (text.find(log) == std::string_view::npos) kept->append("\n").append(log);
         literal = nullptr;
     } catch (const std::bad_alloc&) {
+        literal = "no memory for the error's text";
     }
     return status;
 }

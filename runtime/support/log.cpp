@@ -24,14 +24,16 @@ constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 6> 
     {"off", spdlog::level::off},
 }};
 
+thread_local bool telling = false;  // this thread is within a listener
+
 /// stderr, until there is a listener.
 class ListenerSink final : public spdlog::sinks::sink {
 public:
     void log(const spdlog::details::log_msg& message) override {
-        if (telling_) return;
+        if (telling) return;
         const std::lock_guard lock(mutex_);
         if (!listener_) return stderr_.log(message);
-        const Telling telling;
+        const Telling now;
         listener_(level_of(message.level), std::string(message.payload.data(), message.payload.size()));
     }
     void flush() override { stderr_.flush(); }
@@ -40,29 +42,26 @@ public:
         stderr_.set_formatter(std::move(formatter));
     }
     void set_listener(LogListener listener) {
-        if (telling_) throw Error("a log callback can't set another: it is being called");
+        if (telling) throw Error("a log callback can't set another: it is being called");
         const std::lock_guard lock(mutex_);
         listener_ = std::move(listener);
     }
 
 private:
     struct Telling {
-        Telling() { telling_ = true; }
+        Telling() { telling = true; }
         Telling(const Telling&) = delete;
         Telling& operator=(const Telling&) = delete;
-        ~Telling() { telling_ = false; }
+        ~Telling() { telling = false; }
     };
     static LogLevel level_of(spdlog::level::level_enum level) {
         return static_cast<LogLevel>(std::min(static_cast<int>(level), static_cast<int>(LogLevel::error)));
     }
 
-    static thread_local bool telling_;  // this thread is within a listener
-    std::mutex mutex_;                  // guards what follows
+    std::mutex mutex_;  // guards what follows
     LogListener listener_;
     spdlog::sinks::stderr_color_sink_mt stderr_;
 };
-
-thread_local bool ListenerSink::telling_ = false;
 
 const std::shared_ptr<ListenerSink>& listener_sink() {
     static const auto& sink = *new std::shared_ptr<ListenerSink>(std::make_shared<ListenerSink>());  // as log()

@@ -71,35 +71,37 @@ std::string text_answer(const jg_kernel* kernel, const char* what) {
     return text;
 }
 
-/// Row-major f32 matrices of small integers, rows `pitch` apart: D = alpha A B + beta C is exact.
+/// Row-major f32 matrices of small integers, D's and C's rows `pitch` apart: D = alpha A B + beta C is exact.
 struct Problem {
-    int m, n, k, pitch_of_d;
+    std::size_t m, n, k, pitch;
     std::vector<float> a, b, c, d;
 
-    Problem(int rows, int columns, int depth, int ldd, int seed = 0)
-        : m(rows), n(columns), k(depth), pitch_of_d(ldd), a(of(m * k, 7 + seed)), b(of(k * n, 5)), c(of(m * ldd, 3)) {
-        d.assign(static_cast<std::size_t>(m * ldd), -1.0F);
-    }
-    static std::vector<float> of(int count, int period) {
-        std::vector<float> values(static_cast<std::size_t>(count));
-        for (int i = 0; i < count; ++i)
-            values[static_cast<std::size_t>(i)] = static_cast<float>(i % period - period / 2);
+    Problem(std::size_t rows, std::size_t columns, std::size_t depth, std::size_t ldd, int seed = 0)
+        : m(rows),
+          n(columns),
+          k(depth),
+          pitch(ldd),
+          a(small_integers(m * k, 7 + seed)),
+          b(small_integers(k * n, 5)),
+          c(small_integers(m * ldd, 3)),
+          d(m * ldd, -1.0F) {}
+    static std::vector<float> small_integers(std::size_t count, int period) {
+        std::vector<float> values(count);
+        int next = 0;
+        for (float& value : values) value = static_cast<float>(next++ % period - 2);
         return values;
     }
-    [[nodiscard]] float at(const std::vector<float>& matrix, int row, int column, int pitch) const {
-        return matrix[static_cast<std::size_t>(row * pitch + column)];
-    }
-    [[nodiscard]] float expected(int row, int column, float alpha, float beta) const {
+    [[nodiscard]] float expected(std::size_t row, std::size_t column, float alpha, float beta) const {
         float sum = 0;
-        for (int p = 0; p < k; ++p) sum += at(a, row, p, k) * at(b, p, column, n);
-        return alpha * sum + (beta == 0 ? 0 : beta * at(c, row, column, pitch_of_d));
+        for (std::size_t p = 0; p < k; ++p) sum += a[row * k + p] * b[p * n + column];
+        return alpha * sum + (beta == 0 ? 0 : beta * c[row * pitch + column]);
     }
+    /// The gaps between rows must be as they were.
     [[nodiscard]] int wrong(float alpha, float beta) const {
         int count = 0;
-        for (int row = 0; row < m; ++row)
-            for (int column = 0; column < pitch_of_d; ++column)
-                count += at(d, row, column, pitch_of_d) !=
-                         (column < n ? expected(row, column, alpha, beta) : -1.0F);  // gaps stay as they are
+        for (std::size_t row = 0; row < m; ++row)
+            for (std::size_t column = 0; column < pitch; ++column)
+                count += d[row * pitch + column] != (column < n ? expected(row, column, alpha, beta) : -1.0F);
         return count;
     }
     [[nodiscard]] jg_arguments arguments(float alpha = 1, float beta = 0) {
@@ -133,8 +135,8 @@ TEST_CASE("C API: a kernel multiplies arrays of the program's own, and leaves th
     jg_arguments in_place = problem.arguments(1, 1);
     in_place.c = problem.d.data();
     REQUIRE(launch(kernel, in_place) == JG_OK);
-    for (int row = 0; row < problem.m; ++row)  // C's gaps are what D's were
-        for (int column = problem.n; column < 24; ++column) problem.d[static_cast<std::size_t>(row * 24 + column)] = -1;
+    for (std::size_t row = 0; row < problem.m; ++row)  // C's gaps are what D's were
+        for (std::size_t column = problem.n; column < 24; ++column) problem.d[row * 24 + column] = -1;
     CHECK(problem.wrong(1, 1) == 0);
 }
 
@@ -307,7 +309,7 @@ TEST_CASE("C API: sixteen threads make, launch, ask and destroy at once", "[thre
     for (int thread = 0; thread < 16; ++thread)
         threads.emplace_back([&, thread] {
             for (int repeat = 0; repeat < 2; ++repeat) {
-                Problem problem(24 + thread % 4, 16, 24, 16, thread);
+                Problem problem(static_cast<std::size_t>(24 + thread % 4), 16, 24, 16, thread);
                 jg_kernel* kernel = nullptr;
                 const std::string spec = fmt::format("f32 tt {} 16 24", problem.m);
                 const jg_arguments arguments = problem.arguments();

@@ -33,7 +33,7 @@ namespace {
 
 template <typename Exception>
 jg_status status_of(const Exception& exception) {
-    return c_api::guarded([&] { throw exception; });
+    return c_api::guarded([&] { throw exception; });  // NOLINT(bugprone-exception-copy-constructor-throws)
 }
 
 std::string error_of(const std::string& options) {
@@ -197,7 +197,7 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
         {"scale-a", "vector"}, {"scale-b", "block"}, {"scale-d", "tensor"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
-        std::memcpy(place, &found->second, sizeof found->second);
+        std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
         text = fmt::format("gemm-v2 m=3 n=4 k=5 {}={}", member.key, found->second);
         return;
     }
