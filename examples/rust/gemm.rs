@@ -37,7 +37,7 @@ mod c {
         pub fn jg_context_destroy(context: *mut jg_context);
         pub fn jg_kernel_create(context: *mut jg_context, spec: *const c_char, kernel: *mut *mut jg_kernel) -> i32;
         pub fn jg_kernel_destroy(kernel: *mut jg_kernel);
-        pub fn jg_kernel_query(kernel: *const jg_kernel, what: *const c_char, buffer: *mut c_void, size: *mut usize) -> i32;
+        pub fn jg_kernel_query(k: *const jg_kernel, what: *const c_char, buffer: *mut c_void, size: *mut usize) -> i32;
         pub fn jg_kernel_launch(kernel: *const jg_kernel, arguments: *const jg_arguments, stream: *mut c_void) -> i32;
     }
 }

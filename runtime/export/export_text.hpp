@@ -69,13 +69,13 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel);
 /// Word for word what include/jitgemm/jitgemm.h has.
 inline constexpr std::string_view kArguments = R"(#ifndef JG_ARGUMENTS_INIT
 typedef struct jg_arguments {
-    size_t size;    /* sizeof(jg_arguments) */
-    const void *a;  /* A and B are not read where alpha or k is 0 */
+    size_t size;   /* sizeof(jg_arguments) */
+    const void *a; /* A and B are not read where alpha or k is 0 */
     const void *b;
-    const void *c;  /* not read where beta is 0 */
-    void *d;        /* exactly c, or apart from all inputs */
+    const void *c; /* not read where beta is 0 */
+    void *d;       /* exactly c, or apart from all inputs */
     float alpha;
-    float beta;     /* 0 unless the problem has a C */
+    float beta;      /* 0 unless the problem has a C */
     void *workspace; /* aligned to 16; NULL: the context's own for that stream */
     size_t workspace_bytes;
 } jg_arguments;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -276,6 +277,30 @@ TEST_CASE("C API: a kernel whose options fix it is tuned at once; one that has n
     Problem problem(8, 8, 8, 8);
     REQUIRE(launch(kernel, problem.arguments()) == JG_OK);
 }
+
+#ifdef JITGEMM_FAKE_WORKER
+TEST_CASE("C API: tuning changes all kernels of the problem, also when their context is gone") {
+    const TemporaryFolder folder;  // the tool's processes are scripted: they measure nothing
+    put_text(folder / "script.json", "{}");
+    const std::string tool = folder / "tool";
+    put_text(tool,
+             fmt::format("#!/bin/sh\nexec '{}' --script '{}' \"$@\"\n", JITGEMM_FAKE_WORKER, folder / "script.json"));
+    std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+    OwnedContext context = new_context(fmt::format("{}; tool={}; tuning-seconds=5; installed-wisdom=0; tuning-dir={}",
+                                                   kOptions, tool, folder / "tuned"));
+    const OwnedKernel kernel = new_kernel(context.get(), "f32 tt 24 16 24");
+    const OwnedKernel same = new_kernel(context.get(), "f32 tt 24 16 24");
+    context.reset();
+    const jg_status status = jg_kernel_tune(kernel.get());
+    INFO(jg_last_error());
+    REQUIRE(status == JG_OK);
+    for (const OwnedKernel* const each : {&kernel, &same})
+        CHECK(nlohmann::json::parse(text_answer(each->get(), "json")).at("choice") == "exact");
+    Problem problem(24, 16, 24, 16);
+    REQUIRE(launch(same, problem.arguments()) == JG_OK);
+    CHECK(problem.wrong(1, 0) == 0);
+}
+#endif
 
 TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") {
     const OwnedContext context = new_context(std::string(kOptions) + "; family=mma_multistage; param=split_k=2");

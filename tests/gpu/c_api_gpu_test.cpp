@@ -124,7 +124,7 @@ TEST_CASE("C API on a GPU: a kernel launches, and so does the one exported of it
     void* const library = ::dlopen((folder / "frozen.so").c_str(), RTLD_NOW);
     REQUIRE(library != nullptr);
 
-    std::array<void*, 16> frozen{};  // frozen_kernel: a module and its functions
+    std::array<std::uint64_t, 16> frozen{};  // frozen_kernel: a module and its functions
     const DeviceBuffer workspace = memory.allocate(std::max<std::size_t>(twin.workspace_bytes(), 1));
     arguments.workspace = reinterpret_cast<void*>(workspace.data().address);
     arguments.workspace_bytes = twin.workspace_bytes();

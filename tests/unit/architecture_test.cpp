@@ -292,6 +292,14 @@ TEST_CASE("only the command line includes runtime/cli/, and only runtime's own f
     REQUIRE(offenders("runtime", cuda_in_header) == kNone);
 }
 
+TEST_CASE("the C header includes stddef.h and stdint.h alone") {
+    std::vector<Include> includes;
+    read_includes(fs::path(JITGEMM_SOURCE_DIR) / "include/jitgemm/jitgemm.h", "jitgemm.h", includes);
+    REQUIRE(includes.size() == 2);
+    CHECK(includes[0].target == "stddef.h");
+    CHECK(includes[1].target == "stdint.h");
+}
+
 TEST_CASE("the public header reaches no CUDA header and no third-party one") {
     std::vector<std::string> queue{"include/jitgemm/jitgemm.hpp"};
     std::vector<std::string> seen;
