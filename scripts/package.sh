@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
     shift 2 || fail "an option lacks its folder"
 done
 
-# libstdc++ and libgcc go into the tool; no folder of this machine does.
+# libstdc++ and libgcc go into the tool and libjitgemm.so; no folder of this machine does.
 build_to_pack() {
     build=$repository/build/package
     install_packages
@@ -51,8 +51,11 @@ check_libraries() {
 # stage NAME: installs into a folder of that name beside nothing else.
 stage() {
     cmake --install "$build" --prefix "$staging/$1" --strip >/dev/null
-    check_glibc "$staging/$1/bin/jitgemm"
-    if [ -z "$given_build" ]; then check_libraries "$staging/$1/bin/jitgemm"; fi
+    local file
+    for file in "$staging/$1/bin/jitgemm" "$(find "$staging/$1" -name 'libjitgemm.so.*' -type f)"; do
+        check_glibc "$file"
+        if [ -z "$given_build" ]; then check_libraries "$file"; fi
+    done
 }
 
 # The same files make the same tarball, whoever packs them and when.

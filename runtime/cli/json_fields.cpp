@@ -1,39 +1,14 @@
 #include "runtime/cli/json_fields.hpp"
 
-#include "generator/base/gemm_spec_fields.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
 
 namespace jitgemm::cli {
 namespace {
 
 constexpr double kFlopsPerTflopMicrosecond = 1e6;
 
-/// The option's, with underscores.
-std::string json_name(const GemmSpecField& field) {
-    std::string name(field.option);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-}
-
 }  // namespace
-
-Json to_json(const GemmSpec& spec) {
-    Json json{
-        {"type", type_name(spec)}, {"layout", to_string(spec.layout)}, {"m", spec.m}, {"n", spec.n}, {"k", spec.k}};
-    for (const GemmSpecField& field : gemm_spec_fields()) {
-        const std::string name = json_name(field);
-        if (json.contains(name) || (field.format > 1 && is_usual(field, spec))) continue;
-        if (field.is_of_c && !spec.c)
-            json[name] = nullptr;
-        else
-            json[name] = field.is_number ? Json(field.value(spec)) : Json(field.print(spec));
-    }
-    return json;
-}
 
 Json to_json(const GpuModel& gpu) { return {{"name", gpu.name}, {"arch", gpu.arch->name}, {"sm_count", gpu.sm_count}}; }
 

@@ -5,17 +5,16 @@
 #include "jitgemm/gemm_spec.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/device/entry_json.hpp"
+#include "runtime/support/spec_json.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 
 #include <string>
 
 namespace jitgemm::cli {
 
-/// The fields that name a problem in every document: type, layout, m, n, k ... (docs/cli.md).
-[[nodiscard]] Json to_json(const GemmSpec& spec);
 [[nodiscard]] Json to_json(const GpuModel& gpu);
 [[nodiscard]] Json to_json(const CostEstimate& cost);
-using jitgemm::to_json;  // of a KernelEntry
+using jitgemm::to_json;  // of a GemmSpec, a KernelEntry
 /// Which of exact, nearest, heuristic, forced it was and why; for a near problem that one and how far it is.
 [[nodiscard]] Json to_json(const tuning::TunedChoice& choice);
 

@@ -163,6 +163,7 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
     state->operands_swapped = spec.d_order == Order::column;
     state->id = id;
     state->source = kernel.source;
+    state->compiled = {shared.kernel, &kernel.compiled};
     state->entries = loaded_entries(kernel, state->row_major, *device);
     const WorkspaceLayout workspace = workspace_layout(state->row_major, id.config);
     state->workspace_bytes = workspace.bytes;

@@ -44,6 +44,7 @@ struct KernelState {
     bool operands_swapped = false;  ///< D is column-major: the kernel's A is the caller's B
     KernelId id;
     std::shared_ptr<const KernelSource> source;  ///< shared by all specs this kernel serves
+    std::shared_ptr<const CompiledKernel> compiled;
     std::vector<LoadedEntry> entries;
     std::size_t workspace_bytes = 0;
     std::size_t counter_bytes = 0;  ///< at the end of the workspace: zeros whenever the kernel begins

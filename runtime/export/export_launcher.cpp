@@ -74,17 +74,36 @@ std::string operand_lines(const GemmSpec& spec) {
 }
 
 std::string problem_fields(const LauncherInput& input) {
-    std::string pointers;
     std::string pitches;
-    for (const OperandText& operand : operands(input.spec)) {
-        pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
+    for (const OperandText& operand : operands(input.spec))
         pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
-    }
+    return "    int64_t m, n, k;\n    int64_t " + pitches + ";    /* in elements */\n";
+}
+
+/// Of the launcher's own struct: what a problem and the arguments of a launch have.
+std::string full_fields(const LauncherInput& input) {
+    std::string pointers;
+    for (const OperandText& operand : operands(input.spec))
+        pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
+    if (input.workspace.bytes != 0) pointers += "    CUdeviceptr workspace;\n";
+    return pointers + problem_fields(input) + "    float alpha;\n" + (input.spec.c ? "    float beta;\n" : "");
+}
+
+std::string full_problem(const LauncherInput& input) {
+    std::string text;
+    if (!input.spec.c) text += "    if (arguments->beta != 0) return CUDA_ERROR_INVALID_VALUE; /* there is no C */\n";
     if (input.workspace.bytes != 0) {
-        pointers += fmt::format("    CUdeviceptr workspace;    /* {} bytes, aligned to 16 */\n", input.workspace.bytes);
+        text +=
+            fmt::format("    if (arguments->workspace_bytes >= {}) full.workspace = address(arguments->workspace);\n",
+                        input.workspace.bytes);
     }
-    return pointers + "    int64_t m, n, k;\n    int64_t " + pitches + ";    /* in elements */\n    float alpha;\n" +
-           (input.spec.c ? "    float beta;    /* 0: C is not read */\n" : "");
+    for (const OperandText& operand : operands(input.spec)) {
+        text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
+        text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
+    }
+    for (const std::string_view extent : {"m", "n", "k"}) text += fmt::format("    full.{0} = problem->{0};\n", extent);
+    text += "    full.alpha = arguments->alpha;\n";
+    return text + (input.spec.c ? "    full.beta = arguments->beta;\n" : "");
 }
 
 std::string exported_problem(const GemmSpec& spec) {
@@ -92,7 +111,14 @@ std::string exported_problem(const GemmSpec& spec) {
         fmt::format("    problem.m = {};\n    problem.n = {};\n    problem.k = {};\n", spec.m, spec.n, spec.k);
     text += fmt::format("    problem.lda = {};\n    problem.ldb = {};\n", spec.lda, spec.ldb);
     if (spec.c) text += fmt::format("    problem.ldc = {};\n", spec.ldc);
-    return text + fmt::format("    problem.ldd = {};\n    problem.alpha = 1;\n", spec.ldd);
+    return text + fmt::format("    problem.ldd = {};\n", spec.ldd);
+}
+
+/// A sentence of the header: the JIT has a workspace of its own, a launcher has none.
+std::string workspace_rule(const LauncherInput& input) {
+    if (input.workspace.bytes == 0) return {};
+    return fmt::format(" The kernel needs a workspace of {} bytes,\n * aligned to 16, one per launch at a time.",
+                       input.workspace.bytes);
 }
 
 // ---- checks ----------------------------------------------------------------------------------------------------------
@@ -284,7 +310,9 @@ EntriesText entries_text(const LauncherInput& input) {
 std::string launcher_header(const LauncherInput& input) {
     const std::string_view reason = own_shape_reason(input);
     return filled(export_text::kHeader,
-                  {{"OPERANDS", operand_lines(input.spec)},
+                  {{"ARGUMENTS", std::string(export_text::kArguments)},
+                   {"WORKSPACE", workspace_rule(input)},
+                   {"OPERANDS", operand_lines(input.spec)},
                    {"FIELDS", problem_fields(input)},
                    {"BETA_C", input.spec.c ? " + beta * C (m, n)" : ""},
                    {"KERNEL", input.source.name},
@@ -299,6 +327,8 @@ std::string launcher_header(const LauncherInput& input) {
 std::string launcher_source(const LauncherInput& input) {
     const EntriesText entries = entries_text(input);
     return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input.spec)},
+                                         {"FULL_FIELDS", full_fields(input)},
+                                         {"FULL_PROBLEM", full_problem(input)},
                                          {"CHECKS", checks(input)},
                                          {"ENTRIES", entries.functions},
                                          {"GET_FUNCTIONS", entries.lookups},

@@ -14,16 +14,17 @@ inline constexpr std::string_view kHeader = R"(/* @NAME@: D (m, n) = alpha * A (
  * Needs cuda.h to build and libcuda (the driver) to run, nothing else. The calling thread must have a current context.
  *
  *     @NAME@_kernel kernel;
+ *     jg_arguments arguments = JG_ARGUMENTS_INIT;
  *     @NAME@_load(&kernel, "@NAME@.cubin");
- *     @NAME@_problem problem = @NAME@_exported_problem();
- *     problem.a = a; problem.b = b; problem.d = d;
- *     @NAME@_launch(&kernel, &problem, stream);
+ *     arguments.a = a; arguments.b = b; arguments.d = d;
+ *     @NAME@_launch(&kernel, &arguments, stream);
  *     @NAME@_unload(&kernel);
  */
 #ifndef @GUARD@
 #define @GUARD@
 
 #include <cuda.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -35,20 +36,26 @@ typedef struct {
     CUfunction functions[@FUNCTIONS@];
 } @NAME@_kernel;
 
-typedef struct {
-@FIELDS@} @NAME@_problem;
-
-/* The problem the kernel was exported for, alpha 1, without pointers. */
-@NAME@_problem @NAME@_exported_problem(void);
-
 /* Loads the cubin from a file, or from memory. */
 CUresult @NAME@_load(@NAME@_kernel *kernel, const char *cubin_path);
 CUresult @NAME@_load_image(@NAME@_kernel *kernel, const void *cubin);
 
-/* Enqueues; may be captured into a graph. Answers CUDA_ERROR_INVALID_VALUE, with nothing enqueued, when an extent or
- * leading dimension is out of range, a pointer is null, or a pointer or leading dimension (of more than one row or column) is less
- * aligned than above. */
-CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream);
+/* Operands of a launch, as jitgemm.h has them: either header may come first. */
+@ARGUMENTS@
+/* Enqueues the problem the kernel was exported for, on a CUstream or cudaStream_t; may be captured into a graph. Answers
+ * CUDA_ERROR_INVALID_VALUE, with nothing enqueued, when a pointer is null or less aligned than above, beta is not 0 without
+ * C, or `arguments` is of another size.@WORKSPACE@ */
+CUresult @NAME@_launch(const @NAME@_kernel *kernel, const jg_arguments *arguments, void *stream);
+
+/* Other sizes and pitches: begin with those it was exported for. */
+typedef struct {
+@FIELDS@} @NAME@_problem;
+@NAME@_problem @NAME@_exported_problem(void);
+
+/* As above; an extent that is out of range and a leading dimension that is too small, or (of more than one row or column) less
+ * aligned than above, are answered with CUDA_ERROR_INVALID_VALUE, too. */
+CUresult @NAME@_launch_problem(const @NAME@_kernel *kernel, const @NAME@_problem *problem,
+                               const jg_arguments *arguments, void *stream);
 
 CUresult @NAME@_unload(@NAME@_kernel *kernel);
 
@@ -59,10 +66,26 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel);
 #endif
 )";
 
+/// Word for word what include/jitgemm/jitgemm.h has.
+inline constexpr std::string_view kArguments = R"(#ifndef JG_ARGUMENTS_INIT
+typedef struct jg_arguments {
+    size_t size;   /* sizeof(jg_arguments) */
+    const void *a; /* A and B are not read where alpha or k is 0 */
+    const void *b;
+    const void *c; /* not read where beta is 0 */
+    void *d;       /* exactly c, or apart from all inputs */
+    float alpha;
+    float beta;      /* 0 unless the problem has a C */
+    void *workspace; /* aligned to 16; NULL: the context's own for that stream */
+    size_t workspace_bytes;
+} jg_arguments;
+#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0} /* alpha 1 */
+#endif
+)";
+
 inline constexpr std::string_view kSource = R"(/* Launcher of an exported kernel: see @NAME@.h. */
 #include "@NAME@.h"
 
-#include <stddef.h>
 #include <string.h>
 
 @NAME@_problem @NAME@_exported_problem(void) {
@@ -113,6 +136,10 @@ CUresult @NAME@_unload(@NAME@_kernel *kernel) {
 
 /* ---- launching */
 
+/* A problem and its operands. */
+typedef struct {
+@FULL_FIELDS@} full_problem;
+
 static int64_t tiles(int64_t extent, int64_t tile) {
     return (extent + tile - 1) / tile;
 }
@@ -124,21 +151,49 @@ static int is_operand(CUdeviceptr pointer, int64_t lines, int64_t run, int64_t p
            (lines == 1 || pitch % alignment * element_bytes % alignment == 0);
 }
 
-static int is_sound(const @NAME@_problem *problem) {
+static int is_sound(const full_problem *problem) {
 @CHECKS@    return 1;
 }
 @ENTRIES@
-CUresult @NAME@_launch(const @NAME@_kernel *kernel, const @NAME@_problem *problem, CUstream stream) {
+static CUresult launch(const @NAME@_kernel *kernel, const full_problem *problem, CUstream stream) {
     CUresult result = CUDA_SUCCESS;
     if (problem->m < 0 || problem->n < 0 || problem->k < 0) return CUDA_ERROR_INVALID_VALUE;
     if (problem->m == 0 || problem->n == 0) return CUDA_SUCCESS;
     if (!is_sound(problem)) return CUDA_ERROR_INVALID_VALUE;
 @LAUNCHES@    return result;
 }
+
+/* A longer struct, of a newer jitgemm.h, must have set nothing more. */
+static int is_known(const jg_arguments *arguments) {
+    const size_t known = offsetof(jg_arguments, workspace_bytes) + sizeof arguments->workspace_bytes;
+    const unsigned char *bytes = (const unsigned char *)arguments;
+    size_t i;
+    if (arguments == NULL || arguments->size < known || arguments->size > 4096) return 0;
+    for (i = known; i < arguments->size; ++i)
+        if (bytes[i] != 0) return 0;
+    return 1;
+}
+
+static CUdeviceptr address(const void *pointer) {
+    return (CUdeviceptr)(uintptr_t)pointer;
+}
+
+CUresult @NAME@_launch_problem(const @NAME@_kernel *kernel, const @NAME@_problem *problem,
+                               const jg_arguments *arguments, void *stream) {
+    full_problem full;
+    if (!is_known(arguments)) return CUDA_ERROR_INVALID_VALUE;
+    memset(&full, 0, sizeof full);
+@FULL_PROBLEM@    return launch(kernel, &full, (CUstream)stream);
+}
+
+CUresult @NAME@_launch(const @NAME@_kernel *kernel, const jg_arguments *arguments, void *stream) {
+    const @NAME@_problem problem = @NAME@_exported_problem();
+    return @NAME@_launch_problem(kernel, &problem, arguments, stream);
+}
 )";
 
 inline constexpr std::string_view kEntry = R"(
-static CUresult launch_@FUNCTION@(CUfunction function, const @NAME@_problem *problem, CUstream stream) {
+static CUresult launch_@FUNCTION@(CUfunction function, const full_problem *problem, CUstream stream) {
 @RESULT@    const int64_t blocks = @BLOCKS@;
     struct {
 @ARGUMENT_FIELDS@    } arguments;

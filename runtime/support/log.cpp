@@ -4,7 +4,11 @@
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,8 +24,52 @@ constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 6> 
     {"off", spdlog::level::off},
 }};
 
+thread_local bool telling = false;  // this thread is within a listener
+
+/// stderr, until there is a listener.
+class ListenerSink final : public spdlog::sinks::sink {
+public:
+    void log(const spdlog::details::log_msg& message) override {
+        if (telling) return;
+        const std::lock_guard lock(mutex_);
+        if (!listener_) return stderr_.log(message);
+        const Telling now;
+        listener_(level_of(message.level), std::string(message.payload.data(), message.payload.size()));
+    }
+    void flush() override { stderr_.flush(); }
+    void set_pattern(const std::string& pattern) override { stderr_.set_pattern(pattern); }
+    void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+        stderr_.set_formatter(std::move(formatter));
+    }
+    void set_listener(LogListener listener) {
+        if (telling) throw Error("a log callback can't set another: it is being called");
+        const std::lock_guard lock(mutex_);
+        listener_ = std::move(listener);
+    }
+
+private:
+    struct Telling {
+        Telling() { telling = true; }
+        Telling(const Telling&) = delete;
+        Telling& operator=(const Telling&) = delete;
+        ~Telling() { telling = false; }
+    };
+    static LogLevel level_of(spdlog::level::level_enum level) {
+        return static_cast<LogLevel>(std::min(static_cast<int>(level), static_cast<int>(LogLevel::error)));
+    }
+
+    std::mutex mutex_;  // guards what follows
+    LogListener listener_;
+    spdlog::sinks::stderr_color_sink_mt stderr_;
+};
+
+const std::shared_ptr<ListenerSink>& listener_sink() {
+    static const auto& sink = *new std::shared_ptr<ListenerSink>(std::make_shared<ListenerSink>());  // as log()
+    return sink;
+}
+
 spdlog::logger make_logger() {
-    spdlog::logger made("jitgemm", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    spdlog::logger made("jitgemm", listener_sink());
     made.set_pattern("%n: %^%l%$: %v");
     made.set_level(spdlog::level::warn);
     return made;
@@ -47,5 +95,7 @@ spdlog::logger& log() {
 void set_log_level(std::string_view level) {
     if (!level.empty()) log().set_level(level_of(level));
 }
+
+void set_log_listener(LogListener listener) { listener_sink()->set_listener(std::move(listener)); }
 
 }  // namespace jitgemm

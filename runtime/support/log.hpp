@@ -4,6 +4,9 @@
 
 #include <spdlog/logger.h>
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace jitgemm {
@@ -15,5 +18,13 @@ namespace jitgemm {
 
 /// "trace", "debug", "info", "warning", "error" or "off"; "" leaves it. Throws Error naming these for any other.
 void set_log_level(std::string_view level);
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
+/// Told each message in place of stderr, one at a time, from any thread.
+using LogListener = std::function<void(LogLevel level, const std::string& message)>;
+
+/// Empty: stderr again. When it returns, the listener before is not running and not called any more. What is logged while a
+/// listener is told, by its thread, is dropped. Throws Error within a listener.
+void set_log_listener(LogListener listener);
 
 }  // namespace jitgemm

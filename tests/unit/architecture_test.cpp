@@ -26,7 +26,7 @@ struct Include {
 const std::vector<std::string> kNone;
 
 bool is_source(const fs::path& path) {
-    constexpr std::array<std::string_view, 5> kExtensions{".hpp", ".cpp", ".cu", ".cuh", ".inl"};
+    constexpr std::array<std::string_view, 6> kExtensions{".h", ".hpp", ".cpp", ".cu", ".cuh", ".inl"};
     return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
@@ -136,6 +136,9 @@ const std::vector<Room>& rooms() {
         {"runtime/export",
          {"include/jitgemm", "generator/base", "generator/families/shared", "generator/families", "generator",
           "runtime/device", "runtime/support", "runtime/compiler", "runtime/context"}},
+        {"runtime/c_api",
+         {"include/jitgemm", "generator/base", "runtime/device", "runtime/support", "runtime/emulator_device",
+          "runtime/context"}},
         {"runtime/tuning/search",
          {"include/jitgemm", "generator/base", "generator/families", "generator", "runtime/device",
           "runtime/tuning/store"}},
@@ -287,6 +290,14 @@ TEST_CASE("only the command line includes runtime/cli/, and only runtime's own f
                include.file != "runtime/export/export_text.hpp";  // the text of an exported program
     };
     REQUIRE(offenders("runtime", cuda_in_header) == kNone);
+}
+
+TEST_CASE("the C header includes stddef.h and stdint.h alone") {
+    std::vector<Include> includes;
+    read_includes(fs::path(JITGEMM_SOURCE_DIR) / "include/jitgemm/jitgemm.h", "jitgemm.h", includes);
+    REQUIRE(includes.size() == 2);
+    CHECK(includes[0].target == "stddef.h");
+    CHECK(includes[1].target == "stdint.h");
 }
 
 TEST_CASE("the public header reaches no CUDA header and no third-party one") {

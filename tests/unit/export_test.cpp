@@ -103,7 +103,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
 
 constexpr const char* kMain = R"(
 #include "taken.h"
+#include "jitgemm/jitgemm.h"
 #include <stdio.h>
+#include <string.h>
 CUresult cuModuleLoad(CUmodule *m, const char *path) { printf("load %s\n", path); *m = 0; return CUDA_SUCCESS; }
 CUresult cuModuleLoadData(CUmodule *m, const void *image) { (void)image; *m = 0; return CUDA_SUCCESS; }
 CUresult cuModuleUnload(CUmodule m) { (void)m; printf("unload\n"); return CUDA_SUCCESS; }
@@ -138,31 +140,54 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **paramete
     return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
                           c->sharedMemBytes, c->hStream, parameters, extra);
 }
+static jg_arguments operands(void) {
+    jg_arguments arguments = JG_ARGUMENTS_INIT;
+    arguments.a = (const void *)(uintptr_t)0x100000000;
+    arguments.b = (const void *)(uintptr_t)0x200000000;
+    arguments.d = (void *)(uintptr_t)0x400000000;
+    arguments.alpha = 2;
+#if HAS_C
+    arguments.c = (const void *)(uintptr_t)0x300000000;
+    arguments.beta = 0.5f;
+#endif
+#if HAS_WORKSPACE
+    arguments.workspace = (void *)(uintptr_t)0x500000000;
+    arguments.workspace_bytes = 1 << 30;
+#endif
+    return arguments;
+}
 int main(void) {
     taken_kernel kernel;
     taken_problem problem = taken_exported_problem();
+    jg_arguments arguments = operands();
+    struct { jg_arguments known; float newer; } longer;
     if (taken_load(&kernel, "taken.cubin") != CUDA_SUCCESS) return 1;
-    problem.a = 0x100000000; problem.b = 0x200000000; problem.d = 0x400000000;
-    problem.alpha = 2;
-#if HAS_C
-    problem.c = 0x300000000; problem.beta = 0.5f;
-#endif
-#if HAS_WORKSPACE
-    problem.workspace = 0x500000000;
-#endif
-    printf("%d\n", taken_launch(&kernel, &problem, 0));
-    problem.alpha = 0;
-    problem.a = 0;
-    printf("%d\n", taken_launch(&kernel, &problem, 0));
-    problem.alpha = 2;
-    printf("%d\n", taken_launch(&kernel, &problem, 0));
-    problem.a = 0x100000001;
-    printf("%d\n", taken_launch(&kernel, &problem, 0));
-    problem.a = 0x100000000;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments.alpha = 0;
+    arguments.a = NULL;
+    printf("%d\n", taken_launch_problem(&kernel, &problem, &arguments, 0));
+    arguments.alpha = 2;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments.a = (const void *)(uintptr_t)0x100000001;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments = operands();
     problem.ldd -= 1;
-    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    printf("%d\n", taken_launch_problem(&kernel, &problem, &arguments, 0));
     problem.m = 0;
-    printf("%d\n", taken_launch(&kernel, &problem, 0));
+    printf("%d\n", taken_launch_problem(&kernel, &problem, &arguments, 0));
+    arguments.size -= 1;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    printf("%d\n", taken_launch(&kernel, NULL, 0));
+    arguments = operands();
+    arguments.beta = 1;
+    printf("%d\n", HAS_C ? 1 : (int)taken_launch(&kernel, &arguments, 0));
+    memset(&longer, 0, sizeof longer);
+    longer.known = operands();
+    longer.known.size = sizeof longer;
+    longer.newer = 1;
+    printf("%d\n", taken_launch(&kernel, &longer.known, 0));
+    longer.newer = 0;
+    printf("%d\n", taken_launch(&kernel, &longer.known, 0));
     return taken_unload(&kernel);
 }
 )";
@@ -229,12 +254,13 @@ std::string launcher_output(const Exported& kernel) {
     write_new_file(folder.path / "cuda.h", kFakeCudaHeader);
     write_new_file(folder.path / "main.c", kMain);
     const std::string in_folder = "cd " + folder.path.string() + " && ";
-    const auto [messages, status] =
-        run(in_folder +
-            fmt::format("cc -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -DARGUMENT_BYTES={} -DHAS_C={} "
-                        "-DHAS_WORKSPACE={} taken.c main.c -o main",
-                        argument_layout(kernel.source.entries.front().arguments).bytes, kernel.spec.c ? 1 : 0,
-                        has_workspace(kernel) ? 1 : 0));
+    const auto [messages, status] = run(
+        in_folder +
+        fmt::format("flags='-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -I. -I{}/include -DARGUMENT_BYTES={} "
+                    "-DHAS_C={} -DHAS_WORKSPACE={}'; cc $flags taken.c main.c -o main && "
+                    "cc $flags -include jitgemm/jitgemm.h -fsyntax-only main.c",
+                    JITGEMM_SOURCE_DIR, argument_layout(kernel.source.entries.front().arguments).bytes,
+                    kernel.spec.c ? 1 : 0, has_workspace(kernel) ? 1 : 0));
     INFO(messages);
     REQUIRE(status == 0);
     const auto [output, result] = run(in_folder + "./main");
@@ -244,7 +270,8 @@ std::string launcher_output(const Exported& kernel) {
 
 void check_launcher(const Exported& kernel) {
     CHECK(launcher_output(kernel) == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) +
-                                         "0\n" + expected_launch(kernel, 0) + "0\n1\n1\n1\n0\nunload\n");
+                                         "0\n" + expected_launch(kernel, 0) + "0\n1\n1\n1\n0\n1\n1\n1\n1\n" +
+                                         expected_launch(kernel, 2) + "0\nunload\n");
 }
 
 }  // namespace
@@ -319,6 +346,16 @@ TEST_CASE("an export is named as C allows") {
                           ContainsSubstring("no name for C"));
     }
     CHECK_FALSE(fs::exists(folder.path / "out"));
+}
+
+TEST_CASE("an export's header has the launch arguments of jitgemm.h, word for word") {
+    const TemporaryFolder folder;
+    write(exported({.m = 512, .n = 512, .k = 512}), folder.path, {.name = "taken", .force = false});
+    const std::string ours = text_of(fs::path(JITGEMM_SOURCE_DIR) / "include/jitgemm/jitgemm.h");
+    const std::size_t begin = ours.find("#ifndef JG_ARGUMENTS_INIT\n");
+    const std::size_t end = ours.find("#endif\n", begin);
+    REQUIRE(end != std::string::npos);
+    CHECK_THAT(text_of(folder.path / "taken.h"), ContainsSubstring(ours.substr(begin, end - begin)));
 }
 
 TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for") {

@@ -1,0 +1,90 @@
+#include "runtime/c_api/gemm_struct.hpp"
+
+#include "runtime/c_api/sized_struct.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+
+namespace jitgemm::c_api {
+namespace {
+
+/// Up to the last member of the header's first version.
+constexpr std::size_t kFirstVersionBytes = offsetof(jg_gemm, scale_d) + sizeof(jg_gemm::scale_d);
+
+template <auto Member>
+std::string number(const jg_gemm& gemm) {
+    return gemm.*Member == 0 ? std::string() : std::to_string(gemm.*Member);
+}
+
+template <auto Member>
+std::string stride(const jg_gemm& gemm) {
+    return gemm.*Member == JG_SAME ? "0" : number<Member>(gemm);
+}
+
+template <auto Member>
+std::string word(const jg_gemm& gemm) {
+    return gemm.*Member == nullptr ? std::string() : gemm.*Member;
+}
+
+#define JITGEMM_MEMBER(key, member, print) \
+    GemmMember { key, offsetof(jg_gemm, member), sizeof(jg_gemm::member), print<&jg_gemm::member> }
+
+constexpr std::array kMembers{
+    JITGEMM_MEMBER("m", m, number),
+    JITGEMM_MEMBER("n", n, number),
+    JITGEMM_MEMBER("k", k, number),
+    JITGEMM_MEMBER("a", a, word),
+    JITGEMM_MEMBER("b", b, word),
+    JITGEMM_MEMBER("c", c, word),
+    JITGEMM_MEMBER("d", d, word),
+    JITGEMM_MEMBER("acc", acc, word),
+    JITGEMM_MEMBER("layout", layout, word),
+    JITGEMM_MEMBER("d-layout", d_layout, word),
+    JITGEMM_MEMBER("lda", lda, number),
+    JITGEMM_MEMBER("ldb", ldb, number),
+    JITGEMM_MEMBER("ldc", ldc, number),
+    JITGEMM_MEMBER("ldd", ldd, number),
+    JITGEMM_MEMBER("align-a", align_a, number),
+    JITGEMM_MEMBER("align-b", align_b, number),
+    JITGEMM_MEMBER("align-c", align_c, number),
+    JITGEMM_MEMBER("align-d", align_d, number),
+    JITGEMM_MEMBER("batch", batch, number),
+    JITGEMM_MEMBER("batch-stride-a", batch_stride_a, stride),
+    JITGEMM_MEMBER("batch-stride-b", batch_stride_b, stride),
+    JITGEMM_MEMBER("batch-stride-c", batch_stride_c, stride),
+    JITGEMM_MEMBER("batch-stride-d", batch_stride_d, stride),
+    JITGEMM_MEMBER("bias", bias, word),
+    JITGEMM_MEMBER("activation", activation, word),
+    JITGEMM_MEMBER("residual", residual, word),
+    JITGEMM_MEMBER("scale-a", scale_a, word),
+    JITGEMM_MEMBER("scale-b", scale_b, word),
+    JITGEMM_MEMBER("scale-d", scale_d, word),
+};
+
+#undef JITGEMM_MEMBER
+
+}  // namespace
+
+std::span<const GemmMember> gemm_members() { return kMembers; }
+
+std::string text_of(const jg_gemm* gemm) {
+    const jg_gemm known = read_struct(gemm, "jg_gemm", kFirstVersionBytes);
+    std::string text = "gemm-v2";
+    for (const GemmMember& member : kMembers) {
+        const std::string value = member.word(known);
+        if (value.find_first_of(" \t\r\n") != std::string::npos)  // would be read as other members
+            throw InvalidArgument(fmt::format("{} is '{}': a word has no blanks", member.key, value));
+        if (!value.empty()) text += fmt::format(" {}={}", member.key, value);
+    }
+    return text;
+}
+
+GemmSpec spec_of(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool names_format = first != std::string_view::npos && text.substr(first).starts_with("gemm-");
+    return names_format ? parse_gemm_spec(text) : parse_shape_line(text);
+}
+
+}  // namespace jitgemm::c_api

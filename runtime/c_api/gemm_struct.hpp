@@ -1,0 +1,32 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+#include "jitgemm/jitgemm.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace jitgemm::c_api {
+
+/// A member of jg_gemm, by the key that the spec's text has for it.
+struct GemmMember {
+    std::string_view key;
+    std::size_t offset;
+    std::size_t bytes;
+    /// Its value as the text has it; empty where it is as usual.
+    std::string (*word)(const jg_gemm&);
+};
+
+/// One for each row of gemm_spec_fields().
+[[nodiscard]] std::span<const GemmMember> gemm_members();
+
+/// The text of a struct: "gemm-v2 m=.. a=f16 ...", with the members that are set. Throws InvalidArgument for its size, or a word that
+/// has blanks.
+[[nodiscard]] std::string text_of(const jg_gemm* gemm);
+
+/// Reads either form: a shape line, or a line that begins with its format. Throws SpecError naming the word that is wrong.
+[[nodiscard]] GemmSpec spec_of(std::string_view text);
+
+}  // namespace jitgemm::c_api

@@ -1,0 +1,138 @@
+/// \file The functions of include/jitgemm/jitgemm.h.
+
+#include "jitgemm/context.hpp"
+#include "jitgemm/jitgemm.h"
+#include "jitgemm/version.hpp"
+#include "runtime/c_api/gemm_struct.hpp"
+#include "runtime/c_api/host_launch.hpp"
+#include "runtime/c_api/kernel_query.hpp"
+#include "runtime/c_api/options_text.hpp"
+#include "runtime/c_api/sized_struct.hpp"
+#include "runtime/c_api/status.hpp"
+#include "runtime/context/context_state.hpp"
+#include "runtime/support/log.hpp"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+/// Lives until it and all its kernels are destroyed: they tune by it.
+struct jg_context {
+    std::shared_ptr<jitgemm::Context> context;
+};
+
+struct jg_kernel {
+    std::shared_ptr<jitgemm::Context> context;
+    jitgemm::GemmSpec asked;  ///< the context's kernels are known by it
+    jitgemm::GemmKernel kernel;
+    bool emulated = false;
+};
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::c_api;
+
+constexpr std::size_t kFirstArgumentsBytes =
+    offsetof(jg_arguments, workspace_bytes) + sizeof(jg_arguments::workspace_bytes);
+
+Options options_of(const char* text) {
+    Options options = Options::from_environment();
+    if (text != nullptr) read_options(options, text);
+    return options;
+}
+
+jg_kernel* new_kernel(const jg_context& of, const GemmSpec& spec) {
+    GemmKernel kernel = of.context->kernel(spec);
+    const bool emulated = state_of(kernel).device->kind() == DeviceKind::emulator;
+    return std::make_unique<jg_kernel>(jg_kernel{of.context, spec, std::move(kernel), emulated}).release();
+}
+
+GemmArguments arguments_of(const jg_arguments* given) {
+    const jg_arguments known = read_struct(given, "jg_arguments", kFirstArgumentsBytes);
+    return {.a = known.a,
+            .b = known.b,
+            .c = known.c,
+            .d = known.d,
+            .alpha = known.alpha,
+            .beta = known.beta,
+            .workspace = known.workspace,
+            .workspace_bytes = known.workspace_bytes};
+}
+
+LogListener listener_of(jg_log_callback* callback, void* user) {
+    if (callback == nullptr) return {};
+    return [callback, user](LogLevel level, const std::string& message) {
+        callback(static_cast<std::int32_t>(level), message.c_str(), user);
+    };
+}
+
+static_assert(static_cast<int>(LogLevel::trace) == JG_LOG_TRACE && static_cast<int>(LogLevel::debug) == JG_LOG_DEBUG &&
+              static_cast<int>(LogLevel::info) == JG_LOG_INFO &&
+              static_cast<int>(LogLevel::warning) == JG_LOG_WARNING &&
+              static_cast<int>(LogLevel::error) == JG_LOG_ERROR);
+
+}  // namespace
+
+const char* jg_last_error() { return last_error(); }
+
+const char* jg_version() { return kVersion; }
+
+jg_status jg_set_log(jg_log_callback* callback, void* user) {
+    return guarded([&] { set_log_listener(listener_of(callback, user)); });
+}
+
+jg_status jg_context_create(const char* options, jg_context** context) {
+    return guarded([&] {
+        checked(context, "context") = nullptr;
+        *context = std::make_unique<jg_context>(jg_context{std::make_shared<Context>(options_of(options))}).release();
+    });
+}
+
+void jg_context_destroy(jg_context* context) {
+    forget_error();
+    delete context;
+}
+
+jg_status jg_kernel_create(jg_context* context, const char* spec, jg_kernel** kernel) {
+    return guarded([&] {
+        checked(kernel, "kernel") = nullptr;
+        *kernel = new_kernel(checked(context, "context"), spec_of(&checked(spec, "spec")));
+    });
+}
+
+jg_status jg_kernel_create_from_gemm(jg_context* context, const jg_gemm* gemm, jg_kernel** kernel) {
+    return guarded([&] {
+        checked(kernel, "kernel") = nullptr;
+        *kernel = new_kernel(checked(context, "context"), parse_gemm_spec(text_of(gemm)));
+    });
+}
+
+void jg_kernel_destroy(jg_kernel* kernel) {
+    forget_error();
+    delete kernel;
+}
+
+jg_status jg_kernel_tune(jg_kernel* kernel) {
+    return guarded([&] {
+        const jg_kernel& known = checked(kernel, "kernel");
+        // All handles of the problem change with it, this one too.
+        static_cast<void>(known.context->kernel(known.asked, Tune::now));
+    });
+}
+
+jg_status jg_kernel_query(const jg_kernel* kernel, const char* what, void* buffer, size_t* size) {
+    return guarded(
+        [&] { query(checked(kernel, "kernel").kernel, &checked(what, "what"), buffer, checked(size, "size")); });
+}
+
+jg_status jg_kernel_launch(const jg_kernel* kernel, const jg_arguments* arguments, void* stream) {
+    return guarded([&] {
+        const jg_kernel& known = checked(kernel, "kernel");
+        const GemmArguments operands = arguments_of(arguments);
+        if (known.emulated)
+            launch_on_host(known.kernel, operands);
+        else
+            known.kernel.launch(operands, stream);
+    });
+}

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "jitgemm/gemm_kernel.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+namespace jitgemm::c_api {
+
+/// Answers jg_kernel_query. Throws InvalidArgument for a word that is none of its, and where the buffer is too small.
+void query(const GemmKernel& kernel, std::string_view what, void* buffer, std::size_t& size);
+
+}  // namespace jitgemm::c_api

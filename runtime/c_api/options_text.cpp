@@ -1,0 +1,115 @@
+#include "runtime/c_api/options_text.hpp"
+
+#include "generator/base/nearest_name.hpp"
+#include "generator/base/parse_number.hpp"
+#include "runtime/c_api/status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+namespace jitgemm::c_api {
+namespace {
+
+template <auto Member>
+constexpr OptionKey word(std::string_view key) {
+    return {key, [](Options& options, std::string_view value) { options.*Member = value; }};
+}
+
+/// Absolute, so that a later chdir does not move it.
+template <auto Member>
+constexpr OptionKey path(std::string_view key) {
+    return {key, [](Options& options, std::string_view value) {
+                options.*Member =
+                    value.empty() ? std::string() : std::filesystem::absolute(value).lexically_normal().string();
+            }};
+}
+
+template <auto Member>
+constexpr OptionKey number(std::string_view key) {
+    return {key, [](Options& options, std::string_view value) {
+                const auto read = parse_number<double>(value);
+                if (!read || !std::isfinite(*read) || *read < 0)
+                    throw InvalidArgument("expected a number from 0, where 0 is no limit");
+                options.*Member = *read;
+            }};
+}
+
+constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warning", "error", "off"};
+
+void read_log_level(Options& options, std::string_view value) {
+    if (std::ranges::find(kLevels, value) == kLevels.end()) throw InvalidArgument(expected_one_of(value, kLevels));
+    options.log_level = value;
+}
+
+void read_switch(Options& options, std::string_view value) {
+    if (value != "0" && value != "1") throw InvalidArgument("expected 0 or 1");
+    options.installed_wisdom = value == "1";
+}
+
+constexpr std::array kKeys{
+    word<&Options::device>("device"),
+    path<&Options::cache_directory>("cache-dir"),
+    path<&Options::readonly_cache_directory>("cache-readonly"),
+    path<&Options::nvrtc_library>("nvrtc"),
+    path<&Options::cuda_path>("cuda-path"),
+    path<&Options::wheel_directory>("wheels"),
+    path<&Options::template_directory>("templates"),
+    OptionKey{"log", read_log_level},
+    path<&Options::tuning_directory>("tuning-dir"),
+    word<&Options::tool>("tool"),
+    number<&Options::tuning_seconds>("tuning-seconds"),
+    path<&Options::wisdom>("wisdom"),
+    OptionKey{"installed-wisdom", read_switch},
+    word<&Options::kernel>("kernel"),
+    word<&Options::family>("family"),
+    word<&Options::parameters>("param"),
+    number<&Options::emulator_gflop>("emulator-limit"),
+};
+
+std::string_view without_blanks(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+const OptionKey& find_key(std::string_view key) {
+    const auto* const found = std::ranges::find(kKeys, key, &OptionKey::key);
+    if (found != kKeys.end()) return *found;
+    std::vector<std::string_view> known;
+    for (const OptionKey& each : kKeys) known.push_back(each.key);
+    throw InvalidArgument(fmt::format("unknown option '{}': {}", key, expected_one_of(key, known)));
+}
+
+void read_option(Options& options, std::string_view part) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos)
+        throw InvalidArgument(fmt::format("option '{}' is not of the form key=value", part));
+    const OptionKey& option = find_key(without_blanks(part.substr(0, equals)));
+    const std::string_view value = without_blanks(part.substr(equals + 1));
+    try {
+        option.read(options, value);
+    } catch (const InvalidArgument& error) {
+        throw InvalidArgument(fmt::format("option {} is '{}': {}", option.key, value, error.what()));
+    }
+}
+
+}  // namespace
+
+std::span<const OptionKey> option_keys() { return kKeys; }
+
+void read_options(Options& options, std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(';'), text.size());
+        if (const std::string_view part = without_blanks(text.substr(0, end)); !part.empty())
+            read_option(options, part);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+}  // namespace jitgemm::c_api

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "jitgemm/version.hpp"
+#include "runtime/c_api/status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace jitgemm::c_api {
+
+/// More than any version of a struct has: who says so left the size unset.
+inline constexpr std::size_t kLargestStruct = 4096;
+
+/// A struct of C as this library knows it: what an older, shorter one lacks is zero. Throws InvalidArgument where the size is less
+/// than that of the first version, or where a newer struct has set what this library doesn't know.
+template <typename Struct>
+[[nodiscard]] Struct read_struct(const Struct* given, const char* name, std::size_t first_version_bytes) {
+    const std::size_t size = checked(given, name).size;
+    if (size < first_version_bytes || size > kLargestStruct)
+        throw InvalidArgument(
+            fmt::format("{0}.size is {1}: expected sizeof({0}), here {2}", name, size, sizeof(Struct)));
+    const auto* const bytes = reinterpret_cast<const std::byte*>(given);
+    const auto* const set = std::find_if(bytes + std::min(size, sizeof(Struct)), bytes + size,
+                                         [](std::byte b) { return b != std::byte{}; });
+    if (set != bytes + size)
+        throw InvalidArgument(fmt::format("{} of {} bytes has byte {} set, of a field that jitgemm {} doesn't know",
+                                          name, size, set - bytes, kVersion));
+    Struct known{};
+    std::memcpy(&known, given, std::min(size, sizeof(Struct)));
+    return known;
+}
+
+}  // namespace jitgemm::c_api

@@ -1,0 +1,351 @@
+/// Kernels through the C interface, on the emulator.
+
+#include "jitgemm/jitgemm.h"
+#include "jitgemm/jitgemm.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm::testing;
+using Catch::Matchers::ContainsSubstring;
+
+constexpr const char* kOptions = "device=emulator:sm_80; cache-dir=; cache-readonly=";
+
+struct Destroy {
+    void operator()(jg_context* context) const { jg_context_destroy(context); }
+    void operator()(jg_kernel* kernel) const { jg_kernel_destroy(kernel); }
+};
+using OwnedContext = std::unique_ptr<jg_context, Destroy>;
+using OwnedKernel = std::unique_ptr<jg_kernel, Destroy>;
+
+OwnedContext new_context(const std::string& options = kOptions) {
+    jg_context* context = nullptr;
+    INFO(options);
+    const jg_status status = jg_context_create(options.c_str(), &context);
+    INFO(jg_last_error());
+    REQUIRE(status == JG_OK);
+    return OwnedContext(context);
+}
+
+OwnedKernel new_kernel(jg_context* context, const std::string& spec) {
+    jg_kernel* kernel = nullptr;
+    INFO(spec);
+    const jg_status status = jg_kernel_create(context, spec.c_str(), &kernel);
+    INFO(jg_last_error());
+    REQUIRE(status == JG_OK);
+    return OwnedKernel(kernel);
+}
+
+/// Shared, so that a kernel is compiled once.
+jg_context* shared_context() {
+    static const OwnedContext context = new_context();
+    return context.get();
+}
+
+std::string answer(const jg_kernel* kernel, const char* what) {
+    std::size_t size = 0;
+    REQUIRE(jg_kernel_query(kernel, what, nullptr, &size) == JG_OK);
+    std::string text(size, '?');
+    REQUIRE(jg_kernel_query(kernel, what, text.data(), &size) == JG_OK);
+    REQUIRE(size == text.size());
+    return text;
+}
+
+std::string text_answer(const jg_kernel* kernel, const char* what) {
+    std::string text = answer(kernel, what);
+    REQUIRE_FALSE(text.empty());
+    REQUIRE(text.back() == '\0');
+    text.pop_back();
+    return text;
+}
+
+/// Row-major f32 matrices of small integers, D's and C's rows `pitch` apart: D = alpha A B + beta C is exact.
+struct Problem {
+    std::size_t m, n, k, pitch;
+    std::vector<float> a, b, c, d;
+
+    Problem(std::size_t rows, std::size_t columns, std::size_t depth, std::size_t ldd, int seed = 0)
+        : m(rows),
+          n(columns),
+          k(depth),
+          pitch(ldd),
+          a(small_integers(m * k, 7 + seed)),
+          b(small_integers(k * n, 5)),
+          c(small_integers(m * ldd, 3)),
+          d(m * ldd, -1.0F) {}
+    static std::vector<float> small_integers(std::size_t count, int period) {
+        std::vector<float> values(count);
+        int next = 0;
+        for (float& value : values) value = static_cast<float>(next++ % period - 2);
+        return values;
+    }
+    [[nodiscard]] float expected(std::size_t row, std::size_t column, float alpha, float beta) const {
+        float sum = 0;
+        for (std::size_t p = 0; p < k; ++p) sum += a[row * k + p] * b[p * n + column];
+        return alpha * sum + (beta == 0 ? 0 : beta * c[row * pitch + column]);
+    }
+    /// The gaps between rows must be as they were.
+    [[nodiscard]] int wrong(float alpha, float beta) const {
+        int count = 0;
+        for (std::size_t row = 0; row < m; ++row)
+            for (std::size_t column = 0; column < pitch; ++column)
+                count += d[row * pitch + column] != (column < n ? expected(row, column, alpha, beta) : -1.0F);
+        return count;
+    }
+    [[nodiscard]] jg_arguments arguments(float alpha = 1, float beta = 0) {
+        jg_arguments given = JG_ARGUMENTS_INIT;
+        given.a = a.data();
+        given.b = b.data();
+        given.c = c.data();
+        given.d = d.data();
+        given.alpha = alpha;
+        given.beta = beta;
+        return given;
+    }
+};
+
+jg_status launch(const OwnedKernel& kernel, const jg_arguments& arguments) {
+    const jg_status status = jg_kernel_launch(kernel.get(), &arguments, nullptr);
+    UNSCOPED_INFO(jg_last_error());
+    return status;
+}
+
+}  // namespace
+
+TEST_CASE("C API: a kernel multiplies arrays of the program's own, and leaves the gaps between rows") {
+    Problem problem(33, 20, 50, 24);
+    const OwnedKernel kernel =
+        new_kernel(shared_context(), "gemm-v1 m=33 n=20 k=50 a=f32 layout=tt c=f32 ldc=24 ldd=24");
+    REQUIRE(launch(kernel, problem.arguments(2, 0.5F)) == JG_OK);
+    CHECK(problem.wrong(2, 0.5F) == 0);
+
+    problem.d = problem.c;
+    jg_arguments in_place = problem.arguments(1, 1);
+    in_place.c = problem.d.data();
+    REQUIRE(launch(kernel, in_place) == JG_OK);
+    for (std::size_t row = 0; row < problem.m; ++row)  // C's gaps are what D's were
+        for (std::size_t column = problem.n; column < 24; ++column) problem.d[row * 24 + column] = -1;
+    CHECK(problem.wrong(1, 1) == 0);
+}
+
+TEST_CASE("C API: what is not read may be null, and nothing is done where there is nothing to do") {
+    Problem problem(8, 8, 8, 8);
+    const OwnedKernel with_c = new_kernel(shared_context(), "gemm-v1 m=8 n=8 k=8 a=f32 layout=tt c=f32");
+    jg_arguments arguments = problem.arguments(0, 2);
+    arguments.a = arguments.b = nullptr;
+    REQUIRE(launch(with_c, arguments) == JG_OK);
+    CHECK(problem.wrong(0, 2) == 0);
+    arguments = problem.arguments(1, 0);
+    arguments.c = nullptr;
+    REQUIRE(launch(with_c, arguments) == JG_OK);
+    CHECK(problem.wrong(1, 0) == 0);
+
+    const jg_arguments nothing = JG_ARGUMENTS_INIT;
+    CHECK(launch(new_kernel(shared_context(), "f32 tt 0 8 8"), nothing) == JG_OK);
+    CHECK(launch(new_kernel(shared_context(), "f32 tt 8 0 8"), nothing) == JG_OK);
+    const OwnedKernel no_k = new_kernel(shared_context(), "f32 tt 8 8 0");
+    arguments = nothing;
+    arguments.d = problem.d.data();
+    CHECK(launch(no_k, arguments) == JG_OK);
+    CHECK(std::ranges::count(problem.d, 0.0F) == 64);
+}
+
+TEST_CASE("C API: a launch that breaks rules is told all of them and writes nothing") {
+    Problem problem(8, 8, 8, 8);
+    const OwnedKernel kernel = new_kernel(shared_context(), "f32 tt 8 8 8");
+    jg_arguments arguments = problem.arguments(1, 1);
+    arguments.a = nullptr;
+    arguments.b = reinterpret_cast<const char*>(problem.b.data()) + 1;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    const std::string said = jg_last_error();
+    CHECK_THAT(said, ContainsSubstring("A is null") && ContainsSubstring("B at 0x") && ContainsSubstring("beta"));
+    CHECK(std::ranges::count(problem.d, -1.0F) == 64);
+    arguments = problem.arguments();
+    arguments.size = 8;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.size is 8"));
+    CHECK(jg_kernel_launch(kernel.get(), nullptr, nullptr) == JG_INVALID);
+    CHECK(std::string(jg_last_error()) == "jg_arguments is NULL");
+}
+
+TEST_CASE("C API: what can't be made is told with the rule") {
+    jg_kernel* kernel = nullptr;
+    const auto said = [&](const char* spec, jg_status expected) {
+        kernel = reinterpret_cast<jg_kernel*>(&kernel);
+        CHECK(jg_kernel_create(shared_context(), spec, &kernel) == expected);
+        CHECK(kernel == nullptr);
+        return std::string(jg_last_error());
+    };
+    CHECK_THAT(said("f32 tt 8 -8 8", JG_INVALID), ContainsSubstring("n is -8: a size cannot be negative"));
+    CHECK_THAT(said("fp23 tt 8 8 8", JG_INVALID), ContainsSubstring("'fp23'"));
+    CHECK_THAT(said("gemm-v2 m=8 n=8 k=8 batch=2 activation=gelu", JG_NO_KERNEL),
+               ContainsSubstring("batch=2") && ContainsSubstring("activation=gelu"));
+    CHECK_THAT(said("f32 tt 8192 8192 8192", JG_NO_KERNEL), ContainsSubstring("too large for the emulator"));
+    const OwnedContext without_nvrtc = new_context(std::string(kOptions) + "; nvrtc=/no/libnvrtc.so");
+    CHECK(jg_kernel_create(without_nvrtc.get(), "f32 tt 8 8 8", &kernel) == JG_COMPILE_FAILED);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("/no/libnvrtc.so"));
+    const OwnedContext forced = new_context(std::string(kOptions) + "; param=stages=3,no_such=1");
+    CHECK(jg_kernel_create(forced.get(), "f32 tt 8 8 8", &kernel) == JG_NO_KERNEL);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("no_such"));
+}
+
+TEST_CASE("C API: a kernel answers what it is, in one form with its C++ twin") {
+    const OwnedKernel kernel = new_kernel(shared_context(), "f32 tt 33 20 50");
+    jitgemm::Options options = jitgemm::Options::from_environment();
+    options.device = "emulator:sm_80";
+    options.cache_directory = options.readonly_cache_directory = {};
+    jitgemm::Context context(options);
+    const jitgemm::GemmKernel twin = context.kernel(jitgemm::parse_shape_line("f32 tt 33 20 50"));
+    CHECK(text_answer(kernel.get(), "name") == twin.info().name);
+    CHECK(text_answer(kernel.get(), "source") == twin.source());
+    CHECK(text_answer(kernel.get(), "spec") == to_string(twin.spec()));
+    CHECK_THAT(answer(kernel.get(), "cubin"), ContainsSubstring(".entry"));  // the emulator's is PTX
+
+    std::uint64_t workspace = ~std::uint64_t{0};
+    std::size_t size = sizeof workspace;
+    REQUIRE(jg_kernel_query(kernel.get(), "workspace", &workspace, &size) == JG_OK);
+    CHECK(workspace == twin.workspace_bytes());
+
+    const auto json = nlohmann::json::parse(text_answer(kernel.get(), "json"));
+    CHECK(json.at("kernel") == twin.info().name);
+    CHECK(json.at("m") == 33);
+    CHECK(json.at("type") == "f32");
+    CHECK(json.at("arch") == "sm_80");
+    CHECK(json.at("threads") == twin.info().threads);
+    CHECK(json.at("workspace_bytes") == workspace);
+
+    size = 3;
+    char small[3] = {'a', 'b', 'c'};
+    CHECK(jg_kernel_query(kernel.get(), "name", small, &size) == JG_INVALID);
+    CHECK(size == twin.info().name.size() + 1);
+    CHECK_THAT(jg_last_error(), ContainsSubstring(fmt::format("name takes {} bytes, the buffer has 3", size)));
+    CHECK(small[0] == 'a');
+    CHECK(jg_kernel_query(kernel.get(), "nmae", nullptr, &size) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("unknown query 'nmae'") && ContainsSubstring("did you mean 'name'?"));
+}
+
+TEST_CASE("C API: a problem as text and as a struct is one kernel") {
+    jg_gemm gemm = JG_GEMM_INIT;
+    gemm.m = 33;
+    gemm.n = 20;
+    gemm.k = 50;
+    gemm.a = "f32";
+    gemm.layout = "tt";
+    jg_kernel* made = nullptr;
+    REQUIRE(jg_kernel_create_from_gemm(shared_context(), &gemm, &made) == JG_OK);
+    const OwnedKernel from_struct(made);
+    const OwnedKernel from_text = new_kernel(shared_context(), "f32 tt 33 20 50");
+    CHECK(text_answer(from_struct.get(), "spec") == text_answer(from_text.get(), "spec"));
+    CHECK(text_answer(from_struct.get(), "name") == text_answer(from_text.get(), "name"));
+    gemm.size = 3;
+    CHECK(jg_kernel_create_from_gemm(shared_context(), &gemm, &made) == JG_INVALID);
+    CHECK(made == nullptr);
+}
+
+TEST_CASE("C API: a kernel outlives its context") {
+    Problem problem(8, 8, 8, 8);
+    OwnedContext context = new_context();
+    const OwnedKernel kernel = new_kernel(context.get(), "f32 tt 8 8 8");
+    context.reset();
+    REQUIRE(launch(kernel, problem.arguments()) == JG_OK);
+    CHECK(problem.wrong(1, 0) == 0);
+    CHECK_THAT(text_answer(kernel.get(), "source"), ContainsSubstring("__global__"));
+}
+
+TEST_CASE("C API: a kernel whose options fix it is tuned at once; one that has no tool to tune it says so") {
+    const OwnedContext fixed = new_context(std::string(kOptions) + "; family=simt_hierarchical");
+    CHECK(jg_kernel_tune(new_kernel(fixed.get(), "f32 tt 8 8 8").get()) == JG_OK);
+    const TemporaryFolder folder;
+    const OwnedContext context =
+        new_context(std::string(kOptions) + "; tool=/no/jitgemm; tuning-seconds=1; tuning-dir=" + folder.path());
+    const OwnedKernel kernel = new_kernel(context.get(), "f32 tt 8 8 8");
+    CHECK(jg_kernel_tune(kernel.get()) == JG_FAILED);
+    CHECK_FALSE(std::string(jg_last_error()).empty());
+    Problem problem(8, 8, 8, 8);
+    REQUIRE(launch(kernel, problem.arguments()) == JG_OK);
+}
+
+#ifdef JITGEMM_FAKE_WORKER
+TEST_CASE("C API: tuning changes all kernels of the problem, also when their context is gone") {
+    const TemporaryFolder folder;  // the tool's processes are scripted: they measure nothing
+    put_text(folder / "script.json", "{}");
+    const std::string tool = folder / "tool";
+    put_text(tool,
+             fmt::format("#!/bin/sh\nexec '{}' --script '{}' \"$@\"\n", JITGEMM_FAKE_WORKER, folder / "script.json"));
+    std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+    OwnedContext context = new_context(fmt::format("{}; tool={}; tuning-seconds=5; installed-wisdom=0; tuning-dir={}",
+                                                   kOptions, tool, folder / "tuned"));
+    const OwnedKernel kernel = new_kernel(context.get(), "f32 tt 24 16 24");
+    const OwnedKernel same = new_kernel(context.get(), "f32 tt 24 16 24");
+    context.reset();
+    const jg_status status = jg_kernel_tune(kernel.get());
+    INFO(jg_last_error());
+    REQUIRE(status == JG_OK);
+    for (const OwnedKernel* const each : {&kernel, &same})
+        CHECK(nlohmann::json::parse(text_answer(each->get(), "json")).at("choice") == "exact");
+    Problem problem(24, 16, 24, 16);
+    REQUIRE(launch(same, problem.arguments()) == JG_OK);
+    CHECK(problem.wrong(1, 0) == 0);
+}
+#endif
+
+TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") {
+    const OwnedContext context = new_context(std::string(kOptions) + "; family=mma_multistage; param=split_k=2");
+    const OwnedKernel kernel = new_kernel(context.get(), "gemm-v1 m=16 n=16 k=256 a=bf16 d=f32");
+    std::uint64_t bytes = 0;
+    std::size_t size = sizeof bytes;
+    REQUIRE(jg_kernel_query(kernel.get(), "workspace", &bytes, &size) == JG_OK);
+    REQUIRE(bytes > 0);
+    const std::vector<std::uint16_t> ones(16 * 256, 0x3f80);  // of bf16
+    std::vector<float> d(256);
+    std::vector<float> workspace(bytes / sizeof(float) + 4);
+    jg_arguments arguments = JG_ARGUMENTS_INIT;
+    arguments.a = arguments.b = ones.data();
+    arguments.d = d.data();
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    CHECK(std::ranges::count(d, 256.0F) == 256);
+    arguments.workspace = workspace.data();
+    arguments.workspace_bytes = bytes;
+    std::ranges::fill(d, 0.0F);
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    CHECK(std::ranges::count(d, 256.0F) == 256);
+    arguments.workspace_bytes = bytes - 1;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("workspace"));
+}
+
+TEST_CASE("C API: sixteen threads make, launch, ask and destroy at once", "[threads]") {
+    const OwnedContext context = new_context();
+    std::atomic<int> failures = 0;
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 16; ++thread)
+        threads.emplace_back([&, thread] {
+            for (int repeat = 0; repeat < 2; ++repeat) {
+                Problem problem(static_cast<std::size_t>(24 + thread % 4), 16, 24, 16, thread);
+                jg_kernel* kernel = nullptr;
+                const std::string spec = fmt::format("f32 tt {} 16 24", problem.m);
+                const jg_arguments arguments = problem.arguments();
+                std::size_t size = 0;
+                bool fine = jg_kernel_create(context.get(), spec.c_str(), &kernel) == JG_OK;
+                fine = fine && jg_kernel_query(kernel, "json", nullptr, &size) == JG_OK;
+                fine = fine && jg_kernel_launch(kernel, &arguments, nullptr) == JG_OK && problem.wrong(1, 0) == 0;
+                jg_kernel_destroy(kernel);
+                failures += fine ? 0 : 1;
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(failures == 0);
+}

@@ -1,0 +1,377 @@
+/// The C interface as far as it needs no kernel: tests/emulator/c_api_emulator_test.cpp has the rest.
+
+#include "generator/base/gemm_spec_fields.hpp"
+#include "jitgemm/jitgemm.h"
+#include "jitgemm/jitgemm.hpp"
+#include "runtime/c_api/gemm_struct.hpp"
+#include "runtime/c_api/options_text.hpp"
+#include "runtime/c_api/sized_struct.hpp"
+#include "runtime/c_api/status.hpp"
+#include "runtime/support/log.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <new>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace jitgemm;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <typename Exception>
+jg_status status_of(const Exception& exception) {
+    return c_api::guarded([&] { throw exception; });  // NOLINT(bugprone-exception-copy-constructor-throws)
+}
+
+std::string error_of(const std::string& options) {
+    jg_context* context = nullptr;
+    CHECK(jg_context_create(options.c_str(), &context) == JG_INVALID);
+    CHECK(context == nullptr);
+    return jg_last_error();
+}
+
+Options read(const std::string& text) {
+    Options options;
+    c_api::read_options(options, text);
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("C is told the class of an error as a status and the whole of it as text") {
+    CHECK(status_of(SpecError("no problem", {"m is -1", "n is -2"})) == JG_INVALID);
+    CHECK_THAT(jg_last_error(),
+               ContainsSubstring("no problem") && ContainsSubstring("m is -1") && ContainsSubstring("n is -2"));
+    CHECK(status_of(c_api::InvalidArgument("kernel is NULL")) == JG_INVALID);
+    CHECK(status_of(ConfigError("no kernel", {"a reason"})) == JG_NO_KERNEL);
+    CHECK(status_of(RenderError("gemm.cu:3: unknown name")) == JG_COMPILE_FAILED);
+    CHECK(status_of(CompileError("refused", "gemm.cu(7): error")) == JG_COMPILE_FAILED);
+    CHECK(std::string(jg_last_error()) == "refused\ngemm.cu(7): error");
+    CHECK(status_of(CompileError("refused: the log", "the log")) == JG_COMPILE_FAILED);
+    CHECK(std::string(jg_last_error()) == "refused: the log");
+    CHECK(status_of(CudaError("cuMemAlloc: out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "cuMemAlloc")) ==
+          JG_CUDA_FAILED);
+    CHECK(status_of(std::bad_alloc()) == JG_OUT_OF_MEMORY);
+    CHECK(std::string(jg_last_error()) == "out of memory");
+    CHECK(status_of(Error("no driver")) == JG_FAILED);
+    CHECK(status_of(std::runtime_error("a file")) == JG_FAILED);
+    CHECK(status_of(7) == JG_FAILED);
+    CHECK(c_api::guarded([] {}) == JG_OK);
+    CHECK(std::string(jg_last_error()).empty());
+}
+
+TEST_CASE("the version is the library's") { CHECK(std::string(jg_version()) == kVersion); }
+
+TEST_CASE("each thread has an error of its own", "[threads]") {
+    CHECK(jg_kernel_tune(nullptr) == JG_INVALID);
+    std::vector<std::string> texts(8);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        threads.emplace_back([&texts, i] {
+            texts[i] = jg_last_error();
+            for (int repeat = 0; repeat < 100; ++repeat) {
+                jg_context* context = nullptr;
+                static_cast<void>(jg_context_create(fmt::format("none-{}=1", i).c_str(), &context));
+            }
+            texts[i] += jg_last_error();
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        CHECK_THAT(texts[i], Catch::Matchers::StartsWith(fmt::format("unknown option 'none-{}'", i)));
+    CHECK(std::string(jg_last_error()) == "kernel is NULL");
+}
+
+TEST_CASE("what is null is named, and nothing is destroyed") {
+    jg_context* context = nullptr;
+    jg_kernel* kernel = nullptr;
+    const jg_gemm gemm = JG_GEMM_INIT;
+    const jg_arguments arguments = JG_ARGUMENTS_INIT;
+    std::size_t size = 0;
+    const auto said = [](jg_status status) {
+        CHECK(status == JG_INVALID);
+        return std::string(jg_last_error());
+    };
+    CHECK(said(jg_context_create(nullptr, nullptr)) == "context is NULL");
+    CHECK(said(jg_kernel_create(context, "f32 tn 1 1 1", nullptr)) == "kernel is NULL");
+    CHECK(said(jg_kernel_create(nullptr, "f32 tn 1 1 1", &kernel)) == "context is NULL");
+    CHECK(said(jg_kernel_create_from_gemm(nullptr, &gemm, &kernel)) == "context is NULL");
+    CHECK(said(jg_kernel_tune(nullptr)) == "kernel is NULL");
+    CHECK(said(jg_kernel_query(nullptr, "name", nullptr, &size)) == "kernel is NULL");
+    CHECK(said(jg_kernel_launch(nullptr, &arguments, nullptr)) == "kernel is NULL");
+    jg_context_destroy(nullptr);
+    jg_kernel_destroy(nullptr);
+    CHECK(std::string(jg_last_error()).empty());
+}
+
+// ---- options ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("options are read from text, by the names of variables and command line") {
+    const Options options = read(
+        " device = emulator:sm_90a ;; log=debug;cache-dir=;tuning-seconds=2.5;installed-wisdom=0;"
+        "param=stages=4,block=128x256x64;wisdom=/opt/wisdom.jsonl; emulator-limit=0;");
+    CHECK(options.device == "emulator:sm_90a");
+    CHECK(options.log_level == "debug");
+    CHECK(options.cache_directory.empty());
+    CHECK(options.tuning_seconds == 2.5);
+    CHECK_FALSE(options.installed_wisdom);
+    CHECK(options.parameters == "stages=4,block=128x256x64");
+    CHECK(options.wisdom == "/opt/wisdom.jsonl");
+    CHECK(options.emulator_gflop == 0);
+    CHECK(read("templates=here").template_directory == (std::filesystem::current_path() / "here").string());
+    CHECK(read("").device == "cuda");
+}
+
+TEST_CASE("every field of Options has a key") {
+    // Another field makes this binding ill-formed: give it a key, then add it here.
+    const auto& [device, cache, readonly_cache, nvrtc, cuda_path, wheels, templates, log_level, tuning, tool,
+                 tuning_seconds, wisdom, installed_wisdom, kernel, family, parameters, emulator_gflop] = Options{};
+    CHECK(c_api::option_keys().size() == 17);
+    std::set<std::string_view> keys;
+    for (const c_api::OptionKey& option : c_api::option_keys()) {
+        INFO(option.key);
+        CHECK(keys.insert(option.key).second);
+        Options usual;
+        Options changed;
+        const bool is_level = option.key == "log";
+        const bool is_switch = option.key == "installed-wisdom";
+        option.read(changed, is_level ? "trace" : is_switch ? "0" : "17");
+        const auto fields = [](const Options& o) {
+            return std::tie(o.device, o.cache_directory, o.readonly_cache_directory, o.nvrtc_library, o.cuda_path,
+                            o.wheel_directory, o.template_directory, o.log_level, o.tuning_directory, o.tool,
+                            o.tuning_seconds, o.wisdom, o.installed_wisdom, o.kernel, o.family, o.parameters,
+                            o.emulator_gflop);
+        };
+        CHECK(fields(usual) != fields(changed));
+    }
+}
+
+TEST_CASE("a wrong option is named, with the nearest or the rule") {
+    CHECK_THAT(error_of("devise=cuda"),
+               ContainsSubstring("unknown option 'devise'") && ContainsSubstring("did you mean 'device'?"));
+    CHECK_THAT(error_of("device"), ContainsSubstring("option 'device' is not of the form key=value"));
+    CHECK_THAT(error_of("log=loud"), ContainsSubstring("option log is 'loud': expected one of trace, debug"));
+    CHECK_THAT(error_of("tuning-seconds=soon"), ContainsSubstring("expected a number from 0"));
+    CHECK_THAT(error_of("emulator-limit=-1"), ContainsSubstring("option emulator-limit is '-1'"));
+    CHECK_THAT(error_of("installed-wisdom=no"), ContainsSubstring("expected 0 or 1"));
+    CHECK_THAT(error_of("device=gpu"), ContainsSubstring("unknown device 'gpu'"));
+    CHECK_THAT(error_of("device=emulator:sm_99"), ContainsSubstring("unknown architecture 'sm_99'"));
+}
+
+// ---- structs ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("jg_gemm has a member for each field of a spec, and nothing else") {
+    std::map<std::string_view, const c_api::GemmMember*> members;
+    std::size_t bytes = sizeof(jg_gemm::size);
+    for (const c_api::GemmMember& member : c_api::gemm_members()) {
+        CHECK(members.emplace(member.key, &member).second);
+        bytes += member.bytes;
+    }
+    for (const GemmSpecField& field : gemm_spec_fields()) {
+        INFO(field.key);
+        CHECK(members.contains(field.key));
+    }
+    CHECK(members.size() == gemm_spec_fields().size());
+    CHECK(bytes == sizeof(jg_gemm));
+}
+
+namespace {
+
+/// A value of each member that is not the usual one, and the same in the text of a spec.
+void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& text) {
+    static const std::map<std::string_view, const char*> kWords{
+        {"a", "f16"},          {"b", "f16"},         {"c", "f32"},         {"d", "f32"},           {"acc", "f16"},
+        {"layout", "tt"},      {"d-layout", "n"},    {"bias", "col-bf16"}, {"activation", "gelu"}, {"residual", "f16"},
+        {"scale-a", "vector"}, {"scale-b", "block"}, {"scale-d", "tensor"}};
+    auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
+    if (const auto found = kWords.find(member.key); found != kWords.end()) {
+        std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
+        text = fmt::format("gemm-v2 m=3 n=4 k=5 {}={}", member.key, found->second);
+        return;
+    }
+    const std::int64_t value = 16;
+    std::memcpy(place, &value, sizeof value);
+    text = member.key == "m"   ? "gemm-v2 m=16 n=4 k=5"
+           : member.key == "n" ? "gemm-v2 m=3 n=16 k=5"
+           : member.key == "k" ? "gemm-v2 m=3 n=4 k=16"
+                               : fmt::format("gemm-v2 m=3 n=4 k=5 {}=16", member.key);
+}
+
+jg_gemm small() {
+    jg_gemm gemm = JG_GEMM_INIT;
+    gemm.m = 3;
+    gemm.n = 4;
+    gemm.k = 5;
+    return gemm;
+}
+
+std::string size_error(const jg_gemm& gemm) {
+    try {
+        static_cast<void>(c_api::text_of(&gemm));
+        return "none";
+    } catch (const c_api::InvalidArgument& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a struct and its text are the same spec, member by member") {
+    jg_gemm gemm = small();
+    CHECK(parse_gemm_spec(c_api::text_of(&gemm)) == GemmSpec{.m = 3, .n = 4, .k = 5});
+    for (const c_api::GemmMember& member : c_api::gemm_members()) {
+        INFO(member.key);
+        gemm = small();
+        std::string text;
+        set_member(gemm, member, text);
+        CHECK(parse_gemm_spec(c_api::text_of(&gemm)) == parse_gemm_spec(text));
+        CHECK_FALSE(parse_gemm_spec(text) == GemmSpec{.m = 3, .n = 4, .k = 5});
+    }
+    gemm = small();
+    gemm.a = "f16";
+    CHECK(parse_gemm_spec(c_api::text_of(&gemm)).d == DataType::f16);
+    gemm.batch = 4;
+    gemm.batch_stride_b = JG_SAME;
+    CHECK(parse_gemm_spec(c_api::text_of(&gemm)).batch_stride_b == 0);
+    CHECK_FALSE(parse_gemm_spec(c_api::text_of(&gemm)).batch_stride_a.has_value());
+    gemm.a = "f16 m=7";
+    CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("a is 'f16 m=7': a word has no blanks"));
+}
+
+TEST_CASE("a problem is read from either of its texts") {
+    CHECK(c_api::spec_of("f16 tt 1 2 3") == parse_shape_line("f16 tt 1 2 3"));
+    CHECK(c_api::spec_of(" gemm-v1 m=1 n=2 k=3 c=f32") == GemmSpec{.m = 1, .n = 2, .k = 3, .c = DataType::f32});
+    CHECK_THROWS_WITH(c_api::spec_of("gemm-v9 m=1"), ContainsSubstring("'gemm-v1' or 'gemm-v2'"));
+    CHECK_THROWS_AS(c_api::spec_of(""), SpecError);
+    CHECK_THROWS_WITH(c_api::spec_of("fb16 tn 1 1 1"), ContainsSubstring("did you mean"));
+}
+
+TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {
+    jg_gemm gemm = small();
+    CHECK(size_error(gemm) == "none");
+    for (const std::size_t wrong : {std::size_t{0}, sizeof(jg_gemm) - 1, std::numeric_limits<std::size_t>::max()}) {
+        gemm.size = wrong;
+        CHECK_THAT(size_error(gemm),
+                   ContainsSubstring(
+                       fmt::format("jg_gemm.size is {}: expected sizeof(jg_gemm), here {}", wrong, sizeof(jg_gemm))));
+    }
+    struct Newer {
+        jg_gemm known;
+        std::int64_t newer;
+    } newer{small(), 0};
+    newer.known.size = sizeof newer;
+    CHECK(size_error(newer.known) == "none");
+    newer.newer = 1;
+    CHECK_THAT(size_error(newer.known), ContainsSubstring(fmt::format("has byte {} set, of a field that jitgemm {}",
+                                                                      offsetof(Newer, newer), kVersion)));
+
+    struct First {
+        std::size_t size;
+        int old;
+    };
+    struct Second {
+        std::size_t size;
+        int old;
+        int appended;
+    };
+    const First first{sizeof(First), 7};
+    const Second read =
+        c_api::read_struct(reinterpret_cast<const Second*>(&first), "second", offsetof(Second, old) + sizeof(int));
+    CHECK(read.old == 7);
+    CHECK(read.appended == 0);
+}
+
+// ---- the log ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Heard {
+    std::vector<std::pair<std::int32_t, std::string>> messages;
+    jg_status from_within = JG_OK;
+};
+
+void listen(std::int32_t level, const char* message, void* user) {
+    auto& heard = *static_cast<Heard*>(user);
+    heard.messages.emplace_back(level, message);
+    log().error("nobody is told");
+    heard.from_within = jg_set_log(nullptr, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("the log goes to a callback of C's, and back") {
+    Heard heard;
+    REQUIRE(jg_set_log(listen, &heard) == JG_OK);
+    log().warn("spills");
+    log().debug("below the level");
+    REQUIRE(jg_set_log(nullptr, nullptr) == JG_OK);
+    CHECK(heard.messages == std::vector<std::pair<std::int32_t, std::string>>{{JG_LOG_WARNING, "spills"}});
+    CHECK(heard.from_within == JG_FAILED);
+}
+
+TEST_CASE("messages of many threads reach a callback one at a time", "[threads]") {
+    struct Count {
+        int messages = 0;
+    } count;
+    const auto add = [](std::int32_t, const char*, void* user) { ++static_cast<Count*>(user)->messages; };
+    REQUIRE(jg_set_log(add, &count) == JG_OK);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+        threads.emplace_back([] {
+            for (int repeat = 0; repeat < 100; ++repeat) log().warn("a message");
+        });
+    for (std::thread& thread : threads) thread.join();
+    REQUIRE(jg_set_log(nullptr, nullptr) == JG_OK);
+    CHECK(count.messages == 800);
+}
+
+// ---- the shared library ----------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string output_of(const std::string& command) {
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string output;
+    std::array<char, 4096> chunk{};
+    while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe)) output.append(chunk.data(), got);
+    CHECK(pclose(pipe) == 0);
+    return output;
+}
+
+/// The last word of each line.
+std::set<std::string> last_words(const std::string& text) {
+    std::set<std::string> words;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) words.insert(line.substr(line.rfind(' ') + 1));
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("libjitgemm.so exports the functions of jitgemm.h under one version, and nothing else") {
+    const std::string library = JITGEMM_C_LIBRARY;
+    std::set<std::string> declared{"JITGEMM_0"};
+    const std::string header = testing::text_in(JITGEMM_SOURCE_DIR "/include/jitgemm/jitgemm.h");
+    for (std::size_t at = header.find("\nJG_API "); at != std::string::npos; at = header.find("\nJG_API ", at + 1)) {
+        const std::size_t parenthesis = header.find('(', at);
+        const std::size_t name = header.find_last_of(" *", parenthesis) + 1;
+        declared.insert(header.substr(name, parenthesis - name) + "@@JITGEMM_0");
+    }
+    CHECK(declared.size() >= 1 + 8);
+    CHECK(declared.size() <= 1 + 12);
+    CHECK(last_words(output_of("nm -D --defined-only --with-symbol-versions " + library)) == declared);
+    CHECK_THAT(output_of("readelf -d " + library), ContainsSubstring("soname: [libjitgemm.so.0]"));
+}
