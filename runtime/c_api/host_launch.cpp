@@ -49,27 +49,42 @@ private:
     DevicePointer pointer_;
 };
 
-/// A matrix as rows (or columns) of bytes.
+/// A matrix of each problem as rows (or columns) of bytes.
 struct Lines {
     std::int64_t count;
     std::int64_t bytes;
     std::int64_t pitch;
+    std::int64_t problems;
+    std::int64_t stride;  ///< bytes from one problem's to the next, 0 where all have one
 
     [[nodiscard]] std::size_t extent() const {
-        return count == 0 || bytes == 0 ? 0 : static_cast<std::size_t>((count - 1) * pitch + bytes);
+        if (count == 0 || bytes == 0) return 0;
+        return static_cast<std::size_t>((problems - 1) * stride + (count - 1) * pitch + bytes);
     }
     /// Calls with offset and length of each.
     template <typename Visit>
     void each(Visit visit) const {
-        for (std::int64_t i = 0; bytes != 0 && i < count; ++i)
-            visit(static_cast<std::uint64_t>(i * pitch), static_cast<std::size_t>(bytes));
+        if (bytes == 0) return;
+        for (std::int64_t problem = 0; problem < (stride == 0 ? 1 : problems); ++problem)
+            for (std::int64_t i = 0; i < count; ++i)
+                visit(static_cast<std::uint64_t>(problem * stride + i * pitch), static_cast<std::size_t>(bytes));
     }
 };
+
+std::int64_t batch_stride(ArgumentRole role, const GemmSpec& resolved_spec) {
+    switch (role) {
+        case ArgumentRole::a: return resolved_spec.batch_stride_a.value_or(0);
+        case ArgumentRole::b: return resolved_spec.batch_stride_b.value_or(0);
+        case ArgumentRole::c: return resolved_spec.batch_stride_c.value_or(0);
+        default: return resolved_spec.batch_stride_d.value_or(0);
+    }
+}
 
 Lines lines_of(ArgumentRole role, const GemmSpec& spec) {
     const MatrixStorage matrix = storage_of(role, spec);
     const int element = bytes(matrix.type);
-    return {extent(matrix.runs, spec), extent(matrix.run, spec) * element, extent(matrix.pitch, spec) * element};
+    return {extent(matrix.runs, spec), extent(matrix.run, spec) * element, extent(matrix.pitch, spec) * element,
+            spec.batch, batch_stride(role, spec) * element};
 }
 
 Shadow input(EmulatorDevice& device, DevicePointer host, const Lines& lines, const char* name) {

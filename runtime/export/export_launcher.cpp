@@ -117,7 +117,7 @@ std::string exported_problem(const GemmSpec& spec) {
 /// A sentence of the header: the JIT has a workspace of its own, a launcher has none.
 std::string workspace_rule(const LauncherInput& input) {
     if (input.workspace.bytes == 0) return {};
-    return fmt::format(" The kernel needs a workspace of {} bytes,\n * aligned to 16, one per launch at a time.",
+    return fmt::format(" The kernel has no workspace of its own:\n * `arguments` brings {} bytes, aligned to 16.",
                        input.workspace.bytes);
 }
 

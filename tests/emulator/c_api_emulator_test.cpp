@@ -265,7 +265,7 @@ TEST_CASE("C API: a kernel outlives its context") {
     CHECK_THAT(text_answer(kernel.get(), "source"), ContainsSubstring("__global__"));
 }
 
-TEST_CASE("C API: a kernel whose options fix it is tuned at once; one that has no tool to tune it says so") {
+TEST_CASE("C API: a kernel whose options fix it is tuned at once, and one without a tool to tune it says so") {
     const OwnedContext fixed = new_context(std::string(kOptions) + "; family=simt_hierarchical");
     CHECK(jg_kernel_tune(new_kernel(fixed.get(), "f32 tt 8 8 8").get()) == JG_OK);
     const TemporaryFolder folder;

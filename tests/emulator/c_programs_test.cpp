@@ -118,7 +118,7 @@ TEST_CASE("C programs: the example in Rust runs") {
     CHECK_THAT(output_of_built(folder, build), ContainsSubstring("0 of 660 elements are wrong"));
 }
 
-TEST_CASE("C programs: what docs/c.md shows compiles and runs, in C and in C++") {
+TEST_CASE("C programs: what docs/c.md shows compiles and runs") {
     if (!has("cc")) SKIP_TEST("no C compiler 'cc'");
     const TemporaryFolder folder;
     const std::string samples = samples_in(text_in(source("docs/c.md")));

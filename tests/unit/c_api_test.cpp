@@ -258,6 +258,11 @@ TEST_CASE("a problem is read from either of its texts") {
     CHECK_THROWS_WITH(c_api::spec_of("fb16 tn 1 1 1"), ContainsSubstring("did you mean"));
 }
 
+TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
+    CHECK(offsetof(jg_arguments, workspace_bytes) + sizeof(jg_arguments::workspace_bytes) == sizeof(jg_arguments));
+    CHECK(offsetof(jg_gemm, scale_d) + sizeof(jg_gemm::scale_d) == sizeof(jg_gemm));
+}
+
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {
     jg_gemm gemm = small();
     CHECK(size_error(gemm) == "none");
@@ -279,16 +284,16 @@ TEST_CASE("a struct says its size: an older one is taken, a newer one while it s
 
     struct First {
         std::size_t size;
-        int old;
+        std::int64_t old;
     };
     struct Second {
         std::size_t size;
-        int old;
-        int appended;
+        std::int64_t old;
+        std::int64_t appended;
     };
     const First first{sizeof(First), 7};
-    const Second read =
-        c_api::read_struct(reinterpret_cast<const Second*>(&first), "second", offsetof(Second, old) + sizeof(int));
+    const Second read = c_api::read_struct(reinterpret_cast<const Second*>(&first), "second",
+                                           offsetof(Second, old) + sizeof(std::int64_t));
     CHECK(read.old == 7);
     CHECK(read.appended == 0);
 }
