@@ -57,7 +57,7 @@ void check_candidates(const GemmSpec& asked) {
         const PtxasReport report = compiled(source).report;
         CHECK(report.registers > 60);
         CHECK(report.spill_store_bytes + report.spill_load_bytes + report.stack_bytes == 0);
-        CHECK(report.warnings == std::vector<std::string>{});
+        CHECK(report.warnings.empty());
     }
 }
 
