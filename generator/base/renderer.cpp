@@ -2,6 +2,7 @@
 
 #include "generator/base/condition.hpp"
 #include "generator/base/embedded_templates.hpp"
+#include "generator/base/trim.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -21,13 +22,6 @@ namespace {
 constexpr std::string_view kRulerStart = "// ---- ";
 constexpr std::string_view kDefaultMacros = "defaults/params.cuh";
 constexpr std::size_t kLineWidth = 120;
-
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view kSpaces = " \t\r";
-    const std::size_t begin = text.find_first_not_of(kSpaces);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
 
 /// "// ---- name -----...": as wide as a line may be.
 std::string ruler(std::string_view name) {

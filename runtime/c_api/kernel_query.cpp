@@ -1,7 +1,7 @@
 #include "runtime/c_api/kernel_query.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "jitgemm/kernel_info.hpp"
+#include "runtime/c_api/find_row.hpp"
 #include "runtime/c_api/status.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/support/spec_json.hpp"
@@ -9,13 +9,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace jitgemm::c_api {
 namespace {
@@ -69,18 +67,10 @@ constexpr std::array kQuestions{
     Question{"workspace", [](const GemmKernel& kernel) { return bytes_of(kernel.workspace_bytes()); }},
 };
 
-const Question& find_question(std::string_view what) {
-    const auto* const found = std::ranges::find(kQuestions, what, &Question::what);
-    if (found != kQuestions.end()) return *found;
-    std::vector<std::string_view> known;
-    for (const Question& each : kQuestions) known.push_back(each.what);
-    throw InvalidArgument(fmt::format("unknown query '{}': {}", what, expected_one_of(what, known)));
-}
-
 }  // namespace
 
 void query(const GemmKernel& kernel, std::string_view what, void* buffer, std::size_t& size) {
-    const std::string answer = find_question(what).answer(kernel);
+    const std::string answer = find_row(kQuestions, &Question::what, "query", what).answer(kernel);
     const std::size_t room = std::exchange(size, answer.size());
     if (buffer == nullptr) return;
     if (room < answer.size())

@@ -2,7 +2,10 @@
 
 #include "generator/base/nearest_name.hpp"
 #include "generator/base/parse_number.hpp"
+#include "generator/base/trim.hpp"
+#include "runtime/c_api/find_row.hpp"
 #include "runtime/c_api/status.hpp"
+#include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <vector>
 
 namespace jitgemm::c_api {
 namespace {
@@ -39,10 +41,9 @@ constexpr OptionKey number(std::string_view key) {
             }};
 }
 
-constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warning", "error", "off"};
-
 void read_log_level(Options& options, std::string_view value) {
-    if (std::ranges::find(kLevels, value) == kLevels.end()) throw InvalidArgument(expected_one_of(value, kLevels));
+    if (std::ranges::find(kLogLevelNames, value) == kLogLevelNames.end())
+        throw InvalidArgument(expected_one_of(value, kLogLevelNames));
     options.log_level = value;
 }
 
@@ -71,27 +72,14 @@ constexpr std::array kKeys{
     number<&Options::emulator_gflop>("emulator-limit"),
 };
 
-std::string_view without_blanks(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-const OptionKey& find_key(std::string_view key) {
-    const auto* const found = std::ranges::find(kKeys, key, &OptionKey::key);
-    if (found != kKeys.end()) return *found;
-    std::vector<std::string_view> known;
-    for (const OptionKey& each : kKeys) known.push_back(each.key);
-    throw InvalidArgument(fmt::format("unknown option '{}': {}", key, expected_one_of(key, known)));
-}
+constexpr std::string_view kBlanks = " \t\r\n";
 
 void read_option(Options& options, std::string_view part) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos)
         throw InvalidArgument(fmt::format("option '{}' is not of the form key=value", part));
-    const OptionKey& option = find_key(without_blanks(part.substr(0, equals)));
-    const std::string_view value = without_blanks(part.substr(equals + 1));
+    const OptionKey& option = find_row(kKeys, &OptionKey::key, "option", trim(part.substr(0, equals), kBlanks));
+    const std::string_view value = trim(part.substr(equals + 1), kBlanks);
     try {
         option.read(options, value);
     } catch (const InvalidArgument& error) {
@@ -106,8 +94,7 @@ std::span<const OptionKey> option_keys() { return kKeys; }
 void read_options(Options& options, std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(';'), text.size());
-        if (const std::string_view part = without_blanks(text.substr(0, end)); !part.empty())
-            read_option(options, part);
+        if (const std::string_view part = trim(text.substr(0, end), kBlanks); !part.empty()) read_option(options, part);
         text.remove_prefix(std::min(end + 1, text.size()));
     }
 }

@@ -1,5 +1,7 @@
 #include "runtime/compiler/compiler.hpp"
 
+#include "generator/base/trim.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <sstream>
@@ -28,19 +30,13 @@ bool is_warning(std::string_view line) {
            contains(line, "(C7");
 }
 
-std::string trimmed(std::string_view line) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string_view::npos) return {};
-    return std::string(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
-}
-
 void read_line(std::string_view line, PtxasReport& report) {
     report.registers = std::max(report.registers, number_before(line, " registers"));
     report.stack_bytes = std::max(report.stack_bytes, number_before(line, " bytes stack frame"));
     report.static_shared_bytes = std::max(report.static_shared_bytes, number_before(line, " bytes smem"));
     report.spill_store_bytes += number_before(line, " bytes spill stores");
     report.spill_load_bytes += number_before(line, " bytes spill loads");
-    if (is_warning(line)) report.warnings.push_back(trimmed(line));
+    if (is_warning(line)) report.warnings.emplace_back(trim(line));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "runtime/support/log.hpp"
 
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -15,14 +16,9 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 6> kLevels{{
-    {"trace", spdlog::level::trace},
-    {"debug", spdlog::level::debug},
-    {"info", spdlog::level::info},
-    {"warning", spdlog::level::warn},
-    {"error", spdlog::level::err},
-    {"off", spdlog::level::off},
-}};
+constexpr std::array<spdlog::level::level_enum, kLogLevelNames.size()> kLevels{
+    spdlog::level::trace, spdlog::level::debug, spdlog::level::info,
+    spdlog::level::warn,  spdlog::level::err,   spdlog::level::off};
 
 thread_local bool telling = false;  // this thread is within a listener
 
@@ -76,12 +72,10 @@ spdlog::logger make_logger() {
 }
 
 spdlog::level::level_enum level_of(std::string_view name) {
-    std::string known;
-    for (const auto& [level_name, level] : kLevels) {
-        if (level_name == name) return level;
-        known.append(known.empty() ? "" : ", ").append(level_name);
-    }
-    throw Error("unknown log level '" + std::string(name) + "': known are " + known);
+    const auto* const found = std::ranges::find(kLogLevelNames, name);
+    if (found == kLogLevelNames.end())
+        throw Error("unknown log level '" + std::string(name) + "': known are " + join_names(kLogLevelNames));
+    return kLevels[static_cast<std::size_t>(found - kLogLevelNames.begin())];
 }
 
 }  // namespace

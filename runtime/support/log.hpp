@@ -4,6 +4,7 @@
 
 #include <spdlog/logger.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -16,7 +17,8 @@ namespace jitgemm {
 /// long as the process lives, by destructors of static objects too.
 [[nodiscard]] spdlog::logger& log();
 
-/// "trace", "debug", "info", "warning", "error" or "off"; "" leaves it. Throws Error naming these for any other.
+inline constexpr std::array<std::string_view, 6> kLogLevelNames{"trace", "debug", "info", "warning", "error", "off"};
+/// One of these; "" leaves it. Throws Error naming them for any other.
 void set_log_level(std::string_view level);
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };

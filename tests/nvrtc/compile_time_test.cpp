@@ -3,8 +3,8 @@
 
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/compiled.hpp"
 #include "tests/support/random_spec.hpp"
 #include "tests/support/specs.hpp"
 
@@ -34,9 +34,8 @@ struct CompileCost {
 };
 
 CompileCost compile_cost(const KernelSource& source) {
-    static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
     const double begin = cpu_seconds();
-    const CompiledKernel kernel = kCompiler->compile(compile_request(source));
+    const CompiledKernel kernel = testing::compiled(source);
     return {cpu_seconds() - begin, static_cast<double>(kernel.binary.size())};
 }
 

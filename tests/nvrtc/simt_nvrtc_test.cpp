@@ -3,8 +3,8 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
-#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/compiled.hpp"
 #include "tests/support/simt_variants.hpp"
 
 namespace {
@@ -26,13 +26,12 @@ int blocks_per_sm(const KernelAnatomy& anatomy, int registers, const Arch& arch)
 }
 
 void check_candidates(const GemmSpec& spec, const char* arch) {
-    static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
     for (const std::string_view name : kSimtFamilies) {
         const Family& family = find_family(name);
         for (const KernelConfig& config : family.candidates(spec, typical_gpu(find_arch(arch)))) {
             const KernelSource source = generate(spec, config, find_arch(arch));
             INFO(source.name << " for " << arch);
-            const PtxasReport report = kCompiler->compile(compile_request(source)).report;
+            const PtxasReport report = compiled(source).report;
             CHECK(report.spill_store_bytes == 0);
             CHECK(report.warnings.empty());
             // The estimate of registers is for the cost model: what counts is how many blocks they let onto an SM.

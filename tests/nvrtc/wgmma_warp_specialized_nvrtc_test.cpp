@@ -3,8 +3,8 @@
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
 #include "runtime/cli/disassembler.hpp"
-#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/compiled.hpp"
 #include "tests/support/specs.hpp"
 
 #include <cstddef>
@@ -20,11 +20,6 @@ using namespace jitgemm;
 using namespace jitgemm::testing;
 
 using Config = WgmmaWarpSpecializedConfig;
-
-CompiledKernel compiled(const KernelSource& source) {
-    static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
-    return kCompiler->compile(compile_request(source));
-}
 
 const Arch& hopper() { return find_arch("sm_90a"); }
 

@@ -1,8 +1,8 @@
 /// wmma_multistage through ptxas: the well-known tiles keep everything in registers, step by step.
 
 #include "generator/generate.hpp"
-#include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/compiled.hpp"
 #include "tests/support/kernel_checks.hpp"
 #include "tests/support/wmma_steps.hpp"
 
@@ -14,9 +14,8 @@ using namespace jitgemm;
 using namespace jitgemm::testing;
 
 PtxasReport report_of(const GemmSpec& spec, const std::string& parameters, const char* arch) {
-    static const std::shared_ptr<Compiler> kCompiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
     const KernelConfig config = with_parameters({WmmaMultistageConfig{}}, parse_parameters(parameters));
-    return kCompiler->compile(compile_request(generate(resolved(spec), config, find_arch(arch)))).report;
+    return compiled(generate(resolved(spec), config, find_arch(arch))).report;
 }
 
 void check_clean(const GemmSpec& spec, const std::string& parameters, const char* arch = "sm_90a") {

@@ -1,5 +1,6 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/families/shared/norm.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
 
@@ -136,12 +137,6 @@ KBlockDemand k_tile_demand(const SimtLongKConfig& c, const SimtLongKGeometry& g)
     demand.wavefronts = kFragmentShare * fragments / c.warps +
                         g.steps * kCopyWavefronts * (g.a.copies * g.a.vector + g.b.copies * g.b.vector);
     return demand;
-}
-
-double norm(std::initializer_list<double> times, double power) {
-    double sum = 0;
-    for (const double time : times) sum += std::pow(time, power);
-    return std::pow(sum, 1 / power);
 }
 
 /// Whether everything a cost is made of can be computed: parameters that people fix are checked afterwards.

@@ -2,6 +2,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/norm.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
@@ -51,8 +52,10 @@ constexpr double kTurnedShare = 1.003;  // of two alike the one whose D is as it
 constexpr double kUsualEnergy = 1.1;
 constexpr double kEnergyExponent = 0.553;
 
+double usual_tiles(const Config& c) { return c.block.m * c.block.n / kUsualTile; }
+
 double epilogue_cycles(const Config& c) {
-    const double tiles = c.block.m * c.block.n / kUsualTile;
+    const double tiles = usual_tiles(c);
     const double turned = c.swap_ab ? kTransposingCycles : 0;
     switch (c.schedule) {
         case WarpgroupSchedule::pingpong: return kPingpongCycles * tiles + turned;
@@ -64,7 +67,7 @@ double epilogue_cycles(const Config& c) {
 /// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.
 double last_epilogue_cycles(const Config& c) {
     if (c.schedule != WarpgroupSchedule::pingpong) return 0;
-    return kExposedPingpongCycles + kLastPingpongCycles * c.block.m * c.block.n / kUsualTile;
+    return kExposedPingpongCycles + kLastPingpongCycles * usual_tiles(c);
 }
 
 double cluster_us(int blocks) { return blocks == 1 ? 0 : blocks <= 4 ? kClusterUs : kLargestClusterUs; }
@@ -126,9 +129,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) + cluster_us(blocks) +
                        (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
-    cost.total_us =
-        cost.overhead_us +
-        std::pow(std::pow(cost.math_us, kSumExponent) + std::pow(cost.dram_us, kSumExponent), 1 / kSumExponent);
+    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kSumExponent);
     if (c.swap_ab) cost.total_us *= kTurnedShare;
     if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, kEnergyExponent);
     return cost;

@@ -1,9 +1,9 @@
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 
 #include "generator/base/sector.hpp"
+#include "generator/families/shared/norm.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace jitgemm {
@@ -51,8 +51,7 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     const auto at_work = static_cast<double>(deal.clusters_at_work() * c.cluster.m * c.cluster.n);  // blocks
     cycles.fetch = std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
                              static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
-    const double both = std::pow(std::pow(cycles.multiply, kOverlapExponent) + std::pow(cycles.fetch, kOverlapExponent),
-                                 1 / kOverlapExponent);
+    const double both = norm({cycles.multiply, cycles.fetch}, kOverlapExponent);
     cycles.all = std::max(both, kProducerCycles);
     const double in_flight = cycles.all * c.stages;
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
