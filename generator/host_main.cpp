@@ -100,8 +100,8 @@ std::string launches(const KernelSource& source, const GemmSpec& spec) {
 std::string arguments_text(const KernelEntry& entry, const GemmSpec& spec, const WorkspaceLayout& workspace) {
     const auto value = [&](const KernelArgument& argument) { return value_in_main(role_of(argument), workspace); };
     const auto name = [&](ArgumentRole role) {
-        const bool is_matrix = role <= ArgumentRole::d;
-        return (is_matrix ? "(CUdeviceptr)" : "") + value_in_main(role, workspace);
+        const bool is_address = role <= ArgumentRole::workspace;
+        return (is_address ? "(CUdeviceptr)" : "") + value_in_main(role, workspace);
     };
     const auto statement = [](const std::string& call) {
         return fmt::format("    if ({} != CUDA_SUCCESS) return 1;\n", call);

@@ -10,7 +10,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
     const unsigned long long b =
         OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
     Staging staging(shared.staging);
 #endif
     RingPosition ring;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         const int row = origin.row + warpgroup_row + warp * 16;
         const int column = origin.column + warpgroup_column;
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
         epilogue(rC, args, row, column, staging, lane);
 #else
         epilogue(rC, args, row, column, lane);

@@ -6,7 +6,7 @@ struct Consumer {
     const SharedMemory& shared;
     TileWalk walk;
     unsigned long long a, b;  // matrix descriptors, see multiply
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
     Staging staging;
 #endif
 #if GEMM_STREAM_K
@@ -29,7 +29,7 @@ struct Consumer {
 #if GEMM_STREAM_K
         warp = threadIdx.x / 32;
 #endif
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
         staging = Staging(shared.staging);
 #endif
     }
@@ -43,7 +43,7 @@ struct Consumer {
 #else
     __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #endif
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
 #else
         store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);

@@ -23,7 +23,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const int lane = threadIdx.x % 32;
     const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
     const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
     Staging staging(shared.staging);
 #endif
     const Turn turn{warpgroup};
@@ -60,13 +60,13 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             leave_partial_sums(rC, args, warp, lane);
         } else {
             if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
-#if GEMM_STORE_TMA
+#if GEMM_STORE_STAGED
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
             epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
 #endif
         }
-#elif GEMM_STORE_TMA
+#elif GEMM_STORE_STAGED
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
         epilogue(rC, args, origin.row + warp * 16, origin.column, lane);

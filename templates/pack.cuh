@@ -1,35 +1,60 @@
 #pragma once
 #include "realign.cuh"
 #include "keep_first.cuh"
-// First entries: operands too little aligned for wide copies are moved into the workspace, rows padded to 16 bytes. It costs a
-// pass over the operand and pays as soon as each element is used often.
+// First entry: operands too little aligned for wide copies are moved into the workspace, rows padded to 16 bytes. It costs a pass over
+// the operand and pays as soon as each element is used often.
 
-// Copies (rows, columns) with pitch ld to rows of packed_pitch(columns); a thread moves vectors of eight elements. There are
-// fewer than 2^31 of them, and of threads no more: a step never wraps.
-__device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows, int columns, Bits* packed) {
-    if (rows == 0 || columns == 0) return;
-    const WholeChunks whole(matrix, matrix + (rows - 1) * ld + columns);
-    const unsigned per_row = (columns + 7u) / 8;
-    const unsigned vectors = rows * per_row;
-#pragma unroll 1
-    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
-        const int row = v / per_row;
-        const int column = v % per_row * 8;
+// A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
+struct Packing {
+    const Bits* matrix;
+    long long ld;
+    int rows, columns;
+    Bits* packed;
+
+    __device__ __forceinline__ unsigned vectors() const { return rows * ((columns + 7u) / 8); }
+
+    __device__ __forceinline__ void move(unsigned vector) const {
+        const WholeChunks whole(matrix, matrix + (rows - 1) * ld + columns);
+        const unsigned per_row = (columns + 7u) / 8;
+        const int row = vector / per_row;
+        const int column = vector % per_row * 8;
         const Bits* source = matrix + row * ld + column;
         const uint4 value = whole.contain(source) ? realign(load_raw(source, true), misalignment_of(source))
                                                   : load_elements(source, columns - column);
-        *reinterpret_cast<uint4*>(packed + static_cast<long long>(v) * 8) = keep_first(value, columns - column);
+        *reinterpret_cast<uint4*>(packed + row * packed_pitch(columns) + column) = keep_first(value, columns - column);
     }
-}
-#if GEMM_PACK_A
+};
 
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack_a(const GemmArgs args) {
-    pack(args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args));
-}
+// There are fewer than 2^31 vectors, and of threads no more: a step never wraps.
+extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+#if GEMM_PACK_A
+    const Packing a{args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args)};
 #endif
 #if GEMM_PACK_B
-
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack_b(const GemmArgs args) {
-    pack(args.b, args.ldb, packed_rows_b(args), packed_columns_b(args), packed_b(args));
-}
+    const Packing b{args.b, args.ldb, packed_rows_b(args), packed_columns_b(args), packed_b(args)};
 #endif
+#if GEMM_PACK_A && GEMM_PACK_B
+    const unsigned vectors_a = a.vectors();
+    const unsigned vectors = vectors_a + b.vectors();
+#elif GEMM_PACK_A
+    const unsigned vectors = a.vectors();
+#else
+    const unsigned vectors = b.vectors();
+#endif
+#pragma unroll 1
+    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads)
+#if GEMM_PACK_A && GEMM_PACK_B
+        if (v < vectors_a)
+            a.move(v);
+        else
+            b.move(v - vectors_a);
+#elif GEMM_PACK_A
+        a.move(v);
+#else
+        b.move(v);
+#endif
+}

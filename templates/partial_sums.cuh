@@ -11,7 +11,11 @@ constexpr int kWarpsPerTile = kConsumersPerTile * 4;
 __device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows,
                                                        int lane) {
     const unsigned long long first = (block * kWarpsPerTile + warp) * kTilesM + rows;
+#if GEMM_PACK_A || GEMM_PACK_B
+    return reinterpret_cast<Fragment*>(behind_packed(args)) + first * kTilesN * 32 + lane;
+#else
     return reinterpret_cast<Fragment*>(args.workspace) + first * kTilesN * 32 + lane;
+#endif
 }
 __device__ __forceinline__ unsigned* partial_counter(const GemmArgs& args, unsigned block, int warp, int rows) {
     return args.counters + (block * kWarpsPerTile + warp) * kTilesM + rows;

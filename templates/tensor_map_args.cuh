@@ -14,8 +14,16 @@ struct alignas(64) TensorMap {
 // name says.
 #endif
 struct GemmArgs {
+#if GEMM_PACK_A
+    TensorMap map_a;  // (m, k), of packed A
+#else
     TensorMap map_a;  // (m, k)
+#endif
+#if GEMM_PACK_B
+    TensorMap map_b;  // (k, n), of packed B
+#else
     TensorMap map_b;  // (k, n)
+#endif
 #if GEMM_STORE_TMA
     TensorMap map_d;  // (m, n), boxes of a slice, see the epilogue
 #if GEMM_REST_COLUMNS
@@ -28,11 +36,25 @@ struct GemmArgs {
 #if !GEMM_STORE_TMA
     ElementD* d;  // (m, n), row pitch ldd
 #endif
-#if GEMM_STREAM_K
+#if GEMM_PACK_A
+    const Bits* a;  // (m, k)
+#endif
+#if GEMM_PACK_B
+    const Bits* b;  // (k, n)
+#endif
+#if GEMM_WORKSPACE
     char* workspace;
+#endif
+#if GEMM_STREAM_K
     unsigned* counters;  // zeros, before a launch and after it
 #endif
     int m, n, k;
+#if GEMM_PACK_A
+    long long lda;
+#endif
+#if GEMM_PACK_B
+    long long ldb;
+#endif
 #if GEMM_HAS_C
     long long ldc;
 #endif

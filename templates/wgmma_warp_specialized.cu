@@ -22,6 +22,13 @@
 #include "wgmma_params.cuh"
 #include "wgmma_tiling.cuh"
 #include "tensor_map_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "dependent_launch.cuh"
+#endif
+#if GEMM_PACK_A || GEMM_PACK_B
+#include "workspace.cuh"
+#include "pack.cuh"
+#endif
 #include "wgmma_atom.cuh"
 #include "warpgroup.cuh"
 #include "mbarrier.cuh"
@@ -98,9 +105,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     __syncthreads();
 #endif
 #if GEMM_DEPENDENT_LAUNCH
-    // The next launch may begin where this one leaves SMs free. What the launch before wrote may be read from here on.
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    launch_dependent_grids();
+    wait_on_dependent_grids();
 #endif
 
     if (warpgroup == kConsumers) {

@@ -8,14 +8,18 @@
 #endif
 #if GEMM_PARTIAL_SUMS
 // - partial sums: (kSplitK, m, n rounded up to 4)
+#elif GEMM_STREAM_K
+// - sums of pieces, see partial_fragments
 #endif
 #if GEMM_PACK_A || GEMM_PACK_B
-// A packed operand keeps its order; its rows are padded to whole vectors of eight elements.
+// A packed operand keeps its order; its rows are padded to whole vectors of eight elements, long ones to whole lines of L2.
 
 // Elements from one row of a packed operand to the next.
-__device__ __forceinline__ long long packed_pitch(int columns) { return (columns + 7ll) / 8 * 8; }
+__device__ __forceinline__ long long packed_pitch(int columns) {
+    return columns < 512 ? (columns + 7ll) / 8 * 8 : (columns + 63ll) / 64 * 64;
+}
 #endif
-#if (GEMM_PACK_A || GEMM_PACK_B) && (GEMM_PACK_A && GEMM_PACK_B || GEMM_PARTIAL_SUMS)
+#if (GEMM_PACK_A || GEMM_PACK_B) && (GEMM_PACK_A && GEMM_PACK_B || GEMM_PARTIAL_SUMS || GEMM_STREAM_K)
 
 __device__ __forceinline__ long long packed_bytes(int rows, int columns) {
     return (rows * packed_pitch(columns) * 2 + 255) / 256 * 256;
@@ -31,7 +35,7 @@ __device__ __forceinline__ int packed_rows_a(const GemmArgs& args) { return args
 __device__ __forceinline__ int packed_columns_a(const GemmArgs& args) { return args.m; }
 #endif
 __device__ __forceinline__ Bits* packed_a(const GemmArgs& args) { return reinterpret_cast<Bits*>(args.workspace); }
-#if GEMM_PACK_B || GEMM_PARTIAL_SUMS
+#if GEMM_PACK_B || GEMM_PARTIAL_SUMS || GEMM_STREAM_K
 __device__ __forceinline__ char* behind_a(const GemmArgs& args) {
     return args.workspace + packed_bytes(packed_rows_a(args), packed_columns_a(args));
 }
@@ -51,7 +55,7 @@ __device__ __forceinline__ Bits* packed_b(const GemmArgs& args) { return reinter
 #else
 __device__ __forceinline__ Bits* packed_b(const GemmArgs& args) { return reinterpret_cast<Bits*>(args.workspace); }
 #endif
-#if GEMM_PARTIAL_SUMS
+#if GEMM_PARTIAL_SUMS || GEMM_STREAM_K
 __device__ __forceinline__ char* behind_b(const GemmArgs& args) {
     return reinterpret_cast<char*>(packed_b(args)) + packed_bytes(packed_rows_b(args), packed_columns_b(args));
 }
@@ -66,5 +70,13 @@ __device__ __forceinline__ float* partials(const GemmArgs& args) { return reinte
 __device__ __forceinline__ float* partials(const GemmArgs& args) { return reinterpret_cast<float*>(behind_a(args)); }
 #else
 __device__ __forceinline__ float* partials(const GemmArgs& args) { return reinterpret_cast<float*>(args.workspace); }
+#endif
+#endif
+#if GEMM_STREAM_K && (GEMM_PACK_A || GEMM_PACK_B)
+
+#if GEMM_PACK_B
+__device__ __forceinline__ char* behind_packed(const GemmArgs& args) { return behind_b(args); }
+#else
+__device__ __forceinline__ char* behind_packed(const GemmArgs& args) { return behind_a(args); }
 #endif
 #endif

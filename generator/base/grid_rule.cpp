@@ -24,16 +24,14 @@ std::int64_t persistent_count(const PersistentBlocks& rule, std::int64_t tiles, 
     return (sm_count == 0 ? clusters : std::min(clusters, at_once)) * rule.cluster;
 }
 
-}  // namespace
-
-std::string_view to_string(GridMatrix matrix) {
-    constexpr std::array<std::string_view, 3> kNames{"a", "b", "d"};
-    return kNames.at(static_cast<std::size_t>(matrix));
+/// Of (rows, columns), `splits` times.
+std::int64_t tile_count(const GridRule& rule, std::int64_t rows, std::int64_t columns) {
+    return product(product(ceil_div<std::int64_t>(rows, rule.tile_m), ceil_div<std::int64_t>(columns, rule.tile_n)),
+                   rule.splits);
 }
 
-std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count) {
-    const std::int64_t tiles = product(
-        product(ceil_div<std::int64_t>(rows, rule.tile_m), ceil_div<std::int64_t>(columns, rule.tile_n)), rule.splits);
+/// The blocks that take so many tiles.
+std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
     return std::visit(
         Overloaded{[&](BlockPerTile) { return tiles; },
                    [&](CappedBlocks capped) { return std::min(tiles, capped.most); },
@@ -42,19 +40,37 @@ std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t c
         rule.blocks);
 }
 
+}  // namespace
+
+std::string_view to_string(GridMatrix matrix) {
+    constexpr std::array<std::string_view, 4> kNames{"a", "b", "d", "ab"};
+    return kNames.at(static_cast<std::size_t>(matrix));
+}
+
+std::int64_t block_count(const GridRule& rule, std::int64_t rows, std::int64_t columns, int sm_count) {
+    return blocks_of(rule, tile_count(rule, rows, columns), sm_count);
+}
+
 std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm_count) {
-    const std::int64_t rows = rule.matrix == GridMatrix::b ? row_major.n : row_major.m;
-    const std::int64_t columns = rule.matrix == GridMatrix::d ? row_major.n : row_major.k;
-    return block_count(rule, rows, columns, sm_count);
+    const auto [m, n, k] = std::array{row_major.m, row_major.n, row_major.k};
+    switch (rule.matrix) {
+        case GridMatrix::a: return block_count(rule, m, k, sm_count);
+        case GridMatrix::b: return block_count(rule, n, k, sm_count);
+        case GridMatrix::ab:
+            return blocks_of(rule, std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks), sm_count);
+        default: return block_count(rule, m, n, sm_count);
+    }
 }
 
 bool needs_sm_count(const GridRule& rule) { return std::holds_alternative<PersistentBlocks>(rule.blocks); }
 
 std::string block_count_expression(const GridRule& rule, std::string_view m, std::string_view n, std::string_view k) {
-    const std::string_view rows = rule.matrix == GridMatrix::b ? n : m;
-    const std::string_view columns = rule.matrix == GridMatrix::d ? n : k;
-    std::string tiles =
-        fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
+    const auto tiles_along = [&](std::string_view rows, std::string_view columns) {
+        return fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
+    };
+    std::string tiles = rule.matrix == GridMatrix::ab
+                            ? tiles_along(m, k) + " + " + tiles_along(n, k)
+                            : tiles_along(rule.matrix == GridMatrix::b ? n : m, rule.matrix == GridMatrix::d ? n : k);
     return std::visit(
         Overloaded{
             [&](BlockPerTile) { return std::move(tiles); },

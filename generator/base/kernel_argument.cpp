@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -33,9 +34,11 @@ FieldType field_type(const KernelArgument& argument) {
         argument);
 }
 
-std::string name_of_field(const KernelArgument& argument) {
-    const auto* const map = std::get_if<TensorMapArgument>(&argument);
-    return map != nullptr ? field_name(*map) : std::string(to_string(role_of(argument)));
+std::string map_name(ArgumentRole role) {
+    const ArgumentRole matrix = role == ArgumentRole::packed_a   ? ArgumentRole::a
+                                : role == ArgumentRole::packed_b ? ArgumentRole::b
+                                                                 : role;
+    return fmt::format("map_{}", to_string(matrix));
 }
 
 std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div(offset, alignment) * alignment; }
@@ -43,13 +46,23 @@ std::size_t aligned(std::size_t offset, std::size_t alignment) { return ceil_div
 }  // namespace
 
 std::string_view to_string(ArgumentRole role) {
-    constexpr std::array<std::string_view, 15> kNames{"a", "b",   "c",   "d",   "workspace", "counters", "m",   "n",
-                                                      "k", "lda", "ldb", "ldc", "ldd",       "alpha",    "beta"};
+    constexpr std::array<std::string_view, 19> kNames{
+        "a", "b",   "c",   "d",   "workspace", "counters",   "packed_a",   "packed_b", "m",   "n",
+        "k", "lda", "ldb", "ldc", "ldd",       "packed_lda", "packed_ldb", "alpha",    "beta"};
     return kNames.at(static_cast<std::size_t>(role));
 }
 
-std::string field_name(const TensorMapArgument& map) {
-    return fmt::format("map_{}{}{}", to_string(map.role), map.part.empty() ? "" : "_", map.part);
+std::string field_name(const KernelArgument& argument) {
+    const auto given = [](std::string_view field, std::string otherwise) {
+        return field.empty() ? std::move(otherwise) : std::string(field);
+    };
+    return std::visit(Overloaded{[](PointerArgument pointer) { return std::string(to_string(pointer.role)); },
+                                 [](ScalarArgument scalar) { return std::string(to_string(scalar.role)); },
+                                 [&](const ExtentArgument& extent) {
+                                     return given(extent.field, std::string(to_string(extent.role)));
+                                 },
+                                 [&](const TensorMapArgument& map) { return given(map.field, map_name(map.role)); }},
+                      argument);
 }
 
 ArgumentRole role_of(const KernelArgument& argument) {
@@ -61,7 +74,7 @@ ArgumentLayout argument_layout(std::span<const KernelArgument> arguments) {
     for (const KernelArgument& argument : arguments) {
         const FieldType type = field_type(argument);
         const std::size_t offset = aligned(layout.bytes, type.alignment);
-        layout.fields.push_back({name_of_field(argument), type.c_type, type.bytes, type.alignment, offset});
+        layout.fields.push_back({field_name(argument), type.c_type, type.bytes, type.alignment, offset});
         layout.bytes = offset + type.bytes;
         layout.alignment = std::max(layout.alignment, type.alignment);
     }

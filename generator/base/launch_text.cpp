@@ -31,6 +31,24 @@ std::string_view promotion_name(L2Promotion promotion) {
     return kNames.at(static_cast<std::size_t>(promotion));
 }
 
+bool is_packed(ArgumentRole role) { return role == ArgumentRole::packed_a || role == ArgumentRole::packed_b; }
+
+/// PackedOperand::pitch() of a packed operand.
+std::string pitch_text(const MatrixStorage& matrix, const RoleName& name) {
+    if (matrix.pitch != ArgumentRole::packed_lda && matrix.pitch != ArgumentRole::packed_ldb) return name(matrix.pitch);
+    return fmt::format("({0} < {1} ? ({0} + 7) / 8 * 8 : ({0} + 63) / 64 * 64)", name(matrix.run),
+                       PackedOperand::kLongRow);
+}
+
+/// The address; of a packed operand packed_offset() behind the workspace.
+std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName& name) {
+    if (!is_packed(role)) return name(role);
+    std::string workspace = name(ArgumentRole::workspace);
+    if (packed_offset(role, spec) == 0) return workspace;
+    const MatrixStorage a = storage_of(ArgumentRole::packed_a, spec);
+    return fmt::format("{} + ({} * {} * 2 + 255) / 256 * 256", workspace, name(a.runs), pitch_text(a, name));
+}
+
 std::string encode_call(const TensorMapArgument& map, const GemmSpec& spec, std::string_view target,
                         const RoleName& name) {
     const MatrixStorage matrix = storage_of(map.role, spec);
@@ -38,9 +56,9 @@ std::string encode_call(const TensorMapArgument& map, const GemmSpec& spec, std:
         "encode_tensor_map(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}, {}, {}, {}, {}, "
         "CU_TENSOR_MAP_SWIZZLE_{}, "
         "CU_TENSOR_MAP_L2_PROMOTION_{})",
-        target, field_name(map), map_type(matrix.type), bytes(matrix.type), name(map.role), name(matrix.run),
-        name(matrix.runs), name(matrix.pitch), map.box[0], map.box[1], swizzle_name(map.swizzle),
-        promotion_name(map.promotion));
+        target, field_name(map), map_type(matrix.type), bytes(matrix.type), pointer_text(map.role, spec, name),
+        name(matrix.run), name(matrix.runs), pitch_text(matrix, name), map.box[0], map.box[1],
+        swizzle_name(map.swizzle), promotion_name(map.promotion));
 }
 
 // What is not read may be anywhere, and has no map then.
@@ -48,6 +66,8 @@ std::string unread(ArgumentRole role, const RoleName& name) {
     switch (role) {
         case ArgumentRole::a:
         case ArgumentRole::b:
+        case ArgumentRole::packed_a:
+        case ArgumentRole::packed_b:
             return fmt::format("{} == 0 || {} == 0", name(ArgumentRole::alpha), name(ArgumentRole::k));
         case ArgumentRole::c: return name(ArgumentRole::beta) + " == 0";
         default: return {};
@@ -80,7 +100,7 @@ std::string argument_assignments(const KernelEntry& entry, std::string_view targ
     std::string text;
     for (const KernelArgument& argument : entry.arguments) {
         if (std::holds_alternative<TensorMapArgument>(argument)) continue;
-        text += fmt::format("    {}.{} = {};\n", target, to_string(role_of(argument)), value(argument));
+        text += fmt::format("    {}.{} = {};\n", target, field_name(argument), value(argument));
     }
     return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/kernel_argument.hpp"
+#include "generator/base/packed_operand.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct MatrixStorage {
     int alignment;  ///< of each run, bytes
 };
 
-/// Of role a, b, c or d of a resolved spec; c of a spec that has one.
+/// Of role a, b, c, d, packed_a or packed_b of a resolved spec; c of a spec that has one.
 [[nodiscard]] inline MatrixStorage storage_of(ArgumentRole role, const GemmSpec& spec) {
     using Role = ArgumentRole;
     const auto storage = [](DataType type, Order order, Role rows, Role columns, Role pitch, int alignment) {
@@ -29,6 +30,10 @@ struct MatrixStorage {
     switch (role) {
         case Role::a: return storage(spec.a, order_a(spec.layout), Role::m, Role::k, Role::lda, spec.align_a);
         case Role::b: return storage(spec.b, order_b(spec.layout), Role::k, Role::n, Role::ldb, spec.align_b);
+        case Role::packed_a:
+            return storage(spec.a, order_a(spec.layout), Role::m, Role::k, Role::packed_lda, kTmaAlignment);
+        case Role::packed_b:
+            return storage(spec.b, order_b(spec.layout), Role::k, Role::n, Role::packed_ldb, kTmaAlignment);
         case Role::c: return storage(spec.c.value_or(spec.d), spec.d_order, Role::m, Role::n, Role::ldc, spec.align_c);
         default: return storage(spec.d, spec.d_order, Role::m, Role::n, Role::ldd, spec.align_d);
     }
@@ -43,6 +48,8 @@ struct MatrixStorage {
         case ArgumentRole::lda: return spec.lda;
         case ArgumentRole::ldb: return spec.ldb;
         case ArgumentRole::ldc: return spec.ldc;
+        case ArgumentRole::packed_lda: return packed_a(spec).pitch();
+        case ArgumentRole::packed_ldb: return packed_b(spec).pitch();
         default: return spec.ldd;
     }
 }

@@ -77,7 +77,10 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
 }
 
 void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major) {
-    maps_.push_back({offset, argument.role, map_of(argument, row_major), std::make_unique<TensorMapCache>()});
+    const bool is_packed = argument.role == ArgumentRole::packed_a || argument.role == ArgumentRole::packed_b;
+    const std::int64_t in_workspace = is_packed ? packed_offset(argument.role, row_major) : 0;
+    maps_.push_back({offset, argument.role, static_cast<std::uint64_t>(in_workspace), map_of(argument, row_major),
+                     std::make_unique<TensorMapCache>()});
 }
 
 void ArgumentPacker::pack(const KernelOperands& operands, Device& device, PackedArguments& packed) const {
@@ -99,10 +102,10 @@ void ArgumentPacker::pack(const KernelOperands& operands, Device& device, Packed
 
 void ArgumentPacker::pack_map(const MapPatch& patch, const KernelOperands& operands, Device& device,
                               std::byte* bytes) const {
-    const bool is_product = patch.role == ArgumentRole::a || patch.role == ArgumentRole::b;
-    if (is_product && (operands.alpha == 0.0F || !has_k_)) return;
+    const bool is_factor = patch.role != ArgumentRole::c && patch.role != ArgumentRole::d;
+    if (is_factor && (operands.alpha == 0.0F || !has_k_)) return;
     if (patch.role == ArgumentRole::c && operands.beta == 0.0F) return;
-    const std::uint64_t address = pointer(patch.role, operands).address;
+    const std::uint64_t address = pointer(patch.role, operands).address + patch.in_workspace;
     if (patch.cache->find(address, bytes)) [[likely]]
         return;
     TiledTensorMap map = patch.map;

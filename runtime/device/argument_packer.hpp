@@ -46,7 +46,8 @@ private:
     struct MapPatch {
         std::size_t offset;
         ArgumentRole role;
-        TiledTensorMap map;  ///< but for the address
+        std::uint64_t in_workspace;  ///< bytes, of a packed operand
+        TiledTensorMap map;          ///< but for the address
         std::unique_ptr<TensorMapCache> cache;
     };
     void add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major);

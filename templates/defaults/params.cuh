@@ -67,6 +67,12 @@
 #ifndef GEMM_PACK_B
 #define GEMM_PACK_B 0
 #endif
+#ifndef GEMM_STREAM_K
+#define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even
+#endif
+#ifndef GEMM_DEPENDENT_LAUNCH
+#define GEMM_DEPENDENT_LAUNCH 0
+#endif
 #ifndef GEMM_TYPE_AB
 #define GEMM_TYPE_AB 1  // 0 f16, 1 bf16, 2 f32, 3 none
 #endif

@@ -15,6 +15,18 @@
 #ifndef GEMM_STORE_TMA
 #define GEMM_STORE_TMA 1
 #endif
+#ifndef GEMM_STORE_STAGED
+#define GEMM_STORE_STAGED GEMM_STORE_TMA  // D goes through shared memory
+#endif
+#ifndef GEMM_VECTOR_BYTES
+#define GEMM_VECTOR_BYTES 4  // of a row of D that is stored from shared memory, by a thread at once
+#endif
+#ifndef GEMM_BYTES_D
+#define GEMM_BYTES_D 2
+#endif
+#ifndef GEMM_SHIFT_ROWS
+#define GEMM_SHIFT_ROWS 0  // rows begin between vectors
+#endif
 #ifndef GEMM_REST_COLUMNS
 #define GEMM_REST_COLUMNS 0  // of D, narrower than a slice
 #endif
@@ -26,12 +38,6 @@
 #endif
 #ifndef GEMM_SWAP_AB
 #define GEMM_SWAP_AB 0  // D^T = B^T A^T
-#endif
-#ifndef GEMM_STREAM_K
-#define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even
-#endif
-#ifndef GEMM_DEPENDENT_LAUNCH
-#define GEMM_DEPENDENT_LAUNCH 0
 #endif
 #include "params.cuh"
 

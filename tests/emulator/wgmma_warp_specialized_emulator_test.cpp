@@ -29,6 +29,7 @@ struct PlantedFault {
 constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
 constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,cluster=2x1";
 constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
+constexpr const char* kOddRows = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,slices=1";
 constexpr const char* kTransposed = "block=128x64x64,warpgroup=64x64,swap_ab=1,stages=3";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
@@ -62,6 +63,11 @@ constexpr PlantedFault kPlantedFaults[] = {
      "* kTilesM;\n    return reinterpret_cast"},
     {"a cluster leaves its sums to itself", kStreamed, "partial_fragments(args, block, warp, rows, lane)",
      "partial_fragments(args, blockIdx.x, warp, rows, lane)"},
+    {"rows are stored as if all began with a vector", kOddRows, "(d) & 2", "(d) & 0"},
+    {"the first element of a shifted row is left out", kOddRows,
+     "if (is_row && is_shifted && element == 0 && columns > 0) d[0]", "if (false) d[0]"},
+    {"the last element of a row is stored twice", kOddRows, "columns - element - is_shifted", "columns - element"},
+    {"A is packed where B belongs", kOddRows, "b.move(v - vectors_a)", "a.move(v - vectors_a)"},
     {"slices are transposed by one warp's word", kTransposed, "        fence_proxy_async();\n        warpgroup_sync();",
      "        fence_proxy_async();"},
     {"fragments are staged as they are", kTransposed, "x4.trans", "x4"},
@@ -70,7 +76,9 @@ constexpr PlantedFault kPlantedFaults[] = {
 
 /// What verification says of the kernel with its text changed; empty: that it is right.
 std::string complaint(const PlantedFault& fault) {
-    const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 1040, 1104, 200));
+    const bool odd = std::string_view(fault.parameters) == kOddRows;
+    const GemmSpec spec =
+        resolved(odd ? spec_of(GemmLayout::tt, 521, 553, 201) : spec_of(GemmLayout::tt, 1040, 1104, 200));
     const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
     const KernelSource source = generate(spec, config, find_arch("sm_90a"));
     std::string body = source.body;
@@ -104,6 +112,15 @@ TEST_CASE("emulated wgmma: every variant, tn") { check_layout(GemmLayout::tn); }
 TEST_CASE("emulated wgmma: every variant, nn") { check_layout(GemmLayout::nn); }
 TEST_CASE("emulated wgmma: every variant, nt") { check_layout(GemmLayout::nt); }
 TEST_CASE("emulated wgmma: every variant, tt") { check_layout(GemmLayout::tt); }
+
+// Operands are packed where a row of them is no whole 16 bytes, and D is stored in vectors of 2 to 16 bytes.
+void check_odd_layout(GemmLayout layout) {
+    check_wgmma_variants(on_hopper(), layout, {{65, 71, 129}, {130, 258, 76}}, Pitches::as_they_are);
+}
+TEST_CASE("emulated wgmma: rows of any pitch, tn") { check_odd_layout(GemmLayout::tn); }
+TEST_CASE("emulated wgmma: rows of any pitch, nn") { check_odd_layout(GemmLayout::nn); }
+TEST_CASE("emulated wgmma: rows of any pitch, nt") { check_odd_layout(GemmLayout::nt); }
+TEST_CASE("emulated wgmma: rows of any pitch, tt") { check_odd_layout(GemmLayout::tt); }
 
 TEST_CASE("emulated wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no operands") {
     for (const std::string_view variant : kWgmmaVariants)

@@ -4,7 +4,7 @@
 //   config   block=64x64x64,warp=32x32,mma=16x8x16,stages=4,ldsm_a=4,ldsm_b=4,shared=padding,double_buffer=0,rasterization=grouped_m,group=8,store=smem,split_k=4,reduction=workspace,pack=a
 //   spec     gemm-v1 m=127 n=130 k=4099 a=f16 b=f16 c=none d=f16 acc=f16 layout=tt d-layout=t lda=4099 ldb=130 ldc=0 ldd=130 align-a=2 align-b=4 align-c=0 align-d=4
 //   arch     sm_80
-//   launch   gemm_pack_a: 80 blocks of 256 threads along x, 0 bytes of dynamic shared memory
+//   launch   gemm_pack: 272 blocks of 256 threads along x, 0 bytes of dynamic shared memory
 //   launch   gemm: 24 blocks of 128 threads along x, 73728 bytes of dynamic shared memory
 //   launch   gemm_reduce: 127 blocks of 64 threads along x, 0 bytes of dynamic shared memory
 //   compile  nvcc -arch=sm_80 -std=c++17 -cubin kernel.cu
@@ -124,10 +124,12 @@ struct GemmArgs {
 // The workspace holds, each on a 256-byte boundary:
 // - packed A
 // - partial sums: (kSplitK, m, n rounded up to 4)
-// A packed operand keeps its order; its rows are padded to whole vectors of eight elements.
+// A packed operand keeps its order; its rows are padded to whole vectors of eight elements, long ones to whole lines of L2.
 
 // Elements from one row of a packed operand to the next.
-__device__ __forceinline__ long long packed_pitch(int columns) { return (columns + 7ll) / 8 * 8; }
+__device__ __forceinline__ long long packed_pitch(int columns) {
+    return columns < 512 ? (columns + 7ll) / 8 * 8 : (columns + 63ll) / 64 * 64;
+}
 
 __device__ __forceinline__ long long packed_bytes(int rows, int columns) {
     return (rows * packed_pitch(columns) * 2 + 255) / 256 * 256;
@@ -224,29 +226,37 @@ __device__ __forceinline__ uint4 keep_first(const uint4& value, int elements) {
 }
 
 // ---- pack -----------------------------------------------------------------------------------------------------------
-// First entries: operands too little aligned for wide copies are moved into the workspace, rows padded to 16 bytes. It costs a
-// pass over the operand and pays as soon as each element is used often.
+// First entry: operands too little aligned for wide copies are moved into the workspace, rows padded to 16 bytes. It costs a pass over
+// the operand and pays as soon as each element is used often.
 
-// Copies (rows, columns) with pitch ld to rows of packed_pitch(columns); a thread moves vectors of eight elements. There are
-// fewer than 2^31 of them, and of threads no more: a step never wraps.
-__device__ __forceinline__ void pack(const Bits* matrix, long long ld, int rows, int columns, Bits* packed) {
-    if (rows == 0 || columns == 0) return;
-    const WholeChunks whole(matrix, matrix + (rows - 1) * ld + columns);
-    const unsigned per_row = (columns + 7u) / 8;
-    const unsigned vectors = rows * per_row;
-#pragma unroll 1
-    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
-        const int row = v / per_row;
-        const int column = v % per_row * 8;
+// A matrix (rows, columns) with pitch ld, and its copy; a thread moves vectors of eight elements.
+struct Packing {
+    const Bits* matrix;
+    long long ld;
+    int rows, columns;
+    Bits* packed;
+
+    __device__ __forceinline__ unsigned vectors() const { return rows * ((columns + 7u) / 8); }
+
+    __device__ __forceinline__ void move(unsigned vector) const {
+        const WholeChunks whole(matrix, matrix + (rows - 1) * ld + columns);
+        const unsigned per_row = (columns + 7u) / 8;
+        const int row = vector / per_row;
+        const int column = vector % per_row * 8;
         const Bits* source = matrix + row * ld + column;
         const uint4 value = whole.contain(source) ? realign(load_raw(source, true), misalignment_of(source))
                                                   : load_elements(source, columns - column);
-        *reinterpret_cast<uint4*>(packed + static_cast<long long>(v) * 8) = keep_first(value, columns - column);
+        *reinterpret_cast<uint4*>(packed + row * packed_pitch(columns) + column) = keep_first(value, columns - column);
     }
-}
+};
 
-extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack_a(const GemmArgs args) {
-    pack(args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args));
+// There are fewer than 2^31 vectors, and of threads no more: a step never wraps.
+extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
+    const Packing a{args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args)};
+    const unsigned vectors = a.vectors();
+#pragma unroll 1
+    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads)
+        a.move(v);
 }
 
 // ---- output_tile ----------------------------------------------------------------------------------------------------

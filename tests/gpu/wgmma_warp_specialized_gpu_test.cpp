@@ -36,6 +36,13 @@ TEST_CASE("wgmma: every variant over residues of each dimension, layouts and typ
                              {{1, 8, 63}, {257, 1000, 129}, {65, 255, 1000}, {1000, 64, 8}, {127, 129, 1}});
 }
 
+TEST_CASE("wgmma: every variant over rows of any pitch") {
+    REQUIRE_WGMMA();
+    for (const GemmLayout layout : kLayouts)
+        check_wgmma_variants(context(), layout, {{1, 9, 63}, {257, 1001, 131}, {1003, 67, 11}, {2051, 1101, 523}},
+                             Pitches::as_they_are);
+}
+
 TEST_CASE("wgmma: residues in every combination") {
     REQUIRE_WGMMA();
     std::size_t i = 0;
@@ -61,12 +68,17 @@ TEST_CASE("wgmma: launches back to back on two streams and replays of a graph le
     const DriverApi& api = driver();
     Device& device = *state_of(context()).device;
     const ScopedContext current(cuda_context(device));
-    const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 520, 776, 1032));
-    const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
+    const GemmSpec aligned = resolved(spec_of(GemmLayout::nt, 520, 776, 1032));
+    const GemmSpec packed = resolved(spec_of(GemmLayout::tn, 521, 777, 1033));
+    int tried = 0;
     for (const std::string_view variant : kWgmmaVariants) {
         INFO(variant);
-        const GemmKernel kernel = check_kernel(
-            context(), spec, with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant))));
+        KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)));
+        const bool packs = ++tried % 3 == 0 && !config.as<WgmmaWarpSpecializedConfig>().swap_ab;
+        if (packs) config = with_parameters(config, {{"store", "smem"}});
+        const GemmSpec& spec = packs ? packed : aligned;
+        const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
+        const GemmKernel kernel = check_kernel(context(), spec, config);
         const Problem problem(state_of(context()), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
         const CudaStream first, second;
         DeviceBuffer other = context().allocate(d_bytes);

@@ -87,6 +87,13 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, for few ti
     check_candidates(spec_of(GemmLayout::nn, 1000, 1000, 1000));
 }
 
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of rows of any pitch") {
+    check_candidates(spec_of(GemmLayout::tn, 2001, 3001, 1001));
+    GemmSpec spec = spec_of(GemmLayout::nn, 2001, 3001, 1001);
+    spec.c = spec.d = DataType::f32;
+    check_candidates(spec);
+}
+
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C") {
     GemmSpec spec = spec_of(GemmLayout::tn, 1500, 3000, 1000);
     spec.c = DataType::bf16;

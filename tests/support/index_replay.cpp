@@ -133,7 +133,7 @@ struct Problem {
         anatomy = family.anatomy(spec, config);
     }
     [[nodiscard]] bool packs(Operand operand) const {
-        return has_entry(entries, operand == Operand::a ? "gemm_pack_a" : "gemm_pack_b");
+        return operand == Operand::a ? anatomy.packs_a : anatomy.packs_b;
     }
     [[nodiscard]] bool leaves_partials() const { return has_entry(entries, "gemm_reduce"); }
     [[nodiscard]] bool cuts_tiles() const { return has_entry(entries, "gemm_add_partials"); }
@@ -163,13 +163,12 @@ View packed_view(const Problem& p, Operand operand) {
     const PackedOperand stored = packed_operand(operand, p.spec);
     const bool behind_a = operand == Operand::b && p.packs(Operand::a);
     const std::int64_t before = behind_a ? packed_operand(Operand::a, p.spec).workspace_bytes() : 0;
-    const std::int64_t pitch = (stored.columns + 7) / 8 * 8;
     return {.name = operand == Operand::a ? "packedA" : "packedB",
             .region = kRegionWorkspace,
             .offset = kFirstOffset + static_cast<std::uint64_t>(before),
             .lines = stored.rows,
-            .run = pitch,
-            .ld = pitch};
+            .run = (stored.columns + 7) / 8 * 8,
+            .ld = stored.pitch()};
 }
 
 /// Behind the packed operands: partial sums (split, m, n rounded up to 4), or the rests of remainder tiles.
@@ -344,16 +343,22 @@ std::string strided_text(const Problem& p, const KernelEntry& entry, std::int64_
     return text;
 }
 
-std::string pack_text(const Problem& p, const KernelEntry& entry, Operand operand) {
-    const PackedOperand stored = packed_operand(operand, p.spec);
-    const View from = view_of(p, operand);
-    const View to = packed_view(p, operand);
-    const std::int64_t per_row = to.ld / 8;
-    return strided_text(p, entry, stored.vectors(), [&](std::int64_t v) {
-        const std::int64_t row = v / per_row;
-        const std::int64_t column = v % per_row * 8;
-        return expect(from.name, "read", {row, row + 1}, {column, std::min(column + 8, stored.columns)}, "cover") +
-               expect(to.name, "write", {row, row + 1}, {column, column + 8}, "cover");
+/// Vectors of A, then those of B.
+std::string pack_text(const Problem& p, const KernelEntry& entry) {
+    const auto vectors_of = [&](Operand operand) {
+        return p.packs(operand) ? packed_operand(operand, p.spec).vectors() : 0;
+    };
+    const std::int64_t vectors_a = vectors_of(Operand::a);
+    return strided_text(p, entry, vectors_a + vectors_of(Operand::b), [&](std::int64_t v) {
+        const Operand operand = v < vectors_a ? Operand::a : Operand::b;
+        const std::int64_t columns = packed_operand(operand, p.spec).columns;
+        const std::int64_t vector = v < vectors_a ? v : v - vectors_a;
+        const std::int64_t per_row = (columns + 7) / 8;
+        const std::int64_t row = vector / per_row;
+        const std::int64_t column = vector % per_row * 8;
+        return expect(view_of(p, operand).name, "read", {row, row + 1}, {column, std::min(column + 8, columns)},
+                      "cover") +
+               expect(packed_view(p, operand).name, "write", {row, row + 1}, {column, column + 8}, "cover");
     });
 }
 
@@ -412,8 +417,7 @@ std::string reduce_interleaved_text(const Problem& p, const KernelEntry& entry) 
 }
 
 std::string entry_text(const Problem& p, const KernelEntry& entry) {
-    if (entry.function == "gemm_pack_a") return pack_text(p, entry, Operand::a);
-    if (entry.function == "gemm_pack_b") return pack_text(p, entry, Operand::b);
+    if (entry.function == "gemm_pack") return pack_text(p, entry);
     if (entry.function == "gemm_reduce")
         return p.interleaves_splits() ? reduce_interleaved_text(p, entry) : reduce_text(p, entry);
     if (entry.function == "gemm_add_partials") return add_partials_text(p, entry);

@@ -20,7 +20,7 @@ GemmSpec mixed(GemmLayout layout, const Sizes& size, std::size_t i) {
     spec.d = std::array{spec.a, f32, spec.a, bf16, f16}.at(i % 5);
     if (i % 4 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
     if (i % 7 == 3) spec.d_order = Order::column;
-    return with_tma_pitches(spec);
+    return spec;
 }
 
 }  // namespace
@@ -37,18 +37,19 @@ void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parame
     const Arch& arch = *state_of(context).device->model().arch;
     const GemmSpec row_major = with_row_major_d(resolved(spec));
     KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
-    for (const auto& [name, value] : {std::pair{"swap_ab", "0"}, std::pair{"store", "reg"}})
+    for (const auto& [name, value] : {std::pair{"swap_ab", "0"}, std::pair{"store", "smem"}})
         if (!family_of(config).violations(row_major, config, arch).empty())
             config = with_parameters(config, {{name, value}});
     static_cast<void>(check_kernel(context, spec, config, options));
 }
 
-void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes) {
+void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Pitches pitches) {
     std::size_t i = static_cast<std::size_t>(layout);
     for (const std::string_view variant : kWgmmaVariants) {
         ++i;
         for (const Sizes& size : sizes) {
-            const GemmSpec spec = mixed(layout, size, i);
+            GemmSpec spec = mixed(layout, size, i);
+            if (pitches == Pitches::of_tma) spec = with_tma_pitches(spec);
             check_wgmma(context, spec, variant, {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
         }
     }

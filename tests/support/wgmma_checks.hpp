@@ -9,7 +9,7 @@
 
 namespace jitgemm::testing {
 
-/// Both schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
+/// All schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
 /// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of
 /// more, in every schedule; D^T in place of D.
 inline constexpr std::array<std::string_view, 25> kWgmmaVariants{
@@ -43,11 +43,15 @@ inline constexpr std::array<std::string_view, 25> kWgmmaVariants{
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
 
 /// CHECKs that verify() finds the kernel of these parameters right; a config that can't turn the problem around doesn't, one that
-/// stores by TMA what it can't does so from registers.
+/// stores by TMA what it can't does so row by row.
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters,
                  const VerifyOptions& options = {});
 
+/// Of A and B: such as TMA can address, or as the sizes have it, where odd ones are packed first.
+enum class Pitches : std::uint8_t { of_tma, as_they_are };
+
 /// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, alpha and beta change from one to the next.
-void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes);
+void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
+                          Pitches pitches = Pitches::of_tma);
 
 }  // namespace jitgemm::testing

@@ -398,9 +398,9 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
     }
     SECTION("packed operands without elements") {
         const Exported kernel = exported({.m = 300, .n = 40, .k = 0}, {{"pack", "ab"}});
-        REQUIRE(kernel.source.entries.size() == 3);
+        REQUIRE(kernel.source.entries.size() == 2);
         CHECK_THAT(launcher_output(kernel),
-                   StartsWith("load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n"));
+                   StartsWith("load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 1) + "0\n"));
     }
     SECTION("a cluster of more blocks than every GPU takes") {
         const Exported kernel =
@@ -443,7 +443,8 @@ TEST_CASE("an export's entries say all of their grids") {
         const auto& grid = entries.at(i).at("grid");
         GridRule rule{.tile_m = grid.at("tile_m"), .tile_n = grid.at("tile_n"), .splits = grid.at("splits")};
         const std::string matrix = grid.at("matrix");
-        rule.matrix = matrix == "a" ? GridMatrix::a : matrix == "b" ? GridMatrix::b : GridMatrix::d;
+        for (const GridMatrix known : {GridMatrix::a, GridMatrix::b, GridMatrix::ab})
+            if (matrix == to_string(known)) rule.matrix = known;
         if (grid.at("blocks").at("rule") == "capped") rule.blocks = CappedBlocks{grid.at("blocks").at("most")};
         CHECK(rule == kernel.source.entries[i].grid);
     }
@@ -463,6 +464,20 @@ std::string launcher_with_everything() {
     entry.cluster = {2, 1, 1};
     entry.programmatic_launch = true;
     return launcher_source({"taken", source, kernel.spec, {512, 256}});
+}
+
+TEST_CASE("a launcher encodes tensor maps of packed operands in the workspace, with the pitches of the copies") {
+    const Exported kernel = exported({.m = 301, .n = 40, .k = 4001}, {{"pack", "ab"}});
+    KernelSource source = kernel.source;
+    const auto map = [](ArgumentRole role) {
+        return TensorMapArgument{role, {64, 128}, TensorMapSwizzle::span128, L2Promotion::bytes128};
+    };
+    source.entries.back().arguments = {map(ArgumentRole::packed_a), map(ArgumentRole::packed_b)};
+    const std::string text = launcher_source({"taken", source, kernel.spec, {512, 256}});
+    const std::string pitch = "(problem->k < 512 ? (problem->k + 7) / 8 * 8 : (problem->k + 63) / 64 * 64)";
+    CHECK_THAT(text, ContainsSubstring("problem->workspace, problem->k, problem->m, " + pitch + ", 64, 128"));
+    CHECK_THAT(text, ContainsSubstring("problem->workspace + (problem->m * " + pitch +
+                                       " * 2 + 255) / 256 * 256, problem->k, problem->n, " + pitch + ", 64, 128"));
 }
 
 TEST_CASE("a launcher encodes tensor maps of the caller's matrices, zeroes counters and asks for the GPU's SMs") {

@@ -97,7 +97,7 @@ TEST_CASE("launch geometry follows the tiles") {
     odd.lda = 513;
     const KernelSource split = generate(odd, {config}, kArch);
     REQUIRE(split.entries.size() == 3);
-    CHECK(split.entries[0].function == "gemm_pack_a");
+    CHECK(split.entries[0].function == "gemm_pack");
     CHECK(split.entries[1].function == "gemm");
     CHECK(split.entries[2].function == "gemm_reduce");
 }

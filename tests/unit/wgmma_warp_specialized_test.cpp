@@ -1,3 +1,4 @@
+#include "generator/base/packed_operand.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
@@ -51,7 +52,6 @@ TEST_CASE("wgmma: the variants that are tested are kernels, and their names read
 
 TEST_CASE("wgmma: what can't be is refused with its reason") {
     CHECK_THAT(violations(square(512), "", "sm_80"), ContainsSubstring("needs sm_90a (wgmma, TMA), not sm_80"));
-    CHECK_THAT(violations(square(510), ""), ContainsSubstring("A by TMA, which wants it aligned to 16 bytes, not 4"));
     GemmSpec wide = square(512);
     wide.lda = std::int64_t{1} << 39;
     CHECK_THAT(violations(wide, ""), ContainsSubstring("TMA reaches below"));
@@ -72,7 +72,8 @@ TEST_CASE("wgmma: what can't be is refused with its reason") {
                ContainsSubstring("not whole eights"));
     CHECK_THAT(violations(with_tma_pitches(spec_of(GemmLayout::tn, 512, 500, 512)), ""),
                ContainsSubstring("store = tma"));
-    CHECK(violations(with_tma_pitches(spec_of(GemmLayout::tn, 512, 500, 512)), "store=reg").empty());
+    for (const char* store : {"store=reg", "store=smem"})
+        CHECK(violations(with_tma_pitches(spec_of(GemmLayout::tn, 512, 500, 512)), store).empty());
     // 32 columns begin in the middle of a panel of B, which holds N contiguous.
     CHECK_THAT(violations(spec_of(GemmLayout::tt, 512, 512, 512), "block=64x96x64,warpgroup=64x32"),
                ContainsSubstring("share B's panels of 64 elements"));
@@ -181,6 +182,8 @@ TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
     spec = square(512);
     spec.c = DataType::bf16;
     CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab reads no C"));
+    spec = spec_of(GemmLayout::tn, 512, 512, 511);
+    CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab packs no operand, A is aligned to 2 bytes"));
     CHECK_THAT(violations(square(512), "block=128x64x64,warpgroup=64x64,swap_ab=1,store=reg"),
                ContainsSubstring("swap_ab stores by TMA alone"));
 }
@@ -235,8 +238,48 @@ TEST_CASE("wgmma: bench/random_aligned.txt holds the 200 problems of seed 15") {
     CHECK(lines == drawn);
 }
 
-TEST_CASE("wgmma: an H200 gets it for large aligned problems, other GPUs and odd pitches don't") {
+TEST_CASE("wgmma: what TMA can't address is packed, A first, and stream-K's sums lie behind it") {
+    const std::string parameters = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,stream_k=6";
+    const auto entries_of = [&](const GemmSpec& spec) {
+        return WgmmaWarpSpecialized::entries(signature(spec), config_with(parameters));
+    };
+    // A (300, 1001) and B (1001, 200), K and N contiguous: 1001 elements are padded to whole lines, 200 need no padding.
+    const GemmSpec both = resolved(spec_of(GemmLayout::tt, 300, 203, 1001));
+    const std::vector<KernelEntry> entries = entries_of(both);
+    REQUIRE(entries.size() == 2);
+    CHECK(entries[0].function == "gemm_pack");
+    CHECK(entries[0].grid.matrix == GridMatrix::ab);
+    CHECK(block_count(entries[0].grid, both) == 38 * 4 + 26 * 4);
+    constexpr std::int64_t kPackedA = 300 * 1024 * 2;
+    constexpr std::int64_t kPackedB = 1001 * 208 * 2 + 96;  // up to a boundary of 256 bytes
+    CHECK(WgmmaWarpSpecialized::workspace_bytes(both, config_with(parameters)) ==
+          kPackedA + kPackedB + 6 * 128 * 64 * 4);
+    CHECK(packed_offset(ArgumentRole::packed_b, both) == kPackedA);
+    const auto role = [&](std::size_t entry, std::size_t argument) {
+        return role_of(entries[entry].arguments[argument]);
+    };
+    CHECK(role(1, 0) == ArgumentRole::packed_a);
+    CHECK(role(1, 1) == ArgumentRole::packed_b);
+
+    const GemmSpec only_b = resolved(spec_of(GemmLayout::tt, 300, 203, 1000));
+    CHECK(entries_of(only_b)[0].grid.matrix == GridMatrix::b);
+    CHECK(packed_offset(ArgumentRole::packed_b, only_b) == 0);
+    CHECK(entries_of(resolved(spec_of(GemmLayout::tt, 300, 200, 1000))).size() == 1);
+}
+
+TEST_CASE("wgmma: arguments are called what the kernel calls them, also of D^T, whose operands change places") {
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 120, 264, 72));
+    const KernelConfig config{config_with("block=128x64x64,warpgroup=64x64,swap_ab=1")};
+    const std::string text = host_main(generate(spec, config, find_arch("sm_90a")), spec);
+    CHECK_THAT(text, ContainsSubstring("args.m = kN;") && ContainsSubstring("args.n = kM;"));
+    CHECK_THAT(
+        text, ContainsSubstring("encode_tensor_map(&args.map_a, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (CUdeviceptr)b,"));
+    CHECK_THAT(
+        text, ContainsSubstring("encode_tensor_map(&args.map_b, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (CUdeviceptr)a,"));
+}
+
+TEST_CASE("wgmma: an H200 gets it for large problems, aligned or not, other GPUs don't") {
     CHECK(family_name(choose_config(square(4096), find_gpu("h200"))) == "wgmma_warp_specialized");
     CHECK(family_name(choose_config(square(4096), find_gpu("a100"))) == "mma_multistage");
-    CHECK(family_name(choose_config(square(4097), find_gpu("h200"))) == "mma_multistage");
+    CHECK(family_name(choose_config(square(4097), find_gpu("h200"))) == "wgmma_warp_specialized");
 }

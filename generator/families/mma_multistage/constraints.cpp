@@ -10,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace jitgemm {
 namespace {
 
@@ -87,17 +85,13 @@ void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
                                       c.warp.n, g.vector_d));
 }
 
-void check_packing(Reasons& reasons, std::string_view name, int alignment, const PackedOperand& operand) {
-    if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
-    const std::int64_t vectors = operand.vectors();
-    if (vectors > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(fmt::format("pack: {} has {} vectors of 8 elements, more than {}", name, vectors,
-                                      std::numeric_limits<std::int32_t>::max()));
-}
-
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
-    if (packs_a(c.pack)) check_packing(reasons, "A", spec.align_a, packed_operand(Operand::a, spec));
-    if (packs_b(c.pack)) check_packing(reasons, "B", spec.align_b, packed_operand(Operand::b, spec));
+    const auto check_alignment = [&](std::string_view name, int alignment) {
+        if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
+    };
+    if (packs_a(c.pack)) check_alignment("A", spec.align_a);
+    if (packs_b(c.pack)) check_alignment("B", spec.align_b);
+    check_vectors(reasons, spec, c.pack);
 }
 
 }  // namespace

@@ -196,14 +196,9 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
 }
 
 /// Reading an operand and writing it with its rows padded.
-double pack_us(const PackedOperand& operand, const GpuModel& gpu, const MmaCostConstants& constants) {
-    const auto bytes = static_cast<double>(operand.bytes()) + static_cast<double>(operand.packed_bytes());
-    return constants.pack_us + bytes / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-}
-
 double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
-    return (packs_a(pack) ? pack_us(packed_operand(Operand::a, spec), gpu, constants) : 0) +
-           (packs_b(pack) ? pack_us(packed_operand(Operand::b, spec), gpu, constants) : 0);
+    if (pack == Pack::none) return 0;
+    return constants.pack_us + packing_traffic(spec, pack) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
 }
 
 }  // namespace

@@ -108,19 +108,14 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
     KernelEntry gemm =
         gemm_entry(g, {c.block.m, c.block.n, c.split_k}, gemm_arguments(signature.c.has_value(), has_workspace));
     if (c.splits_in_cluster()) gemm.cluster = {c.split_k, 1, 1};
-    std::vector<KernelEntry> entries;
-    if (packs_a(c.pack)) entries.push_back(pack_entry("gemm_pack_a", GridMatrix::a, gemm.arguments));
-    if (packs_b(c.pack)) entries.push_back(pack_entry("gemm_pack_b", GridMatrix::b, gemm.arguments));
+    std::vector<KernelEntry> entries = pack_entries(c.pack, gemm.arguments);
     entries.push_back(gemm);
     if (c.splits_in_workspace()) entries.push_back(reduce_entry(gemm.arguments));
     return entries;
 }
 
 std::int64_t MmaMultistage::workspace_bytes(const GemmSpec& spec, const MmaMultistageConfig& c) {
-    std::int64_t workspace = 0;
-    if (packs_a(c.pack)) workspace += packed_operand(Operand::a, spec).workspace_bytes();
-    if (packs_b(c.pack)) workspace += packed_operand(Operand::b, spec).workspace_bytes();
-    return workspace + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
+    return packed_workspace_bytes(spec, c.pack) + (c.splits_in_workspace() ? partial_sum_bytes(spec, c.split_k) : 0);
 }
 
 ElementOwner MmaMultistage::owner(const GemmSpec& spec, const MmaMultistageConfig& c, std::int64_t row,

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 namespace jitgemm {
 namespace {
 
 constexpr int kRowsPerBlock = 8;
-constexpr int kColumnsPerBlock = 1024;
+constexpr int kColumnsPerBlock = 256;
 // Many times what any GPU holds at once. Vectors are counted in 32 bits there and are fewer than 2^31 (check_packing), so that
 // a step of the whole grid must leave as many.
 constexpr int kMostBlocks = 65536;
-constexpr std::int64_t kBoundary = 256;  // of the parts of a workspace, bytes
 
 // What packing may waste: as much memory again as the operand has, or this.
 constexpr std::int64_t kSmallWaste = std::int64_t{256} << 20;
@@ -28,21 +28,46 @@ void add_waste(std::vector<std::string>& reasons, char name, const PackedOperand
 
 }  // namespace
 
-KernelEntry pack_entry(std::string function, GridMatrix matrix, const std::vector<KernelArgument>& arguments) {
+std::vector<KernelEntry> pack_entries(Pack pack, const std::vector<KernelArgument>& arguments) {
+    if (pack == Pack::none) return {};
+    const GridMatrix matrix = pack == Pack::ab ? GridMatrix::ab : pack == Pack::a ? GridMatrix::a : GridMatrix::b;
     KernelEntry entry;
-    entry.function = std::move(function);
+    entry.function = "gemm_pack";
     entry.threads = kPackThreads;
     entry.grid = {
         .tile_m = kRowsPerBlock, .tile_n = kColumnsPerBlock, .matrix = matrix, .blocks = CappedBlocks{kMostBlocks}};
     entry.arguments = arguments;
-    return entry;
+    return {entry};
 }
 
-std::int64_t PackedOperand::workspace_bytes() const { return (packed_bytes() + kBoundary - 1) / kBoundary * kBoundary; }
-
 PackedOperand packed_operand(Operand operand, const GemmSpec& spec) {
-    const std::int64_t mn = operand == Operand::a ? spec.m : spec.n;
-    return is_k_major(operand, spec.layout) ? PackedOperand{mn, spec.k} : PackedOperand{spec.k, mn};
+    return operand == Operand::a ? packed_a(spec) : packed_b(spec);
+}
+
+Pack pack_for_tma(int align_a, int align_b) {
+    const bool a = needs_packing(align_a);
+    const bool b = needs_packing(align_b);
+    return a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
+}
+
+std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack) {
+    return (packs_a(pack) ? packed_a(spec).workspace_bytes() : 0) +
+           (packs_b(pack) ? packed_b(spec).workspace_bytes() : 0);
+}
+
+void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack pack) {
+    const std::int64_t vectors =
+        (packs_a(pack) ? packed_a(spec).vectors() : 0) + (packs_b(pack) ? packed_b(spec).vectors() : 0);
+    if (vectors > std::numeric_limits<std::int32_t>::max())
+        reasons.push_back(fmt::format("pack: {} vectors of 8 elements are to be packed, more than {}", vectors,
+                                      std::numeric_limits<std::int32_t>::max()));
+}
+
+double packing_traffic(const GemmSpec& spec, Pack pack) {
+    const auto moved = [](const PackedOperand& operand) {
+        return static_cast<double>(operand.bytes()) + static_cast<double>(operand.vectors()) * 16;
+    };
+    return (packs_a(pack) ? moved(packed_a(spec)) : 0) + (packs_b(pack) ? moved(packed_b(spec)) : 0);
 }
 
 std::vector<std::string> wasteful_packing(const GemmSpec& spec, Pack pack) {

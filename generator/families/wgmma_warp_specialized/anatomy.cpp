@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
@@ -12,12 +13,13 @@
 namespace jitgemm {
 namespace {
 
-OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c) {
+OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c, bool packed) {
     const char mn = operand == Operand::a ? 'M' : 'N';
     OperandPath path;
     path.operand = operand;
     path.k_major = tile.k_major;
-    path.copy = fmt::format("TMA, boxes of {}x{} elements{}", tile.box[0], tile.box[1],
+    path.copy = fmt::format("TMA, boxes of {}x{} elements{}{}", tile.box[0], tile.box[1],
+                            packed ? " from the packed copy in the workspace" : "",
                             tile.shares > 1 ? fmt::format(", to {} blocks of the cluster", tile.shares) : "");
     path.place = fmt::format("{} panel{} of rows of {} bytes, swizzled over {} bytes", tile.panels,
                              tile.panels == 1 ? "" : "s", c.swizzle, c.swizzle);
@@ -46,7 +48,10 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.staging_bytes;
     anatomy.shared_bytes = g.shared_bytes;
-    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c), path_of(Operand::b, c.swap_ab ? g.a : g.b, c)};
+    anatomy.packs_a = needs_packing(spec.align_a);
+    anatomy.packs_b = needs_packing(spec.align_b);
+    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c, anatomy.packs_a),
+                        path_of(Operand::b, c.swap_ab ? g.a : g.b, c, anatomy.packs_b)};
     if (c.stream_k != 0) {
         const StreamK deal = stream_k(as_multiplied(spec, c), c);
         anatomy.stream_k_blocks = c.stream_k;

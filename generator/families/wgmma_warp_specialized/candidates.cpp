@@ -1,5 +1,6 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
@@ -51,7 +52,9 @@ void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch
     config.stages = stages_beside(2) >= kFewestStages ? stages_beside(2) : stages_beside(1);
     if (config.store == OutputStore::registers) return;
     const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
-    const int of_tile = config.warpgroup.m / kWgmmaM * ceil_div(config.warpgroup.n, g.slice_columns);
+    const int of_tile = config.store == OutputStore::shared
+                            ? 2
+                            : config.warpgroup.m / kWgmmaM * ceil_div(config.warpgroup.n, g.slice_columns);
     config.slices = static_cast<int>(std::min<std::int64_t>(left / g.staging_bytes, std::min(of_tile, kMostSlices)));
 }
 
@@ -139,10 +142,11 @@ std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const
     std::vector<Config> list;
     Config config;
     config.dependent_launch = flops(spec) < kShortLaunchFlops;
-    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::registers;
+    if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     add_tiles(list, spec, gpu, config);
     config.swap_ab = true;
-    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma) add_tiles(list, spec, gpu, config);
+    const bool packs = pack_for_tma(spec.align_a, spec.align_b) != Pack::none;
+    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma && !packs) add_tiles(list, spec, gpu, config);
     return list;
 }
 

@@ -11,8 +11,9 @@ namespace jitgemm {
 /// stores while the other multiplies; or each 128 rows of every tile, of which it stores one half while it multiplies the other.
 enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped };
 
-/// What takes D from registers to global memory: TMA, from slices staged in shared memory, or stores of each thread.
-enum class OutputStore : std::uint8_t { tma, registers };
+/// What takes D from registers to global memory: from slices staged in shared memory TMA, or each warp row by row; or stores of each
+/// thread.
+enum class OutputStore : std::uint8_t { tma, shared, registers };
 
 /// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
 /// blocks are persistent.
@@ -29,7 +30,7 @@ struct WgmmaWarpSpecializedConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 where the rasterization has none
     OutputStore store = OutputStore::tma;
-    int slices = 2;    ///< of 16 rows that a warp may have staged for TMA
+    int slices = 2;    ///< of 16 rows that a warp may have staged
     int stream_k = 0;  ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
 

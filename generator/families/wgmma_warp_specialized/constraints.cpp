@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr int kTmaAlignment = 16;                  // of addresses and pitches, bytes
 constexpr int kMaxBox = 256;                       // elements along a dimension
 constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 constexpr int kMaxConsumers = 3;
@@ -25,11 +25,10 @@ constexpr int kMaxStages = 16;
 constexpr int kScratchRegisters = 40;  // a consumer's, beside its accumulators
 constexpr int kRowsPerSwizzle = 8;     // a pattern of it
 
-void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch) {
-    if (alignment < kTmaAlignment)
-        reasons.push_back(
-            fmt::format("wgmma_warp_specialized copies {} by TMA, which wants it aligned to {} bytes, not {}", name,
-                        kTmaAlignment, alignment));
+/// What TMA can't address is packed first.
+void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch,
+                       const PackedOperand& operand) {
+    if (needs_packing(alignment)) pitch = operand.pitch();
     if (pitch * 2 >= kLargestPitch)
         reasons.push_back(
             fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
@@ -126,6 +125,9 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c) reasons.emplace_back("swap_ab reads no C");
     if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab stores by TMA alone (store = tma)");
+    if (pack_for_tma(spec.align_a, spec.align_b) != Pack::none)
+        reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
+                                      spec.align_a, spec.align_b, kTmaAlignment));
 }
 
 }  // namespace
@@ -136,8 +138,9 @@ Reasons WgmmaWarpSpecialized::unsupported(const GemmSpec& spec, const Arch& arch
     Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
     if (!arch.has_wgmma || !arch.has_tma)
         reasons.push_back(fmt::format("wgmma_warp_specialized needs sm_90a (wgmma, TMA), not {}", arch.name));
-    check_tma_operand(reasons, "A", spec.align_a, spec.lda);
-    check_tma_operand(reasons, "B", spec.align_b, spec.ldb);
+    check_vectors(reasons, spec, pack_for_tma(spec.align_a, spec.align_b));
+    check_tma_operand(reasons, "A", spec.align_a, spec.lda, packed_a(spec));
+    check_tma_operand(reasons, "B", spec.align_b, spec.ldb, packed_b(spec));
     return reasons;
 }
 
@@ -163,6 +166,8 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     return reasons;
 }
 
-Reasons WgmmaWarpSpecialized::discouraged(const GemmSpec&, const Config&) { return {}; }
+Reasons WgmmaWarpSpecialized::discouraged(const GemmSpec& spec, const Config&) {
+    return wasteful_packing(spec, pack_for_tma(spec.align_a, spec.align_b));
+}
 
 }  // namespace jitgemm

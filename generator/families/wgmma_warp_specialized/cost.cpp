@@ -3,6 +3,7 @@
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/norm.hpp"
+#include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
@@ -42,6 +43,10 @@ constexpr double kPartialSumCycles = 1732;      // for each that another cluster
 constexpr double kLeavingBytesPerCycle = 59.1;  // and what a block writes
 constexpr double kTakingBytesPerCycle = 42.6;   // and reads of them
 constexpr double kStoreBytesPerCycle = 30.3;
+constexpr double kRowStoreBytesPerCycle = 3;  // row by row, times the alignment of rows
+constexpr double kPackUs = 3;                 // of a launch that packs,
+constexpr double kDependentPackUs = 2;        // of one that begins while the launch before it ends,
+constexpr double kPackShare = 0.8;            // and of DRAM's bandwidth what it reads and writes at
 constexpr double kSharedSector = 1.74;  // what D takes longer where tiles share sectors: L2 has to read them first
 constexpr double kPowerBoundUs = 200;   // of a launch: from here on energy is time
 constexpr double kEnergyPerEdge = 14;   // share of the energy per (1 / block.m + 1 / block.n)
@@ -78,6 +83,12 @@ double store_slowdown(const GemmSpec& spec, const Config& c) {
     return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n ? 1 : kSharedSector;
 }
 
+/// What a block stores of D.
+double store_bytes_per_cycle(const GemmSpec& spec, const Config& c) {
+    if (c.store == OutputStore::tma) return kStoreBytesPerCycle;
+    return std::min(kStoreBytesPerCycle, kRowStoreBytesPerCycle * spec.align_d);
+}
+
 /// Of what the launch would take if power were no limit, on top.
 double energy(const Config& c, const WgmmaGeometry& g) {
     const bool larger_is_shared = c.block.m >= c.block.n ? g.a.shares > 1 : g.b.shares > 1;
@@ -103,10 +114,24 @@ double meeting_cycles(const Config& c, const StreamK& deal) {
            static_cast<double>(deal.most_partial_sums()) * (kPartialSumCycles + bytes / kTakingBytesPerCycle);
 }
 
+/// As TMA sees the problem.
+GemmSpec as_packed(GemmSpec spec) {
+    if (needs_packing(spec.align_a)) spec.lda = packed_a(spec).pitch();
+    if (needs_packing(spec.align_b)) spec.ldb = packed_b(spec).pitch();
+    return spec;
+}
+
+double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu) {
+    const Pack pack = pack_for_tma(spec.align_a, spec.align_b);
+    if (pack == Pack::none) return 0;
+    return (c.dependent_launch ? kDependentPackUs : kPackUs) +
+           packing_traffic(spec, pack) / (kPackShare * gpu.dram_bytes_per_second) * 1e6;
+}
+
 }  // namespace
 
 CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
-    const GemmSpec spec = as_multiplied(row_major, c);
+    const GemmSpec spec = as_multiplied(as_packed(row_major), c);
     const WgmmaGeometry g = geometry(as_multiplied(signature_of_resolved(row_major), c), c);
     CostEstimate cost;
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
@@ -116,7 +141,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
     const double slowdown = store_slowdown(row_major, c);
-    const double stored = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / kStoreBytesPerCycle * slowdown;
+    const double stored =
+        static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / store_bytes_per_cycle(spec, c) * slowdown;
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c), stored);
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
     cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
@@ -131,6 +157,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
                        (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kSumExponent);
     if (c.swap_ab) cost.total_us *= kTurnedShare;
+    cost.overhead_us += pack_us(row_major, c, gpu);
+    cost.total_us += pack_us(row_major, c, gpu);
     if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, kEnergyExponent);
     return cost;
 }

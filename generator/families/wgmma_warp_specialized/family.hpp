@@ -27,7 +27,7 @@ struct WgmmaWarpSpecialized {
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
 
     [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
-    /// Why the family can't serve the problem whatever the config: types, architecture, operands that TMA can't address.
+    /// Why the family can't serve the problem whatever the config: types, architecture, operands too large for TMA.
     [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
     [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
     [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
@@ -40,8 +40,9 @@ struct WgmmaWarpSpecialized {
     /// rasterization `given` by name.
     static void settle(Config& config, const ParameterMap& given);
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
+    /// The packing of A and of B where TMA can't address them, and the main kernel.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    /// For each block of stream-K the f32 (or f16) sums of a block tile; and a counter for each 16 rows that a warp has of them.
+    /// The packed operands; behind them for each block of stream-K the f32 (or f16) sums of a block tile; and a counter for each 16 rows that a warp has of them.
     [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static std::int64_t counter_bytes(const GemmSpec& spec, const Config& config);
     /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. With stream-K it is the

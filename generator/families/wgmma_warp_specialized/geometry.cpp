@@ -66,7 +66,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.b = panelled(is_k_major(Operand::b, signature.layout), c.block.n, c.block.k, c.swizzle, c.cluster.m);
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
-    if (c.store == OutputStore::tma) {
+    if (c.store != OutputStore::registers) {
         const int element = bytes(signature.d);
         g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
         g.rest_columns = c.warpgroup.n % g.slice_columns;

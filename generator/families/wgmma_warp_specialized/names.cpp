@@ -11,6 +11,8 @@ constexpr int kUsualGroup = 8;
 
 constexpr std::array<std::string_view, 3> kScheduleNames{"cooperative", "pingpong", "overlapped"};  // by value
 
+constexpr std::array<std::string_view, 3> kStoreNames{"tma", "smem", "reg"};  // by value
+
 std::string schedule_name(const Config& config) {
     return std::string(kScheduleNames[static_cast<std::size_t>(config.schedule)]);
 }
@@ -22,8 +24,8 @@ bool read_schedule(TextReader& reader, Config& config) {
 }
 
 bool read_store(TextReader& reader, Config& config) {
-    if (reader.take("tma")) return config.store = OutputStore::tma, true;
-    if (reader.take("reg")) return config.store = OutputStore::registers, true;
+    for (std::size_t i = 0; i < kStoreNames.size(); ++i)
+        if (reader.take(kStoreNames[i])) return config.store = static_cast<OutputStore>(i), true;
     return false;
 }
 
@@ -46,8 +48,8 @@ constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
      [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},
     {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
      [](const Config& c) { return std::to_string(c.group); }, "8"},
-    {"store", "store-", "tma or reg", read_store,
-     [](const Config& c) { return std::string(c.store == OutputStore::tma ? "tma" : "reg"); }, "tma"},
+    {"store", "store-", "tma, smem or reg", read_store,
+     [](const Config& c) { return std::string(kStoreNames[static_cast<std::size_t>(c.store)]); }, "tma"},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }, "2"},
     {"stream_k", "streamk", "a number of blocks, 0 for none",

@@ -1,6 +1,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace jitgemm {
@@ -16,9 +18,13 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
+bool is_staged(const Config& c) { return c.store != OutputStore::registers; }
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
+Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
 bool is_odd_eight(int columns) { return columns % 16 != 0; }
+
+constexpr int kLeastVector = 4;  // of a row of D that a thread stores at once, bytes
 
 TensorMapSwizzle swizzle_of(int row_bytes) {
     switch (row_bytes) {
@@ -37,14 +43,22 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_SETMAXNREG", g.consumers > 1},
         {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
         {"GEMM_STORE_TMA", stores_by_tma(c)},
+        {"GEMM_STORE_STAGED", is_staged(c)},
+        {"GEMM_VECTOR_BYTES", std::max(s.align_d, kLeastVector)},
+        {"GEMM_BYTES_D", bytes(s.d)},
+        {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
-        {"GEMM_SLICE_SWIZZLED", stores_by_tma(c) && g.slice_columns * bytes(s.d) > 16},
+        {"GEMM_SLICE_SWIZZLED", is_staged(c) && g.slice_columns * bytes(s.d) > 16},
         {"GEMM_STMATRIX", s.d != DataType::f32 && g.slice_columns >= 16},
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_STREAM_K", c.stream_k != 0},
-        {"GEMM_WORKSPACE", c.stream_k != 0},
+        {"GEMM_WORKSPACE", c.stream_k != 0 || pack_of(s) != Pack::none},
+        {"GEMM_PACK_A", packs_a(pack_of(s))},
+        {"GEMM_PACK_B", packs_b(pack_of(s))},
+        {"GEMM_A_K_MAJOR", g.a.k_major},
+        {"GEMM_B_K_MAJOR", g.b.k_major},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
     macros.merge(type_macros(s));
     return macros;
@@ -74,8 +88,13 @@ std::string register_lines(const WgmmaGeometry& g) {
            constant_line("kConsumerRegisters", g.consumer_registers, "and of those that multiply");
 }
 
+std::string pack_line(const GemmSignature& s) {
+    if (pack_of(s) == Pack::none) return {};
+    return constant_line("kPackThreads", kPackThreads, "threads of a block that packs an operand");
+}
+
 std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
-    if (!stores_by_tma(c)) return {};
+    if (!is_staged(c)) return {};
     std::string text =
         constant_line("kSliceColumns", g.slice_columns,
                       c.swap_ab ? "of D^T, that a warpgroup stages at once" : "of D, that a warp stages at once");
@@ -87,7 +106,7 @@ std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
 std::string type_lines(const GemmSignature& s) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
-    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
+    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none)
         text += alias_line("Bits", "unsigned short", "an element of 16 bits as stored");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
@@ -104,7 +123,7 @@ std::string_view consumers_template(const Config& c) {
 
 std::string_view epilogue_template(const Config& c) {
     if (c.swap_ab) return "epilogue_tma_transposed.cuh";
-    return stores_by_tma(c) ? "epilogue_tma.cuh" : "wgmma_epilogue_registers.cuh";
+    return is_staged(c) ? "epilogue_staged.cuh" : "wgmma_epilogue_registers.cuh";
 }
 
 std::string operand_template(const PanelledTile& tile) {
@@ -119,31 +138,37 @@ std::string operand_alias(const PanelledTile& tile, char name, char extent, char
 
 std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
     using Role = ArgumentRole;
-    const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view part = {}) {
+    const Pack pack = pack_of(s);
+    const auto map = [&](Role role, const std::array<int, 2>& box, int swizzle, std::string_view field = {}) {
         return TensorMapArgument{role,
                                  {static_cast<std::uint32_t>(box[0]), static_cast<std::uint32_t>(box[1])},
                                  swizzle_of(swizzle),
                                  L2Promotion::bytes128,
-                                 part};
+                                 field};
     };
-    std::vector<KernelArgument> list{map(c.swap_ab ? Role::b : Role::a, g.a.box, c.swizzle),
-                                     map(c.swap_ab ? Role::a : Role::b, g.b.box, c.swizzle)};
+    // Those of D^T are the caller's, turned around.
+    const Role a = c.swap_ab ? Role::b : packs_a(pack) ? Role::packed_a : Role::a;
+    const Role b = c.swap_ab ? Role::a : packs_b(pack) ? Role::packed_b : Role::b;
+    std::vector<KernelArgument> list{map(a, g.a.box, c.swizzle, "map_a"), map(b, g.b.box, c.swizzle, "map_b")};
     if (c.swap_ab) {
         list.emplace_back(map(Role::d, {kWgmmaM, g.slice_columns}, kWgmmaM * bytes(s.d)));
         if (g.rest_columns != 0)
-            list.emplace_back(map(Role::d, {kWgmmaM, g.rest_columns}, kWgmmaM * bytes(s.d), "rest"));
+            list.emplace_back(map(Role::d, {kWgmmaM, g.rest_columns}, kWgmmaM * bytes(s.d), "map_d_rest"));
     } else if (stores_by_tma(c)) {
         list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
-        if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "rest"));
+        if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "map_d_rest"));
     }
     if (s.c) list.emplace_back(PointerArgument{Role::c});
     if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
-    if (c.stream_k != 0) {
-        list.emplace_back(PointerArgument{Role::workspace});
-        list.emplace_back(PointerArgument{Role::counters});
-    }
-    const std::array<Role, 3> extents{c.swap_ab ? Role::n : Role::m, c.swap_ab ? Role::m : Role::n, Role::k};
-    for (const Role extent : extents) list.emplace_back(ExtentArgument{extent});
+    if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
+    if (packs_b(pack)) list.emplace_back(PointerArgument{Role::b});
+    if (pack != Pack::none || c.stream_k != 0) list.emplace_back(PointerArgument{Role::workspace});
+    if (c.stream_k != 0) list.emplace_back(PointerArgument{Role::counters});
+    list.emplace_back(ExtentArgument{c.swap_ab ? Role::n : Role::m, 4, "m"});
+    list.emplace_back(ExtentArgument{c.swap_ab ? Role::m : Role::n, 4, "n"});
+    list.emplace_back(ExtentArgument{Role::k});
+    if (packs_a(pack)) list.emplace_back(ExtentArgument{Role::lda, 8});
+    if (packs_b(pack)) list.emplace_back(ExtentArgument{Role::ldb, 8});
     if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
     list.emplace_back(ScalarArgument{Role::alpha});
@@ -160,7 +185,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] =
-        tile_lines(c) + register_lines(g) + slice_lines(c, g) + "\n" + type_lines(signature);
+        tile_lines(c) + register_lines(g) + slice_lines(c, g) + pack_line(signature) + "\n" + type_lines(signature);
     input.generated["wgmma_atom.cuh"] =
         wgmma_wrapper(*wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
     input.pieces["consumers.cuh"] = consumers_template(c);
@@ -192,11 +217,15 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
         gemm.blocks_in_order = true;
     }
     gemm.arguments = arguments(signature, c, g);
-    return {gemm};
+    std::vector<KernelEntry> entries = pack_entries(pack_of(signature), gemm.arguments);
+    for (KernelEntry& pack : entries) pack.programmatic_launch = c.dependent_launch;
+    entries.push_back(gemm);
+    return entries;
 }
 
 std::int64_t WgmmaWarpSpecialized::workspace_bytes(const GemmSpec& spec, const Config& c) {
-    return std::int64_t{c.stream_k} * c.block.m * c.block.n * bytes(spec.accumulator);
+    return packed_workspace_bytes(spec, pack_for_tma(spec.align_a, spec.align_b)) +
+           std::int64_t{c.stream_k} * c.block.m * c.block.n * bytes(spec.accumulator);
 }
 
 std::int64_t WgmmaWarpSpecialized::counter_bytes(const GemmSpec&, const Config& c) {

@@ -3,8 +3,13 @@
 #include "accumulator_pair.cuh"
 #include "finish_pair.cuh"
 #include "staging.cuh"
+#if GEMM_STORE_TMA
 // rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
 // has TMA store each; kSlices of them may be in flight, while the warp goes on.
+#else
+// rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
+// stores the rows of each.
+#endif
 constexpr bool kSwizzledSlices = kSliceColumns * sizeof(ElementD) > 16;
 
 // Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
@@ -89,6 +94,10 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #endif
 }
 
+#if !GEMM_STORE_TMA
+#include "store_slice.cuh"
+#endif
+
 // Of 64 rows of a warpgroup tile the 16 that are this warp's: (row, column) of D on.
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
                                            int column, Staging& staging, int lane) {
@@ -101,7 +110,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #endif
         const unsigned slice = staging.take();
         const int slice_column = column + i * kSliceColumns;
+#if GEMM_STORE_TMA
         if (lane == 0) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
+#endif
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
 #if GEMM_READ_C
@@ -117,6 +128,7 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #else
         stage_slice<kSliceColumns, kSwizzledSlices>(slice, finished, lane);
 #endif
+#if GEMM_STORE_TMA
         fence_proxy_async();
         __syncwarp();
         if (lane == 0) {
@@ -127,6 +139,17 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #endif
             tma_store_commit();
         }
+#else
+        __syncwarp();
+#if GEMM_REST_COLUMNS
+        if (i == kWhole)
+            store_slice<kRestColumns, false>(slice, args, row, slice_column, lane);
+        else
+            store_slice<kSliceColumns, kSwizzledSlices>(slice, args, row, slice_column, lane);
+#else
+        store_slice<kSliceColumns, kSwizzledSlices>(slice, args, row, slice_column, lane);
+#endif
+#endif
     }
 }
 #include "store_tile.cuh"

@@ -1,0 +1,101 @@
+#pragma once
+// A slice of 16 rows from shared memory to gD: each row in vectors of kVectorBytes, neighbours by neighbouring threads.
+#if GEMM_SHIFT_ROWS
+// D's rows begin at any multiple of 2 bytes, vectors at multiples of 4: where a row begins between these, its first element is stored by
+// itself and the vectors are of the elements behind it.
+#endif
+#if GEMM_VECTOR_BYTES == 4
+using Vector = unsigned;
+__device__ __forceinline__ Vector load_vector(unsigned address) {
+    Vector vector;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(vector) : "r"(address) : "memory");
+    return vector;
+}
+#if GEMM_BYTES_D == 2
+__device__ __forceinline__ unsigned word(Vector vector, int) { return vector; }
+#endif
+#elif GEMM_VECTOR_BYTES == 8
+using Vector = uint2;
+__device__ __forceinline__ Vector load_vector(unsigned address) {
+    Vector vector;
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(vector.x), "=r"(vector.y) : "r"(address) : "memory");
+    return vector;
+}
+__device__ __forceinline__ unsigned word(Vector vector, int i) { return i == 0 ? vector.x : vector.y; }
+#else
+using Vector = uint4;
+__device__ __forceinline__ Vector load_vector(unsigned address) {
+    Vector vector;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w)
+                 : "r"(address)
+                 : "memory");
+    return vector;
+}
+__device__ __forceinline__ unsigned word(const Vector& vector, int i) {
+    return i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w;
+}
+#endif
+constexpr int kVectorBytes = sizeof(Vector);
+constexpr int kVectorElements = kVectorBytes / sizeof(ElementD);
+
+#if GEMM_VECTOR_BYTES > GEMM_BYTES_D
+// The first `elements` of a vector, fewer than it has: the end of a row.
+__device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector, int elements) {
+#pragma unroll
+    for (int i = 0; i < kVectorElements - 1; ++i)
+#if GEMM_TYPE_D == 2
+        if (i < elements) d[i] = __uint_as_float(word(vector, i));
+#else
+        if (i < elements) d[i] = static_cast<ElementD>(word(vector, i / 2) >> i % 2 * 16);
+#endif
+}
+
+#endif
+// To (row, column) of D on; what juts out of D stays. Some rows are read before the first of them is stored: a consumer has no other
+// warp that would run while one waits.
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+    constexpr int kRowBytes = kColumns * sizeof(ElementD);
+    constexpr int kVectors = kRowBytes / kVectorBytes;  // of a row
+    constexpr int kRows = 32 / kVectors;  // at once
+    constexpr int kBatch = 4;
+    const int first_row = lane / kVectors;
+    const int element = lane % kVectors * kVectorElements;
+    const int chunk = lane % kVectors * kVectorBytes / 16;
+    const int byte = lane % kVectors * kVectorBytes % 16;
+    const int rows = lane < kRows * kVectors ? min(16, args.m - row) : 0;
+    const int columns = min(kColumns, args.n - column);
+    ElementD* d = args.d + (row + first_row) * args.ldd + column;
+#pragma unroll 1
+    for (int r = first_row; r < 16 + first_row; r += kBatch * kRows) {
+        Vector vectors[kBatch];
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            vectors[i] = load_vector(chunk_address<kRowBytes, kSwizzled>(slice, (r + i * kRows) % 16, chunk) + byte);
+#if GEMM_SHIFT_ROWS
+        Vector next[kBatch];  // of the row, but for the last vector
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i) next[i] = __shfl_down_sync(0xffffffff, vectors[i], 1);
+#endif
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i, d += kRows * args.ldd) {
+            const bool is_row = r + i * kRows < rows;
+#if GEMM_SHIFT_ROWS
+            const bool is_shifted = reinterpret_cast<unsigned long long>(d) & 2;
+            const Vector vector = is_shifted ? __funnelshift_r(vectors[i], next[i], 16) : vectors[i];
+            ElementD* const target = d + element + is_shifted;
+            const int left = columns - element - is_shifted;  // elements of the row from here on
+            if (is_row && is_shifted && element == 0 && columns > 0) d[0] = static_cast<ElementD>(vectors[i]);
+#else
+            const Vector& vector = vectors[i];
+            ElementD* const target = d + element;
+            const int left = columns - element;  // elements of the row from here on
+#endif
+            if (is_row && left >= kVectorElements) *reinterpret_cast<Vector*>(target) = vector;
+#if GEMM_VECTOR_BYTES > GEMM_BYTES_D
+            if (is_row && left < kVectorElements) store_elements(target, vector, left);
+#endif
+        }
+    }
+}
