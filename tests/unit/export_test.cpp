@@ -400,7 +400,7 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
         const Exported kernel = exported({.m = 300, .n = 40, .k = 0}, {{"pack", "ab"}});
         REQUIRE(kernel.source.entries.size() == 2);
         CHECK_THAT(launcher_output(kernel),
-                   StartsWith("load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 1) + "0\n"));
+                   StartsWith("load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n"));
     }
     SECTION("a cluster of more blocks than every GPU takes") {
         const Exported kernel =
