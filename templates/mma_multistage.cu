@@ -11,6 +11,9 @@
 #include "mma_atom.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "dependent_launch.cuh"
+#endif
 #if GEMM_WORKSPACE
 #include "workspace.cuh"
 #endif
@@ -43,6 +46,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) __cluster_dims__(kSplitK)
 extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
 #endif
     extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
 
 #include "tile_of_this_block.inl"
 

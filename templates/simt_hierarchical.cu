@@ -9,6 +9,9 @@
 #include "simt_tiling.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "dependent_launch.cuh"
+#endif
 #if GEMM_PARTIAL_SUMS
 #include "workspace.cuh"
 #endif
@@ -27,6 +30,10 @@
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
 
 #include "tile_of_this_block.inl"
 

@@ -9,6 +9,9 @@
 #include "simt_params.cuh"
 #include "numeric.cuh"
 #include "gemm_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "dependent_launch.cuh"
+#endif
 #include "simt_long_k_tiling.cuh"
 #include "simt_long_k_copy.cuh"
 #include "simt_long_k_fragments.cuh"
@@ -17,6 +20,10 @@
 // ---- kernel
 extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
 
     // Which tile of D, and which k-tiles: every kSplitK-th, so that all blocks together read their way along the rows.
     const unsigned tiles_n = (args.n + (kBlockN - 1u)) / kBlockN;

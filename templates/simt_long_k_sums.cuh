@@ -54,6 +54,10 @@ __device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const floa
 
 // Second entry: D = alpha * (sum of the blocks' sums), scaled and stored. A block has 32 columns of a row; its warps share out the splits.
 extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
     __shared__ float sums[kReduceWarps][32];
     const unsigned blocks_of_row = (args.n + 31u) / 32;
     const long long row = blockIdx.x / blocks_of_row;

@@ -2,6 +2,10 @@
 #include "store_element.cuh"
 // Second entry of a split-K kernel: the splits' partial sums added in split order, then scaled and stored.
 extern "C" __global__ void __launch_bounds__(kReduceThreads) gemm_reduce(const GemmArgs args) {
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
     const long long quads = size / 4;  // of four columns, the last one of a row padded

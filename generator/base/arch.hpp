@@ -32,6 +32,7 @@ struct Arch {
     int first_nvrtc;         ///< first NVRTC that targets it: 10 · major + minor, 128 = 12.8
     bool has_wgmma;          ///< wgmma and setmaxnreg (sm_90a only)
     bool has_tma;
+    bool has_dependent_launch;  ///< griddepcontrol
     bool has_stmatrix;
     bool has_fp8_mma;
 };

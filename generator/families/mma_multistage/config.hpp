@@ -22,6 +22,8 @@ struct MmaMultistageConfig {
     int split_k = 1;  ///< blocks that share the K of one tile
     Reduction reduction = Reduction::workspace;
     Pack pack = Pack::none;
+    /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
+    bool dependent_launch = false;
 
     /// Whether the splits of a tile are a cluster.
     [[nodiscard]] bool splits_in_cluster() const { return split_k > 1 && reduction == Reduction::cluster; }

@@ -116,6 +116,7 @@ Reasons MmaMultistage::violations(const GemmSpec& spec, const MmaMultistageConfi
     check_swizzle(reasons, "B", g.b, c.shared_layout);
     check_copy(reasons, "B", g.b, g.threads);
     check_reduction(reasons, c, arch);
+    check_dependent_launch(reasons, c.dependent_launch, arch);
     check_epilogue(reasons, c, g);
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, g, arch);

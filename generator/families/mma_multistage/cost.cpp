@@ -4,6 +4,7 @@
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -58,6 +59,11 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) 
     if (spec.k / config.split_k < kShortestSplit) return false;
     if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
     return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
+}
+
+/// Of a block per SM.
+bool is_one_wave(const GemmSpec& spec, const MmaMultistageConfig& c, const GpuModel& gpu) {
+    return block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n) <= gpu.sm_count;
 }
 
 /// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
@@ -117,6 +123,8 @@ void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& 
 }
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
+
+constexpr double kEarlyLaunchUs = 0.7;  // that a launch which begins while the one before ends takes less
 
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstants& constants) {
     const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;  // a warp each
@@ -211,6 +219,8 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec,
         if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
             add_variants(candidates, spec, *gpu.arch, turned);
     }
+    for (MmaMultistageConfig& candidate : candidates)
+        candidate.dependent_launch = dependent_launch_pays(spec, *gpu.arch) && is_one_wave(spec, candidate, gpu);
     return candidates;
 }
 
@@ -275,8 +285,8 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = constants.launch_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
-                       pack_us(spec, c.pack, gpu, constants);
+    cost.overhead_us = constants.launch_us - (c.dependent_launch ? kEarlyLaunchUs : 0) +
+                       (c.splits_in_workspace() ? constants.reduce_us : 0) + pack_us(spec, c.pack, gpu, constants);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;
 }

@@ -36,7 +36,7 @@ bool read_pack(TextReader& reader, Config& config) {
     return false;
 }
 
-constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -69,6 +69,9 @@ constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
      "workspace"},
     {"pack", "pack-", "none, a, b or ab", read_pack,
      [](const Config& c) { return std::string(kPackNames[static_cast<std::size_t>(c.pack)]); }, "none"},
+    {"dependent_launch", "pdl", "0, 1, false or true",
+     [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
+     [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},
 }};
 
 }  // namespace

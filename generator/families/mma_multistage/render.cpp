@@ -35,6 +35,7 @@ Macros macros(const GemmSignature& s, const MmaMultistageConfig& c, const Tensor
                   {"GEMM_EPILOGUE_SHARED", stages_rows(c)},
                   {"GEMM_SPLIT_K", c.split_k},
                   {"GEMM_SPLIT_CLUSTER", c.splits_in_cluster()},
+                  {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
                   {"GEMM_PACK_A", packs_a(c.pack)},
                   {"GEMM_PACK_B", packs_b(c.pack)},
                   {"GEMM_ALIGN_A", packs_a(c.pack) ? 16 : s.align_a},
@@ -111,6 +112,7 @@ std::vector<KernelEntry> MmaMultistage::entries(const GemmSignature& signature, 
     std::vector<KernelEntry> entries = pack_entries(c.pack, gemm.arguments);
     entries.push_back(gemm);
     if (c.splits_in_workspace()) entries.push_back(reduce_entry(gemm.arguments));
+    for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;
     return entries;
 }
 

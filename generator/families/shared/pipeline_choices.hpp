@@ -16,6 +16,10 @@ enum class EpilogueStore : std::uint8_t { shared, registers };
 /// in the shared memory of a thread-block cluster.
 enum class Reduction : std::uint8_t { workspace, cluster };
 
+/// Shared memory that no two blocks on an SM of 228 KB can have. Blocks that begin while the launch before ends would otherwise
+/// gather on the SMs that it leaves free, and be slow there together.
+inline constexpr int kLoneBlockBytes = 116 << 10;
+
 /// Operands copied into the workspace first, their rows padded to 16 bytes, because they are too little aligned for
 /// 16-byte cp.async: a bit each.
 enum class Pack : std::uint8_t { none, a, b, ab };

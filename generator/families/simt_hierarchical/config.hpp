@@ -31,6 +31,8 @@ struct SimtHierarchicalConfig {
     /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
     /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts a tile); 0: none is cut.
     int blocks_per_wave = 0;
+    /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
+    bool dependent_launch = false;
 
     friend bool operator==(const SimtHierarchicalConfig&, const SimtHierarchicalConfig&) = default;
 };

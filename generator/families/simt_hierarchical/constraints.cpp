@@ -135,6 +135,7 @@ Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchica
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, c, g, arch);
     check_wave(reasons, spec, c);
+    check_dependent_launch(reasons, c.dependent_launch, arch);
     check_grid(reasons, spec, hierarchical_grid(c));
     return reasons;
 }

@@ -1,5 +1,6 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
@@ -112,14 +113,15 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
-constexpr double kReduceUs = 4.5;            // second entry of a split-K kernel
+constexpr double kEarlyLaunchUs = 0.7;       // that a launch which begins while the one before ends takes less
+constexpr double kReduceUs = 3;              // second entry of a split-K kernel
 constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
 constexpr double kPartialsShare = 0.5;       // of the partial sums' bytes that reach DRAM
 constexpr double kSchedulers = 4;            // of an SM
 constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
 constexpr double kLoopInstructions = 40;     // of a k-tile beyond fmas, loads and copies
 constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums a thread,
-constexpr double kSmallTile = 1.03;          // and with fewer than 64
+constexpr double kSmallTile = 1.4;           // and with fewer than 64
 constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp a scheduler, a quarter with two ...
 constexpr double kPrologueCycles = 2600;     // of a block: first k-tile from DRAM, ramp-up and drain
 constexpr double kLoadLatencyCycles = 1300;  // of a k-tile from L2 or DRAM, shared by the stages in flight
@@ -176,6 +178,9 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
 std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const GemmSpec& spec, const GpuModel& gpu) {
     std::vector<SimtHierarchicalConfig> candidates;
     for (const Tile& tile : kTiles) add_variants(candidates, spec, gpu, tile);
+    for (Config& candidate : candidates)
+        candidate.dependent_launch =
+            dependent_launch_pays(spec, *gpu.arch) && block_count(hierarchical_grid(candidate), spec) <= gpu.sm_count;
     return candidates;
 }
 
@@ -209,7 +214,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
         c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us =
         (compulsory_bytes(spec) + kPartialsShare * partials_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = kLaunchUs + (c.split_k > 1 ? kReduceUs : 0);
+    cost.overhead_us = kLaunchUs - (c.dependent_launch ? kEarlyLaunchUs : 0) + (c.split_k > 1 ? kReduceUs : 0);
     if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
     cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
     return cost;

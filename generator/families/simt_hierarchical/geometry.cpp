@@ -67,6 +67,7 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     const int aligned = config.split_k > 1 ? kQuad : signature.align_d / bytes(signature.d);
     g.vector_d = std::clamp(aligned, 1, kQuad);
     g.shared_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
+    if (config.dependent_launch) g.shared_bytes = std::max<std::int64_t>(g.shared_bytes, kLoneBlockBytes);
     return g;
 }
 

@@ -23,7 +23,7 @@ bool read_order(TextReader& reader, Config& config) {
 }
 
 constexpr int kUsualGroup = 8;
-constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -57,6 +57,9 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
      [](const Config& c) { return std::to_string(c.split_k); }, "1"},
     {"blocks_per_wave", "wave", "a number", [](TextReader& r, Config& c) { return r.take_number(c.blocks_per_wave); },
      [](const Config& c) { return std::to_string(c.blocks_per_wave); }, "0"},
+    {"dependent_launch", "pdl", "0, 1, false or true",
+     [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
+     [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},
 }};
 
 }  // namespace

@@ -73,6 +73,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
                     {"GEMM_GROUP", c.group},
                     {"GEMM_SPLIT_K", c.split_k},
                     {"GEMM_WAVE", c.blocks_per_wave},
+                    {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
                     {"GEMM_A_K_MAJOR", g.a.transposed},
                     {"GEMM_B_K_MAJOR", g.b.transposed},
                     {"GEMM_VECTOR_A", g.a.vector},
@@ -88,12 +89,15 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
 
 std::vector<KernelEntry> SimtHierarchical::entries(const GemmSignature& s, const SimtHierarchicalConfig& c) {
     const bool has_workspace = c.split_k > 1 || c.blocks_per_wave > 0;
-    const KernelEntry gemm =
-        gemm_entry(geometry(s, c), hierarchical_grid(c), gemm_arguments(s.c.has_value(), has_workspace));
-    if (c.split_k > 1) return {gemm, reduce_entry(gemm.arguments)};
-    if (c.blocks_per_wave > 0)
-        return {gemm, add_partials_entry(gemm.arguments, {c.block.m, c.block.n, c.block.k}, c.blocks_per_wave)};
-    return {gemm};
+    std::vector<KernelEntry> entries{
+        gemm_entry(geometry(s, c), hierarchical_grid(c), gemm_arguments(s.c.has_value(), has_workspace))};
+    const std::vector<KernelArgument>& arguments = entries.front().arguments;
+    if (c.split_k > 1)
+        entries.push_back(reduce_entry(arguments));
+    else if (c.blocks_per_wave > 0)
+        entries.push_back(add_partials_entry(arguments, {c.block.m, c.block.n, c.block.k}, c.blocks_per_wave));
+    for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;
+    return entries;
 }
 
 std::int64_t SimtHierarchical::workspace_bytes(const GemmSpec& spec, const SimtHierarchicalConfig& c) {

@@ -20,8 +20,9 @@ constexpr int kLongKMaxStages = 16;
 constexpr int kLongKMaxResident = 16;
 constexpr int kLongKMaxSplits = 1024;
 constexpr int kLongKMaxCopies = 32;  // of an operand in a thread and step: all are unrolled
-constexpr std::int64_t kMostOutputs = 64;
-constexpr std::int64_t kShortestLongK = 16384;
+// Beyond these it is never the fastest.
+constexpr std::int64_t kMostReduceBlocks = 2500;
+constexpr std::int64_t kShortestLongK = 256;
 
 void check_lanes(Reasons& reasons, const SimtLongKConfig& c) {
     const auto is_power_of_two = [](int value) {
@@ -75,7 +76,8 @@ void check_limits(Reasons& reasons, const SimtLongKConfig& c, const SimtLongKGeo
 }  // namespace
 
 bool SimtLongK::selected_by_default(const GemmSpec& spec) {
-    return spec.a == DataType::f32 && spec.m <= kMostOutputs && spec.n <= kMostOutputs && spec.k >= kShortestLongK;
+    return spec.a == DataType::f32 && spec.k >= kShortestLongK &&
+           block_count(long_k_reduce_grid(), spec) <= kMostReduceBlocks;
 }
 
 Reasons SimtLongK::unsupported(const GemmSpec& spec, const Arch& arch) {
@@ -96,6 +98,7 @@ Reasons SimtLongK::violations(const GemmSpec& spec, const SimtLongKConfig& c, co
     check_copies(reasons, "A", g.a);
     check_copies(reasons, "B", g.b);
     check_limits(reasons, c, g, arch);
+    check_dependent_launch(reasons, c.dependent_launch, arch);
     check_grid(reasons, spec, {.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k});
     check_grid(reasons, spec, long_k_reduce_grid());
     return reasons;

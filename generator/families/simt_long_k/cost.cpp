@@ -1,5 +1,6 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -112,9 +113,11 @@ constexpr double kUsualStageBytes = 16384;
 constexpr double kSpillLoss = 0.01;         // a register that a thread wants and has not
 constexpr double kLoneBlock = 0.02;         // lost where no other block runs while one waits at its barrier
 constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
-constexpr double kBothEntriesUs = 6.45;     // launches, first k-tile, drain
+constexpr double kBothEntriesUs = 5.6;      // launches, first k-tile, drain,
+constexpr double kBothEarlyUs = 4.42;       // or where each begins while the one before ends
 constexpr double kL2BytesPerCycle = 64;     // into an SM, at most: shown, never the slowest unit here
-constexpr double kUsPerSum = 0.86e-3;       // of D and resident block: added up in the block, stored, read
+constexpr double kUsPerSum = 10.7e-6;       // of a split: stored and read
+constexpr double kUsPerReduceBlock = 2.74e-3;
 
 /// What one warp takes for a k-tile: issue slots, of them those of fmas, and wavefronts of the load-store unit.
 struct KBlockDemand {
@@ -177,6 +180,7 @@ std::vector<SimtLongKConfig> SimtLongK::candidates(const GemmSpec& spec, const G
     std::vector<SimtLongKConfig> candidates;
     for (int m = 1; m <= kWarpLanes; m *= 2)
         for (int n = 1; m * n <= kWarpLanes; n *= 2) add_shapes(candidates, spec, gpu, {m, n, kWarpLanes / (m * n)});
+    for (SimtLongKConfig& candidate : candidates) candidate.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
     return candidates;
 }
 
@@ -205,7 +209,8 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, con
     cost.l2_us = rounds * on_an_sm * fill_bytes / kL2BytesPerCycle * us_per_cycle;
     const double traffic = compulsory_bytes(spec) + 2.0 * 4 * c.split_k * sums;
     cost.dram_us = traffic / (kDramShareOfLongK * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = kBothEntriesUs + kUsPerSum * sums * on_an_sm;
+    cost.overhead_us = (c.dependent_launch ? kBothEarlyUs : kBothEntriesUs) + kUsPerSum * sums * c.split_k +
+                       kUsPerReduceBlock * static_cast<double>(block_count(long_k_reduce_grid(), spec));
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kFinalNorm);
     return cost;
 }

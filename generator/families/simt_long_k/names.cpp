@@ -6,7 +6,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<ConfigParameter<SimtLongKConfig>, 7> kLongKParameters{{
+constexpr std::array<ConfigParameter<SimtLongKConfig>, 8> kLongKParameters{{
     {"thread", "thread", "<M>x<N>", [](TextReader& r, SimtLongKConfig& c) { return r.take_shape_2d(c.thread); },
      [](const SimtLongKConfig& c) { return shape_text_2d(c.thread); }},
     {"lanes", "lanes", "<M>x<N>x<K>", [](TextReader& r, SimtLongKConfig& c) { return r.take_shape(c.lanes); },
@@ -22,6 +22,9 @@ constexpr std::array<ConfigParameter<SimtLongKConfig>, 7> kLongKParameters{{
      [](const SimtLongKConfig& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
     {"split_k", "split", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.split_k); },
      [](const SimtLongKConfig& c) { return std::to_string(c.split_k); }},
+    {"dependent_launch", "pdl", "0, 1, false or true",
+     [](TextReader& r, SimtLongKConfig& c) { return r.take_flag(c.dependent_launch); },
+     [](const SimtLongKConfig& c) { return flag_text(c.dependent_launch); }, "0"},
 }};
 
 }  // namespace

@@ -54,7 +54,10 @@ std::string long_k_params(const GemmSignature& s, const std::vector<LongKConstan
 RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfig& c) {
     const SimtLongKGeometry g = geometry(s, c);
     RenderInput input;
-    input.macros = {{"GEMM_A_K_MAJOR", g.a.k_major}, {"GEMM_B_K_MAJOR", g.b.k_major}, {"GEMM_WORKSPACE", 1}};
+    input.macros = {{"GEMM_A_K_MAJOR", g.a.k_major},
+                    {"GEMM_B_K_MAJOR", g.b.k_major},
+                    {"GEMM_WORKSPACE", 1},
+                    {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
     input.macros.merge(type_macros(s));
     const std::vector<LongKConstant> list = long_k_constants(c, g);
     for (const LongKConstant& constant : list) input.macros.emplace(constant.macro, constant.value);
@@ -65,8 +68,10 @@ RenderInput SimtLongK::render_input(const GemmSignature& s, const SimtLongKConfi
 
 std::vector<KernelEntry> SimtLongK::entries(const GemmSignature& s, const SimtLongKConfig& c) {
     const GridRule grid{.tile_m = c.block().m, .tile_n = c.block().n, .splits = c.split_k};
-    const KernelEntry gemm = gemm_entry(geometry(s, c), grid, gemm_arguments(s.c.has_value(), true));
+    KernelEntry gemm = gemm_entry(geometry(s, c), grid, gemm_arguments(s.c.has_value(), true));
+    gemm.programmatic_launch = c.dependent_launch;
     KernelEntry reduce;
+    reduce.programmatic_launch = c.dependent_launch;
     reduce.function = "gemm_reduce";
     reduce.threads = kLongKReduceWarps * 32;
     reduce.grid = long_k_reduce_grid();

@@ -1,5 +1,6 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
@@ -37,7 +38,6 @@ constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 
 constexpr int kFewestStages = 3;
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
-constexpr double kShortLaunchFlops = 1.5e11;  // about 200 us: below, a launch that begins early pays
 
 /// As many stages as shared memory has room for beside two slices, or beside one where that leaves too few; then as many slices as
 /// are left room, up to a tile's.
@@ -141,7 +141,7 @@ void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel&
 std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const GpuModel& gpu) {
     std::vector<Config> list;
     Config config;
-    config.dependent_launch = flops(spec) < kShortLaunchFlops;
+    config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
     if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     add_tiles(list, spec, gpu, config);
     config.swap_ab = true;
