@@ -53,6 +53,15 @@ TEST_CASE("emulated device: splits that add up in a cluster, in every layout") {
     check(spec_of(GemmLayout::tn, 40, 48, 0), kClusterVariants[1]);
 }
 
+TEST_CASE("emulated device: launches that begin early, a block per SM") {
+    Context hopper(emulator_options("sm_90a"));
+    for (const GemmLayout layout : kLayouts)
+        for (const char* variant :
+             {"block=64x64x32,warp=32x32,stages=3,pack=ab,split_k=2,dependent_launch=1",
+              "block=64x32x128,warp=32x16,stages=3,split_k=4,reduction=cluster,dependent_launch=1"})
+            static_cast<void>(testing::check_with(hopper, spec_of(layout, 67, 33, 275), variant));
+}
+
 TEST_CASE("emulated device: packed operands in every layout") {
     for (const GemmLayout layout : kLayouts) {
         check_with(spec_of(layout, 67, 33, 75), "block=64x64x32,warp=32x32,stages=3,pack=ab");

@@ -81,3 +81,14 @@ TEST_CASE(
         check(with_row_padding(spec, {.a = 3, .b = 5, .c = 1, .d = 7}), {.alpha = 1.0F, .beta = 1.0F});
     }
 }
+
+TEST_CASE("emulated simt_hierarchical: launches that begin early, a block per SM") {
+    Context hopper(emulator_options("sm_90a"));
+    for (const GemmLayout layout : kLayouts)
+        for (const char* parameters : {"split_k=3,dependent_launch=1", "blocks_per_wave=7,dependent_launch=1"}) {
+            KernelConfig config = with_parameters(
+                {SimtHierarchicalConfig{}}, parse_parameters("block=32x32x16,warp=16x32,thread=4x4,copy_slices=2"));
+            config = with_parameters(config, parse_parameters(parameters));
+            static_cast<void>(check_kernel(hopper, spec_of(layout, 130, 101, 75, DataType::f32), config));
+        }
+}
