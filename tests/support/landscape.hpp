@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,8 @@ public:
     Landscape(const tuning::SearchSpace& space, std::uint64_t seed, const ModelError& error = {})
         : space_(space), engine_(seed), error_(error) {
         for (const Candidate& candidate : space.candidates)
-            for (const auto& [name, value] : parameters_of(candidate.config)) values_[name].insert(value);
+            for (const auto& [name, value] : parameters_of(candidate.config))
+                values_[{family_name(candidate.config), name}].insert(value);
         for (std::size_t i = 0; i < space.kernels.size(); ++i) {
             truth_.push_back(space.candidates[i].cost.total_us * std::exp(deviation(space.candidates[i].config)));
             index_.emplace(space.kernels[i], i);
@@ -51,7 +53,9 @@ public:
 private:
     double deviation(const KernelConfig& config) {
         ParameterMap parameters = parameters_of(config);
-        std::erase_if(parameters, [&](const auto& parameter) { return values_[parameter.first].size() == 1; });
+        std::erase_if(parameters, [&](const auto& parameter) {  // what all kernels of a family have is no choice
+            return values_[{family_name(config), parameter.first}].size() == 1;
+        });
         double sum = normal(error_.single);
         for (auto one = parameters.begin(); one != parameters.end(); ++one) {
             sum += factor(one->first + "=" + one->second, error_.value);
@@ -69,7 +73,7 @@ private:
     const tuning::SearchSpace& space_;
     std::mt19937_64 engine_;
     ModelError error_;
-    std::map<std::string, std::set<std::string>> values_;
+    std::map<std::pair<std::string_view, std::string>, std::set<std::string>> values_;
     std::map<std::string, double> factors_;
     std::vector<double> truth_;
     std::map<std::string, std::size_t> index_;

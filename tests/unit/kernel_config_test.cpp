@@ -160,11 +160,11 @@ TEST_CASE("published defaults are as they were published") {
         std::map<std::string, std::string>{
             {"mma_multistage",
              "mma=16x8x16 ldsm_a=4 ldsm_b=4 shared=swizzle double_buffer=1 rasterization=grouped_m group=8 store=smem "
-             "split_k=1 reduction=workspace pack=none "},
+             "split_k=1 reduction=workspace pack=none dependent_launch=0 "},
             {"simt_hierarchical",
              "copy=async double_buffer=1 order=left k_lanes=8 copy_slices=8 predicated=1 min_blocks_per_sm=1 "
-             "rasterization=grouped_m group=8 split_k=1 blocks_per_wave=0 "},
-            {"simt_long_k", "min_blocks_per_sm=1 "},
+             "rasterization=grouped_m group=8 split_k=1 blocks_per_wave=0 dependent_launch=0 "},
+            {"simt_long_k", "min_blocks_per_sm=1 dependent_launch=0 "},
             {"simt_naive", "coalesced=1 "},
             {"simt_outer_product_tile2d", "grid=1024 "},
             {"simt_tile2d", "grid=1024 "},
@@ -190,8 +190,7 @@ TEST_CASE("a kernel name reads back as the kernel") {
 }
 
 // File names hold 255. The longest say the types of C, of D and of the sums, and three alignments.
-TEST_CASE(
-    "whatever the heuristic or the tuner may propose has a name of fewer than 150 letters") {
+TEST_CASE("whatever the heuristic or the tuner may propose has a name of fewer than 150 letters") {
     std::mt19937 random(11);
     std::size_t longest = 0;
     for (int i = 0; i < 40; ++i) {

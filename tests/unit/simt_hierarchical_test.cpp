@@ -160,14 +160,15 @@ TEST_CASE(
     CHECK(block_count(entries[1].grid, spec) == 32 * 132);
 }
 
-TEST_CASE("simt_hierarchical: every problem in f32 has a choice, without bank conflicts") {
+TEST_CASE("every problem in f32 has a choice, of simt_hierarchical one without bank conflicts") {
     for (const GemmLayout layout : kLayouts)
         for (const auto& [m, n, k] :
              {Sizes{1, 1, 1}, {1, 5000, 3}, {5000000, 8, 8}, {4096, 4096, 4096}, {41, 55, 1000}, {64, 64, 0}}) {
             const GemmSpec spec = f32(layout, m, n, k);
             for (const char* gpu : {"h200", "a100", "rtx4090"}) {
                 const KernelConfig config = choose_config(spec, find_gpu(gpu), {});
-                CHECK(family_name(config) == "simt_hierarchical");
+                CHECK(family_name(config).starts_with("simt_"));
+                if (family_name(config) != "simt_hierarchical") continue;
                 for (const SharedAccess& access : family_of(config).anatomy(spec, config).accesses)
                     CHECK(access.wavefronts == access.ideal);
             }

@@ -164,5 +164,6 @@ TEST_CASE("simt_long_k: chosen unasked for a small result of a long K, with K sh
         return family_name(choose_config(long_k_spec(GemmLayout::tn, m, n, k), gpu, {}));
     };
     CHECK(family_of_choice(64, 64, 4096) == "simt_hierarchical");
-    CHECK(family_of_choice(65, 64, 1000000) == "simt_hierarchical");
+    CHECK(family_of_choice(158, 63, 31302) == "simt_long_k");
+    CHECK(family_of_choice(500, 500, 1000000) == "simt_hierarchical");
 }

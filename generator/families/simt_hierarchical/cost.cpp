@@ -114,7 +114,8 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 // Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
 constexpr double kEarlyLaunchUs = 0.7;       // that a launch which begins while the one before ends takes less
-constexpr double kReduceUs = 3;              // second entry of a split-K kernel
+constexpr double kReduceUs = 3;              // second entry of a split-K kernel,
+constexpr double kAddPartialsUs = 4.5;       // of one that cuts tiles
 constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
 constexpr double kPartialsShare = 0.5;       // of the partial sums' bytes that reach DRAM
 constexpr double kSchedulers = 4;            // of an SM
@@ -170,7 +171,7 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
     cost.math_us -= saved_us;
     cost.tail_us = std::max(0.0, cost.tail_us - saved_us);
     cost.overhead_us +=
-        kReduceUs + kRestUsPerByte * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
+        kAddPartialsUs + kRestUsPerByte * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
 }
 
 }  // namespace
