@@ -1,16 +1,17 @@
 #pragma once
 #include "numeric.cuh"
 #include "accumulator_pair.cuh"
+#if !GEMM_SLICE_OF_SUMS
 #include "finish_pair.cuh"
+#endif
 #include "staging.cuh"
 #if GEMM_STORE_TMA
 // rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
 // has TMA store each; kSlices of them may be in flight, while the warp goes on.
 #else
-// rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
-// stores the rows of each.
+// rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, and stores the rows of each.
 #endif
-constexpr bool kSwizzledSlices = kSliceColumns * sizeof(ElementD) > 16;
+constexpr bool kSwizzledSlices = kSliceColumns * sizeof(Staged) > 16;
 
 // Where row and 16-byte chunk of a slice lie. TMA permutes the chunks of rows of 32, 64 and 128 bytes by bits 7 and on of the
 // address (PTX ISA, "Swizzling Modes").
@@ -20,7 +21,7 @@ __device__ __forceinline__ unsigned chunk_address(unsigned slice, int row, int c
     return kSwizzled ? address ^ (address >> 3 & (kRowBytes - 16)) : address;
 }
 
-#if GEMM_TYPE_D == 2
+#if GEMM_SLICE_F32
 __device__ __forceinline__ void store_shared(unsigned address, float2 pair) {
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(pair.x), "f"(pair.y) : "memory");
 }
@@ -46,7 +47,11 @@ __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2
 struct FinishedAtom {
     float2 pair[2];
 };
-#if GEMM_READ_C
+#if GEMM_SLICE_OF_SUMS
+__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums) {
+    return {accumulator_pair(sums, 0), accumulator_pair(sums, 1)};  // C is added row by row
+}
+#elif GEMM_READ_C
 __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column,
                                                     int lane) {
     row += lane / 4;
@@ -63,8 +68,8 @@ __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, con
 // One slice; `finished` gives its atoms, of eight columns each.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
-    constexpr int kRowBytes = kColumns * sizeof(ElementD);
-#if GEMM_TYPE_D == 2
+    constexpr int kRowBytes = kColumns * sizeof(Staged);
+#if GEMM_SLICE_F32
 #pragma unroll
     for (int j = 0; j < kColumns / 8; ++j) {
         const FinishedAtom atom = finished(j);
@@ -94,7 +99,9 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #endif
 }
 
-#if !GEMM_STORE_TMA
+#if GEMM_SLICE_OF_SUMS
+#include "store_slice_with_c.cuh"
+#elif !GEMM_STORE_TMA
 #include "store_slice.cuh"
 #endif
 
@@ -115,7 +122,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #endif
         __syncwarp();
         const auto* const sums = rC + i * kSliceColumns / 8;
-#if GEMM_READ_C
+#if GEMM_SLICE_OF_SUMS
+        const auto finished = [&](int j) { return finish_atom(sums[j]); };
+#elif GEMM_READ_C
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #else
         const auto finished = [&](int j) { return finish_atom(sums[j], args); };

@@ -25,7 +25,7 @@ struct Packing {
     }
 };
 
-// There are fewer than 2^31 vectors, and of threads no more: a step never wraps.
+// There are fewer than 2^32 - 2^24 vectors, and no more than 2^24 threads: a step never wraps.
 extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
     const unsigned vectors = b.vectors();
 #endif
 #pragma unroll 1
-    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads)
+    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
 #if GEMM_PACK_A && GEMM_PACK_B
         if (v < vectors_a)
             a.move(v);
@@ -57,4 +57,5 @@ extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmA
 #else
         b.move(v);
 #endif
+    }
 }

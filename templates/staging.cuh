@@ -4,7 +4,7 @@ constexpr int kStagers = 128;  // threads that fill a slice together: a warpgrou
 #else
 constexpr int kStagers = 32;  // threads that fill a slice together: a warp
 #endif
-constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(ElementD));  // 16 rows per warp
+constexpr int kSliceBytes = kStagers / 2 * kSliceColumns * static_cast<int>(sizeof(Staged));  // 16 rows per warp
 
 // Their part of shared memory, (kSlices) slices that they fill in turn.
 struct Staging {

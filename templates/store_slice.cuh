@@ -11,9 +11,6 @@ __device__ __forceinline__ Vector load_vector(unsigned address) {
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(vector) : "r"(address) : "memory");
     return vector;
 }
-#if GEMM_BYTES_D == 2
-__device__ __forceinline__ unsigned word(Vector vector, int) { return vector; }
-#endif
 #elif GEMM_VECTOR_BYTES == 8
 using Vector = uint2;
 __device__ __forceinline__ Vector load_vector(unsigned address) {
@@ -42,12 +39,16 @@ constexpr int kVectorElements = kVectorBytes / sizeof(ElementD);
 #if GEMM_VECTOR_BYTES > GEMM_BYTES_D
 // The first `elements` of a vector, fewer than it has: the end of a row.
 __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector, int elements) {
+#if GEMM_VECTOR_BYTES == 4
+    if (elements > 0) d[0] = static_cast<ElementD>(vector);
+#else
 #pragma unroll
     for (int i = 0; i < kVectorElements - 1; ++i)
 #if GEMM_TYPE_D == 2
         if (i < elements) d[i] = __uint_as_float(word(vector, i));
 #else
         if (i < elements) d[i] = static_cast<ElementD>(word(vector, i / 2) >> i % 2 * 16);
+#endif
 #endif
 }
 

@@ -66,4 +66,6 @@ struct GemmArgs {
     float beta;
 #endif
 };
+#if !GEMM_SLICE_OF_SUMS
 using OutputTile = GemmArgs;  // what the epilogue is told of D
+#endif

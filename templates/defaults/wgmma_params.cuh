@@ -18,6 +18,12 @@
 #ifndef GEMM_STORE_STAGED
 #define GEMM_STORE_STAGED GEMM_STORE_TMA  // D goes through shared memory
 #endif
+#ifndef GEMM_SLICE_OF_SUMS
+#define GEMM_SLICE_OF_SUMS 0  // C is added to rows on their way from shared memory
+#endif
+#ifndef GEMM_SLICE_F32
+#define GEMM_SLICE_F32 (GEMM_TYPE_D == 2 || GEMM_SLICE_OF_SUMS)
+#endif
 #ifndef GEMM_VECTOR_BYTES
 #define GEMM_VECTOR_BYTES 4  // of a row of D that is stored from shared memory, by a thread at once
 #endif
@@ -54,6 +60,11 @@ constexpr int kClusterN = 1;
 #endif
 constexpr int kProducerRegisters = 40;
 constexpr int kConsumerRegisters = 232;
-constexpr int kSliceColumns = 128 / sizeof(ElementD);
+#if GEMM_SLICE_F32
+using Staged = float;
+#else
+using Staged = ElementD;
+#endif
+constexpr int kSliceColumns = 128 / sizeof(Staged);
 constexpr int kRestColumns = GEMM_REST_COLUMNS;
 constexpr int kSlices = 2;

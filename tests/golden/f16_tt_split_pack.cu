@@ -250,13 +250,14 @@ struct Packing {
     }
 };
 
-// There are fewer than 2^31 vectors, and of threads no more: a step never wraps.
+// There are fewer than 2^32 - 2^24 vectors, and no more than 2^24 threads: a step never wraps.
 extern "C" __global__ void __launch_bounds__(kPackThreads) gemm_pack(const GemmArgs args) {
     const Packing a{args.a, args.lda, packed_rows_a(args), packed_columns_a(args), packed_a(args)};
     const unsigned vectors = a.vectors();
 #pragma unroll 1
-    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads)
+    for (unsigned v = blockIdx.x * kPackThreads + threadIdx.x; v < vectors; v += gridDim.x * kPackThreads) {
         a.move(v);
+    }
 }
 
 // ---- output_tile ----------------------------------------------------------------------------------------------------

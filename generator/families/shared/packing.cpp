@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <utility>
 
 namespace jitgemm {
@@ -10,14 +9,12 @@ namespace {
 
 constexpr int kRowsPerBlock = 8;
 constexpr int kColumnsPerBlock = 256;
-// Many times what any GPU holds at once. Vectors are counted in 32 bits there and are fewer than 2^31 (check_packing), so that
-// a step of the whole grid must leave as many.
+// Many times what any GPU holds at once. Vectors are counted in 32 bits there, and a step of the whole grid must not wrap.
 constexpr int kMostBlocks = 65536;
+constexpr std::int64_t kMostVectors = (std::int64_t{1} << 32) - std::int64_t{kMostBlocks} * kPackThreads;
 
 // What packing may waste: as much memory again as the operand has, or this.
 constexpr std::int64_t kSmallWaste = std::int64_t{256} << 20;
-
-static_assert(std::int64_t{kMostBlocks} * kPackThreads <= std::int64_t{1} << 31, "a step must not wrap");
 
 void add_waste(std::vector<std::string>& reasons, char name, const PackedOperand& operand) {
     const std::int64_t waste = operand.packed_bytes() - operand.bytes();
@@ -58,9 +55,9 @@ std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack) {
 void check_vectors(std::vector<std::string>& reasons, const GemmSpec& spec, Pack pack) {
     const std::int64_t vectors =
         (packs_a(pack) ? packed_a(spec).vectors() : 0) + (packs_b(pack) ? packed_b(spec).vectors() : 0);
-    if (vectors > std::numeric_limits<std::int32_t>::max())
-        reasons.push_back(fmt::format("pack: {} vectors of 8 elements are to be packed, more than {}", vectors,
-                                      std::numeric_limits<std::int32_t>::max()));
+    if (vectors > kMostVectors)
+        reasons.push_back(
+            fmt::format("pack: {} vectors of 8 elements are to be packed, more than {}", vectors, kMostVectors));
 }
 
 double packing_traffic(const GemmSpec& spec, Pack pack) {

@@ -67,7 +67,9 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     if (c.store != OutputStore::registers) {
-        const int element = bytes(signature.d);
+        const bool of_sums = c.store == OutputStore::shared && signature.c.has_value();
+        const int element = of_sums ? bytes(DataType::f32) : bytes(signature.d);
+        g.staged_bytes = element;
         g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
         g.rest_columns = c.warpgroup.n % g.slice_columns;
         g.staging_bytes = std::int64_t{bounded_product(g.consumers, kWarps * std::int64_t{kSliceRows}, c.slices)} *

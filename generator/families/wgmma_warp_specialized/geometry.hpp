@@ -34,6 +34,7 @@ struct WgmmaGeometry {
     PanelledTile b;
     std::int64_t stage_bytes = 0;
     std::int64_t pipeline_bytes = 0;
+    int staged_bytes = 0;   ///< of an element: D's, or f32 sums that C is added to row by row
     int slice_columns = 0;  ///< of D, that a warp stages at once
     int rest_columns = 0;   ///< the narrower last slice of a row
     std::int64_t staging_bytes = 0;

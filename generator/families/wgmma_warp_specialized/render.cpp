@@ -19,6 +19,7 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 bool is_staged(const Config& c) { return c.store != OutputStore::registers; }
+bool adds_c_by_row(const GemmSignature& s, const Config& c) { return c.store == OutputStore::shared && s.c; }
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
@@ -46,10 +47,12 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STORE_STAGED", is_staged(c)},
         {"GEMM_VECTOR_BYTES", std::max(s.align_d, kLeastVector)},
         {"GEMM_BYTES_D", bytes(s.d)},
+        {"GEMM_SLICE_OF_SUMS", adds_c_by_row(s, c)},
+        {"GEMM_SLICE_F32", g.staged_bytes == 4},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
-        {"GEMM_SLICE_SWIZZLED", is_staged(c) && g.slice_columns * bytes(s.d) > 16},
-        {"GEMM_STMATRIX", s.d != DataType::f32 && g.slice_columns >= 16},
+        {"GEMM_SLICE_SWIZZLED", is_staged(c) && g.slice_columns * g.staged_bytes > 16},
+        {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
@@ -103,14 +106,17 @@ std::string slice_lines(const Config& c, const WgmmaGeometry& g) {
                                 c.swap_ab ? "that a warpgroup may have staged" : "that a warp may have staged");
 }
 
-std::string type_lines(const GemmSignature& s) {
+std::string type_lines(const GemmSignature& s, const Config& c) {
     const bool f16_sums = s.accumulator == DataType::f16;
     std::string text;
     if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32) || pack_of(s) != Pack::none)
         text += alias_line("Bits", "unsigned short", "an element of 16 bits as stored");
     text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
     if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
-    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    text += alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d)));
+    if (!is_staged(c)) return text;
+    return text + (adds_c_by_row(s, c) ? alias_line("Staged", "float", "a sum that C is added to row by row")
+                                       : alias_line("Staged", "ElementD", "what a slice holds"));
 }
 
 std::string_view consumers_template(const Config& c) {
@@ -185,7 +191,7 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] =
-        tile_lines(c) + register_lines(g) + slice_lines(c, g) + pack_line(signature) + "\n" + type_lines(signature);
+        tile_lines(c) + register_lines(g) + slice_lines(c, g) + pack_line(signature) + "\n" + type_lines(signature, c);
     input.generated["wgmma_atom.cuh"] =
         wgmma_wrapper(*wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
     input.pieces["consumers.cuh"] = consumers_template(c);
