@@ -124,9 +124,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         const auto* const sums = rC + i * kSliceColumns / 8;
 #if GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return finish_atom(sums[j]); };
-#elif GEMM_READ_C
+#endif
+#if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
-#else
+#endif
+#if !GEMM_READ_C
         const auto finished = [&](int j) { return finish_atom(sums[j], args); };
 #endif
 #if GEMM_REST_COLUMNS
