@@ -1,14 +1,17 @@
 #pragma once
 #include "numeric.cuh"
 #if GEMM_READ_C
-// alpha * sum + beta * C for an element and its right neighbour, as a fragment has them. C is read neither beyond its edges nor when
-// beta is 0, whatever it holds.
+// alpha * sum + beta * C for one element, in f32. C is not read when beta is 0, whatever it holds.
+__device__ __forceinline__ float add_c(float sum, const OutputTile& output, int row, int column) {
+    if (output.beta == 0.0f) return output.alpha * sum;
+    return fmaf(output.beta, c_to_float(output.c[row * output.ldc + column]), output.alpha * sum);
+}
+
+// The same for an element and its right neighbour, as a fragment has them; beyond the edges of C they stay as they are.
 __device__ __forceinline__ float2 finish_pair(const OutputTile& output, int row, int column, float2 sum) {
-    const ElementC* const c = output.c + row * output.ldc + column;
-    const bool is_read = output.beta != 0.0f && row < output.m;
-    const float left = is_read && column < output.n ? c_to_float(c[0]) : 0.0f;
-    const float right = is_read && column + 1 < output.n ? c_to_float(c[1]) : 0.0f;
-    return make_float2(fmaf(output.beta, left, output.alpha * sum.x), fmaf(output.beta, right, output.alpha * sum.y));
+    if (row < output.m && column < output.n) sum.x = add_c(sum.x, output, row, column);
+    if (row < output.m && column + 1 < output.n) sum.y = add_c(sum.y, output, row, column + 1);
+    return sum;
 }
 #else
 __device__ __forceinline__ float2 finish_pair(const OutputTile& output, float2 sum) {

@@ -82,6 +82,7 @@ constexpr std::int64_t kShortestStreamed = 8;  // k-tiles
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
+constexpr std::int64_t kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
 /// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
@@ -89,6 +90,8 @@ bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWg
 void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
     list.push_back(config);
     if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
+    const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
+    if (config.store == OutputStore::shared && sums > kMostStreamedByRow) return;
     const int blocks = config.cluster.m * config.cluster.n;
     const int clusters = resident_clusters(gpu, blocks);
     config.stream_k = clusters * blocks;
