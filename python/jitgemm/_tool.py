@@ -1,0 +1,124 @@
+"""The program `jitgemm`, which the wheel brings: started as it is, or asked for one JSON document."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import _errors
+
+Document = dict[str, Any]
+Progress = Callable[[Document], None]
+
+
+class Defaults(NamedTuple):
+    """What the package knows of its own folders, where the environment doesn't say."""
+
+    wheels: str  # a folder with NVIDIA's NVRTC wheel in it, or ""
+    tool: str
+
+    @classmethod
+    def find(cls) -> Defaults:
+        folders = (Path(entry or ".") for entry in sys.path)
+        wheels = next((str(folder) for folder in folders if _has_nvrtc(folder)), "")
+        return cls(wheels, str(Path(__file__).with_name("bin") / "jitgemm"))
+
+
+def _has_nvrtc(folder: Path) -> bool:
+    nvidia = folder / "nvidia"
+    return (nvidia / "cu13" / "lib").is_dir() or (nvidia / "cuda_nvrtc" / "lib").is_dir()
+
+
+def environment() -> dict[str, str]:
+    """The process's, with the defaults where it says nothing."""
+    defaults = Defaults.find()
+    return {"JITGEMM_WHEELS": defaults.wheels, "JITGEMM_TOOL": defaults.tool, **os.environ}
+
+
+def main() -> None:
+    """Becomes the tool."""
+    tool = Defaults.find().tool
+    os.execve(tool, ["jitgemm", *sys.argv[1:]], environment())
+
+
+def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
+    """What the tool answers with --json. `progress` is called with each document that it writes to stderr meanwhile.
+
+    Raises the exception that goes with the error that it reports.
+    """
+    import subprocess
+
+    command = [Defaults.find().tool, *arguments, "--json"]
+    with subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        import threading
+
+        answer: list[str] = []
+        reader = threading.Thread(target=lambda: answer.append(process.stdout.read()))
+        reader.start()
+        said = [line for line in process.stderr if not _told(line, progress)]
+        reader.join()
+    return _checked(answer[0], "".join(said), process.returncode)
+
+
+def text(arguments: Iterable[str]) -> str:
+    """What the tool prints for people."""
+    import subprocess
+
+    command = [Defaults.find().tool, *arguments]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise _errors.Error(done.stderr.strip() or f"jitgemm ended with status {done.returncode}")
+    return done.stdout
+
+
+def _told(line: str, progress: Progress | None) -> bool:
+    if not line.startswith("{"):
+        return False
+    if progress is not None:
+        progress(json.loads(line))
+    return True
+
+
+_CLASSES = {
+    "usage": _errors.UsageError,
+    "spec": _errors.SpecError,
+    "config": _errors.ConfigError,
+    "layout": _errors.LayoutError,
+    "compile": _errors.CompileError,
+    "cuda": _errors.CudaError,
+    "render": _errors.RenderError,
+    "fault": _errors.EmulatorFault,
+}
+
+
+def _checked(text: str, said: str, status: int) -> Document:
+    try:
+        document: Document = json.loads(text)
+    except ValueError:
+        raise _errors.Error(f"jitgemm ended with status {status}: {said or text}") from None
+    error = document.get("error")
+    if not isinstance(error, Mapping):
+        return document
+    if error["kind"] == "interrupted":
+        raise KeyboardInterrupt
+    details = {key: error[key] for key in ("log", "result", "call") if key in error}
+    raise _CLASSES.get(error["kind"], _errors.Error)(error["message"], error.get("reasons", ()), **details)
+
+
+def options(fields: Mapping[str, Any]) -> list[str]:
+    """A problem's fields, or a function's keywords, as the tool's options: align_a=2 is --align-a 2."""
+    words = []
+    for name, value in fields.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(str(value))
+    return words
