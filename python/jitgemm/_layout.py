@@ -60,7 +60,8 @@ class Layout:
         return self._apply("depth")
 
     def __call__(self, *coordinate: int | tuple[Any, ...] | None) -> Any:
-        """The value at a coordinate (an integer, or a tuple that nests as the shape), or the slice where it has None."""
+        """The value at a coordinate (an integer, or a tuple that nests as the shape), or the slice where it has None: the layout of these
+        modes, which begins at the value that has 0 in their place."""
         at = coordinate[0] if len(coordinate) == 1 else coordinate
         return _value(f"{self._layout}({_text(at).removeprefix('(').removesuffix(')') if isinstance(at, tuple) else _text(at)})")
 

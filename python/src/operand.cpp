@@ -23,7 +23,7 @@ namespace {
 /// What is known of a Python type.
 struct ArrayType {
     const dlpack::ExchangeApi* exchange = nullptr;
-    bool has_gradients = false;
+    bool is_tensor = false;  ///< of PyTorch's
 };
 
 /// Of a type that stays alive; the table of the standard's major version that we know, if it has one.
@@ -50,8 +50,10 @@ ArrayType array_type(PyTypeObject* type) {
     auto found = known.find(type);
     if (found == known.end()) {
         ArrayType read{.exchange = exchange_of(type)};
-        read.has_gradients =
-            read.exchange != nullptr && PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), "requires_grad") != 0;
+        const auto has = [&](const char* name) {
+            return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), name) != 0;
+        };
+        read.is_tensor = read.exchange != nullptr && has("requires_grad") && has("is_neg");
         Py_INCREF(type);
         found = known.emplace(type, read).first;
     }
@@ -109,8 +111,13 @@ void fill(Operand& operand, const dlpack::Tensor& tensor) {
     }
 }
 
-/// A product that is not written down in the graph would silently have no gradient.
-void check_gradients(const Operand& operand) {
+/// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would silently have no
+/// gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
+void check_tensor(const Operand& operand) {
+    static PyObject* is_negated = PyUnicode_InternFromString("is_neg");
+    if (Ref::owned(PyObject_CallMethodObjArgs(operand.object, is_negated, nullptr)).get() == Py_True)
+        refuse(operand.name, "is a view that negates its elements (is_neg()): resolve_neg() copies it");
+
     static PyObject* attribute = PyUnicode_InternFromString("requires_grad");
     const Ref wanted = Ref::owned(PyObject_GetAttr(operand.object, attribute));
     if (wanted.get() == Py_False) return;
@@ -119,6 +126,18 @@ void check_gradients(const Operand& operand) {
     if (enabled.get() == Py_False) return;
     refuse(operand.name,
            "requires grad, and this product would have none: jitgemm.torch.matmul has; so would detach() or torch.no_grad() do");
+}
+
+/// With the first line of what its library says.
+[[noreturn]] void refuse_unexchanged(const Operand& operand) {
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    const Ref said = Ref::owned(PyObject_Str(value != nullptr ? value : type));
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    const std::string_view words = text_of(said.get());
+    refuse(operand.name, fmt::format("can't be handed over by its library: {}", words.substr(0, words.find('\n'))));
 }
 
 // ---- all others: described by _arrays.py -------------------------------------------------------------------------------
@@ -185,9 +204,9 @@ Operand read_operand(PyObject* object, const char* name, PyObject* stream) {
         describe(operand, stream);
         return operand;
     }
-    if (type.has_gradients) check_gradients(operand);
+    if (type.is_tensor) check_tensor(operand);
     dlpack::Tensor tensor{};
-    if (type.exchange->borrow(object, &tensor) != 0) throw PythonError{};
+    if (type.exchange->borrow(object, &tensor) != 0) refuse_unexchanged(operand);
     fill(operand, tensor);
     if (!operand.type) {
         const Ref dtype = Ref::owned(PyObject_GetAttrString(object, "dtype"));

@@ -61,8 +61,12 @@ inline void check(int status) {
     if (status < 0) throw PythonError{};
 }
 
-/// Of a str; valid as long as that lives.
+/// Of a str; valid as long as that lives. TypeError of anything else.
 inline std::string_view text_of(PyObject* text) {
+    if (PyUnicode_Check(text) == 0) {
+        PyErr_Format(PyExc_TypeError, "expected a str, got %R", text);
+        throw PythonError{};
+    }
     Py_ssize_t size = 0;
     const char* const characters = PyUnicode_AsUTF8AndSize(text, &size);
     if (characters == nullptr) throw PythonError{};
