@@ -38,11 +38,11 @@ class Layout:
     @property
     def shape(self) -> IntTuple:
         """Of the domain; of a swizzled layout, that of the layout below."""
-        return literal_eval(self._parts()[0])
+        return _tuples(self._parts()[0])
 
     @property
     def stride(self) -> IntTuple:
-        return literal_eval(self._parts()[1])
+        return _tuples(self._parts()[1])
 
     @property
     def size(self) -> int:
@@ -202,8 +202,13 @@ def _text(value: Any) -> str:
     raise TypeError(f"a layout is made of integers, tuples and texts, not of {type(value).__name__}")
 
 
+def _tuples(text: str) -> Any:
+    """(8) is a tuple of one: CuTe's text has no comma for it."""
+    return literal_eval(text.replace(")", ",)"))
+
+
 def _value(expression: str) -> Any:
     kind, text = _core.layout_evaluate(expression)
     if kind == "integer":
         return int(text)
-    return Layout(text) if kind == "layout" else literal_eval(text)
+    return Layout(text) if kind == "layout" else _tuples(text)
