@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import prod
 from typing import Any, NamedTuple
 
 from . import _core
@@ -96,13 +97,7 @@ def _of_torch(x: Any, name: str) -> Description:
 def _of_interface(x: Any, interface: dict[str, Any], name: str, item: int, gpu: int, stream: int) -> Description:
     """Of numpy's and CUDA's array interface, which differ in little. `item`: bytes of an element."""
     shape = tuple(interface["shape"])
-    strides = interface.get("strides")
-    if strides is None:
-        elements, packed = [], 1
-        for extent in reversed(shape):
-            elements.append(packed)
-            packed *= extent
-        strides = tuple(item * stride for stride in reversed(elements))
+    strides = interface.get("strides") or tuple(item * prod(shape[i + 1 :]) for i in range(len(shape)))
     if any(stride % item for stride in strides):
         raise _refusal(name, f"has strides of {strides} bytes, no multiples of its elements' {item}")
     pointer, read_only = interface["data"]

@@ -21,7 +21,8 @@ class Kernel(_core.Kernel):
     @property
     def json(self) -> dict[str, Any]:
         """Problem, kernel, registers, choice ... as jg_kernel_query answers "json" (docs/c.md)."""
-        return json.loads(self._report())
+        report: dict[str, Any] = json.loads(self._report())
+        return report
 
     @property
     def launch_info(self) -> list[dict[str, Any]]:
@@ -30,7 +31,7 @@ class Kernel(_core.Kernel):
         `function`, `grid` and `block` (of three), `shared_bytes` (dynamic), `cluster`, `argument_bytes` and the other
         fields of an entry of `jitgemm dump --json`. The arguments are one struct by value: pack_arguments() fills it.
         """
-        launches = json.loads(self._launches())
+        launches: list[dict[str, Any]] = json.loads(self._launches())
         for launch in launches:
             launch["rule"] = launch.pop("grid")
             launch["grid"] = (launch.pop("blocks"), 1, 1)

@@ -38,32 +38,34 @@ class Layout:
     @property
     def shape(self) -> IntTuple:
         """Of the domain; of a swizzled layout, that of the layout below."""
-        return _tuples(self._parts()[0])
+        shape: IntTuple = _tuples(self._parts()[0])
+        return shape
 
     @property
     def stride(self) -> IntTuple:
-        return _tuples(self._parts()[1])
+        stride: IntTuple = _tuples(self._parts()[1])
+        return stride
 
     @property
     def size(self) -> int:
         """Elements of the domain."""
-        return self._apply("size")
+        return self._count("size")
 
     @property
     def cosize(self) -> int:
         """One more than the largest value, before a swizzle."""
-        return self._apply("cosize")
+        return self._count("cosize")
 
     @property
     def depth(self) -> int:
         """Levels of nesting."""
-        return self._apply("depth")
+        return self._count("depth")
 
     def __call__(self, *coordinate: int | tuple[Any, ...] | None) -> Any:
         """The value at a coordinate (an integer, or a tuple that nests as the shape), or the slice where it has None: the layout of these
         modes, which begins at the value that has 0 in their place."""
         at = coordinate[0] if len(coordinate) == 1 else coordinate
-        return _value(f"{self._layout}({_text(at).removeprefix('(').removesuffix(')') if isinstance(at, tuple) else _text(at)})")
+        return _value(self._layout + (_text(at) if isinstance(at, tuple) else f"({_text(at)})"))
 
     def __getitem__(self, mode: int) -> Layout:
         if not -len(self) <= mode < len(self):
@@ -71,7 +73,7 @@ class Layout:
         return self._apply(f"get<{mode % len(self)}>")
 
     def __len__(self) -> int:
-        return self._apply("rank")
+        return self._count("rank")
 
     def __iter__(self) -> Iterator[Layout]:
         return (self[mode] for mode in range(len(self)))
@@ -184,8 +186,11 @@ class Layout:
     def _parts(self) -> list[str]:
         return self._layout.rpartition(" o ")[2].split(":")
 
-    def _apply(self, function: str, *others: Any) -> Any:
-        return _value(f"{function}({', '.join([self._layout, *map(_text, others)])})")
+    def _apply(self, function: str, *others: Any) -> Layout:
+        return Layout(f"{function}({', '.join([self._layout, *map(_text, others)])})")
+
+    def _count(self, function: str) -> int:
+        return int(_value(f"{function}({self._layout})"))
 
 
 LayoutLike = Union[Layout, IntTuple, str]

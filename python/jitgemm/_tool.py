@@ -51,19 +51,23 @@ def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
     Raises the exception that goes with the error that it reports.
     """
     import subprocess
+    import threading
 
     command = [Defaults.find().tool, *arguments, "--json"]
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        import threading
-
         answer: list[str] = []
-        reader = threading.Thread(target=lambda: answer.append(process.stdout.read()))
+        reader = threading.Thread(target=lambda stdout: answer.append(stdout.read()), args=(process.stdout,))
         reader.start()
-        said = [line for line in process.stderr if not _told(line, progress)]
-        reader.join()
+        said: list[str] = []
+        try:
+            _listen(process.stderr, progress, said)
+        except Exception:  # of the caller's: what it asked for is not wanted any more
+            process.terminate()
+            raise
+        finally:
+            reader.join()
     return _checked(answer[0], "".join(said), process.returncode)
 
 
@@ -78,12 +82,13 @@ def text(arguments: Iterable[str]) -> str:
     return done.stdout
 
 
-def _told(line: str, progress: Progress | None) -> bool:
-    if not line.startswith("{"):
-        return False
-    if progress is not None:
-        progress(json.loads(line))
-    return True
+def _listen(stderr: Any, progress: Progress | None, said: list[str]) -> None:
+    """Documents are the caller's, the rest is kept."""
+    for line in stderr:
+        if not line.startswith("{"):
+            said.append(line)
+        elif progress is not None:
+            progress(json.loads(line))
 
 
 _CLASSES = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from . import _core, _tool
 from ._tool import Document, Progress
 
-Shapes = str | os.PathLike[str] | Iterable[str]
+Shapes = Union[str, "os.PathLike[str]", Iterable[str]]
 
 
 def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: int = 20, why: bool = False) -> Document:
@@ -33,9 +33,7 @@ def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -
         return _tool.ask(["bench", "--shapes", file, *_tool.options({"against": against, **options})])
 
 
-def tune(
-    shapes: Shapes, *, budget: str | None = None, progress: Progress | None = None, **options: Any
-) -> Document:
+def tune(shapes: Shapes, *, budget: str | None = None, progress: Progress | None = None, **options: Any) -> Document:
     """Searches the fastest kernels for problems, and keeps the winners for every later request, in this process too.
 
     shapes: as for bench. budget: time for all together ("90s", "2m"). progress: called with documents that have an `event`:
@@ -57,7 +55,7 @@ class _ShapeFile:
     """Shapes as a file, removed afterwards unless it was the caller's."""
 
     def __init__(self, shapes: Shapes) -> None:
-        self.lines: list[str] | None = None
+        self.lines: Sequence[str] | None = None
         if isinstance(shapes, os.PathLike):
             self.path = Path(shapes)
         else:

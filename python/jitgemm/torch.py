@@ -112,9 +112,10 @@ class _Matmul(torch.autograd.Function):
         return _core.matmul(a, b, device=device)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Any:
         product = partial(matmul, device=ctx.device)
-        return _gradients(product, gradient, *ctx.saved_tensors, ctx.needs_input_grad)
+        a, b = ctx.saved_tensors
+        return _gradients(product, gradient, a, b, ctx.needs_input_grad)
 
 
 # ---- the operator, for torch.compile ---------------------------------------------------------------------------------------
@@ -144,7 +145,8 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _backward(ctx: Any, gradient: Tensor) -> Any:
     product = partial(torch.ops.jitgemm.matmul, device=ctx.device)
-    return _gradients(product, gradient, *ctx.saved_tensors, ctx.needs_input_grad)
+    a, b = ctx.saved_tensors
+    return _gradients(product, gradient, a, b, ctx.needs_input_grad)
 
 
 torch.library.register_autograd(_NAME, _backward, setup_context=_save)

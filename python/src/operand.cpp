@@ -165,8 +165,8 @@ void fill(std::array<std::int64_t, kMaxRank>& numbers, PyObject* from) {
 enum Field : Py_ssize_t { kPointer, kShape, kStrides, kType, kGpu, kReadOnly, kStream, kKeeper, kFields };
 
 void describe(Operand& operand, PyObject* stream) {
-    static PyObject* describe = member("_arrays", "describe").release();
-    Ref answer = Ref::owned(PyObject_CallFunction(describe, "OsO", operand.object, operand.name,
+    static PyObject* kept = nullptr;
+    Ref answer = Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "describe"), "OsO", operand.object, operand.name,
                                                   stream == nullptr ? Py_None : stream));
     const auto field = [&](Field which) { return PyTuple_GetItem(answer.get(), which); };
     check_rank(operand.name, PyTuple_Size(field(kShape)));
@@ -309,8 +309,8 @@ Ref describe_capsule(PyObject* arguments) {
 
 Ref allocate_like(const Operand& operand, std::span<const std::int64_t> shape, DataType type) {
     if (operand.exchange != nullptr) return allocate_exchanged(operand, shape, type);
-    static PyObject* empty = member("_arrays", "empty").release();
-    return Ref::owned(PyObject_CallFunction(empty, "ONs", operand.object, numbers(shape).release(),
+    static PyObject* kept = nullptr;
+    return Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "empty"), "ONs", operand.object, numbers(shape).release(),
                                             std::string(to_string(type)).c_str()));
 }
 

@@ -40,6 +40,7 @@ void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments 
         return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer.address));
     };
     const auto copied = [&](DevicePointer& pointer, std::int64_t elements, DataType type) {
+        if (elements == 0) return DeviceBuffer();
         DeviceBuffer buffer = session.context.allocate(static_cast<std::size_t>(elements * bytes(type)));
         buffer.copy_from_host(host(pointer), buffer.size_bytes());
         pointer = buffer.data();

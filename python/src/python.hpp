@@ -83,6 +83,12 @@ inline Ref member(const char* module, const char* name) {
     return Ref::owned(PyObject_GetAttrString(imported.get(), name));
 }
 
+/// The same, kept in a static variable. An import may let other threads run: a static initialiser would then wait for them, and they for it.
+inline PyObject* kept_member(PyObject*& kept, const char* module, const char* name) {
+    if (kept == nullptr) kept = member(module, name).release();
+    return kept;
+}
+
 /// What a type is called in messages: "numpy.ndarray", "list".
 std::string type_name(PyObject* object);
 

@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from conftest import small_integers  # noqa: E402
+from conftest import small_integers
 
 EMULATOR = "emulator:sm_80"
 

@@ -12,7 +12,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from conftest import small_integers  # noqa: E402
+from conftest import small_integers
 
 EMULATOR = "emulator:sm_80"
 A, B = small_integers((6, 5)), small_integers((5, 4), seed=1)

@@ -59,6 +59,16 @@ def test_tuning_serves_this_process_too(monkeypatch, tmp_path):
     assert before.name  # what was made stays
 
 
+def test_a_callback_that_raises_ends_the_search(monkeypatch, tmp_path):
+    monkeypatch.setenv("JITGEMM_TUNING_DIR", str(tmp_path))
+
+    def give_up(document):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        jg.tune("f32 tt 12 12 12", progress=give_up, device="emulator:sm_80", family="simt_naive")
+
+
 def test_shapes_of_a_file(tmp_path):
     shapes = tmp_path / "shapes.txt"
     shapes.write_text("f32 tt 8 8\n")
@@ -69,7 +79,10 @@ def test_shapes_of_a_file(tmp_path):
 
 def test_doctor():
     report = jg.doctor()
-    assert report["version"] == jg.__version__ and {check["name"] for check in report["checks"]} >= {"nvrtc", "emulator"}
+    assert report["version"] == jg.__version__ and {check["name"] for check in report["checks"]} >= {
+        "nvrtc",
+        "emulator",
+    }
 
 
 def test_the_package_is_small_to_import():
