@@ -31,7 +31,8 @@ class Layout:
     """
 
     def __init__(self, expression: str) -> None:
-        self._layout = _core.layout_text(expression)
+        self._text = _core.layout_text(expression)  # as CuTe prints it
+        self._layout = _expression(self._text, expression)
 
     # ---- what it is --------------------------------------------------------------------------------------------------
 
@@ -65,7 +66,7 @@ class Layout:
         """The value at a coordinate (an integer, or a tuple that nests as the shape), or the slice where it has None: the layout of these
         modes, which begins at the value that has 0 in their place."""
         at = coordinate[0] if len(coordinate) == 1 else coordinate
-        return _value(self._layout + (_text(at) if isinstance(at, tuple) else f"({_text(at)})"))
+        return _value(f"slice({self._layout}, {_text(at)})")
 
     def __getitem__(self, mode: int) -> Layout:
         if not -len(self) <= mode < len(self):
@@ -172,19 +173,19 @@ class Layout:
         return self.draw("svg") if self.size <= _MOST_CELLS else None
 
     def __str__(self) -> str:
-        return self._layout
+        return self._text
 
     def __repr__(self) -> str:
         return f"Layout('{self._layout}')"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and self._layout == other._layout
+        return isinstance(other, Layout) and self._text == other._text
 
     def __hash__(self) -> int:
-        return hash(self._layout)
+        return hash(self._text)
 
     def _parts(self) -> list[str]:
-        return self._layout.rpartition(" o ")[2].split(":")
+        return self._text.rpartition(" o ")[2].split(":")
 
     def _apply(self, function: str, *others: Any) -> Layout:
         return Layout(f"{function}({', '.join([self._layout, *map(_text, others)])})")
@@ -202,7 +203,9 @@ def _text(value: Any) -> str:
         return "_"
     if isinstance(value, tuple):
         return "(" + ",".join(map(_text, value)) + ")"
-    if isinstance(value, (int, str, Layout)):
+    if isinstance(value, Layout):
+        return value._layout
+    if isinstance(value, int | str):
         return str(value)
     raise TypeError(f"a layout is made of integers, tuples and texts, not of {type(value).__name__}")
 
@@ -212,8 +215,15 @@ def _tuples(text: str) -> Any:
     return literal_eval(text.replace(")", ",)"))
 
 
+def _expression(text: str, expression: str) -> str:
+    """What the calculator reads a layout from: its text, but for a swizzled one, which CuTe prints with an offset."""
+    if " o " not in text:
+        return text
+    return text.replace("Sw<", "Swizzle<").replace(" o 0 o ", " o ") if " o 0 o " in text else expression
+
+
 def _value(expression: str) -> Any:
     kind, text = _core.layout_evaluate(expression)
     if kind == "integer":
         return int(text)
-    return Layout(text) if kind == "layout" else _tuples(text)
+    return Layout(expression) if kind == "layout" else _tuples(text)

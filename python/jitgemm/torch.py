@@ -72,7 +72,7 @@ def replace_linear(
             continue
         module.__class__ = Linear
         if device is not None:
-            module.jitgemm_device = device
+            module.__dict__["jitgemm_device"] = device
         replaced.append(name)
     return replaced
 

@@ -36,7 +36,6 @@ def test_the_algebra_as_operators():
     assert [a(inverse(i)) for i in range(32)] == list(range(32))
     assert jg.layout("(2,(1,6)):(1,(6,2))").coalesce() == jg.layout("12:1")
     assert jg.layout("4:2").complement(24).size * 4 == 24
-    assert a.swizzle(2, 0, 3).size == 32
     assert {a: 1}[jg.layout("(8,4):(4,1)")] == 1
 
 
@@ -55,6 +54,19 @@ def test_the_algebra_as_operators():
 def test_refused(ask, error):
     with pytest.raises(error):
         ask()
+
+
+def test_swizzled():
+    tile = jg.layout("(8,8):(8,1)")
+    swizzled = tile.swizzle(3, 0, 3)
+    assert str(swizzled) == "Sw<3,0,3> o 0 o (8,8):(8,1)" and swizzled == jg.layout(repr(swizzled)[8:-2])
+    assert (swizzled.shape, swizzled.size, len(swizzled)) == ((8, 8), 64, 2)
+    assert [swizzled(row, column) for row in range(8) for column in range(8)] == [
+        8 * row + (column ^ row) for row in range(8) for column in range(8)
+    ]
+    row = swizzled(3, None)
+    assert row.table() == [24 + (column ^ 3) for column in range(8)] and row(5) == 24 + (5 ^ 3)
+    assert (swizzled / 2).size == 64 and "24" in row.draw()
 
 
 def test_pictures():
