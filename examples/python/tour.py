@@ -51,7 +51,7 @@ show(f"{threads}: (thread, value) to the element of an 8x8 tile of D", threads)
 
 # %% What is refused is told with every reason
 try:
-    jg.matmul(a[::-1], w.T[::2], device="emulator:sm_80")
+    jg.matmul(a[::-1], w.T[::-1], device="emulator:sm_80")
 except jg.OperandError as error:
     show("Refused", "\n".join(error.reasons))
 

@@ -40,13 +40,14 @@ class Kernel(_core.Kernel):
 
     def explain(self) -> str:
         """Why this kernel for this problem, and what limits it; a text for people."""
-        return _tool.text(["explain", *self._as_options()])
-
-    def _as_options(self) -> list[str]:
         report = self.json
         target = [] if self.device.startswith("cuda") else ["--arch", report["arch"]]
-        fields = {name: report[name] for name in report if name == "kernel" or name in _PROBLEM_FIELDS}
-        return [*_tool.options(fields), *target]
+        problem = _tool.options({name: report[name] for name in report if name in _PROBLEM_FIELDS})
+        text = _tool.text(["explain", *problem, *target])
+        if self.name in text.splitlines()[:2]:
+            return text
+        # Another would be chosen now, or unasked.
+        return _tool.text(["explain", *problem, *target, "--kernel", self.name])
 
     def __repr__(self) -> str:
         return f"<jitgemm.Kernel {self.name} on {self.device} for {self.spec}>"

@@ -24,8 +24,7 @@ void take_named(const Signature& signature, PyObject* name, PyObject* value, PyO
 
 void check_count(const Signature& signature, std::size_t count) {
     if (count > signature.positional)
-        refuse(signature,
-               fmt::format("takes {} positional arguments but {} were given", signature.positional, count));
+        refuse(signature, fmt::format("takes {} positional arguments but {} were given", signature.positional, count));
 }
 
 void check_required(const Signature& signature, PyObject* const* values) {

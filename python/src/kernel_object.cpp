@@ -21,8 +21,7 @@ struct Loaded {
 };
 
 struct KernelObject {
-    PyObject_HEAD
-    Loaded* loaded;  ///< null where it could not be made
+    PyObject_HEAD Loaded* loaded;  ///< null where it could not be made
 };
 
 Loaded& loaded_of(PyObject* self) {
@@ -57,7 +56,8 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
                                                        .kernel = text_or_empty(kernel),
                                                        .family = text_or_empty(family),
                                                        .parameters = text_or_empty(parameters)});
-        auto loaded = std::make_unique<Loaded>(Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
+        auto loaded = std::make_unique<Loaded>(
+            Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
         {
             const WithoutGil released;
             loaded->kernel = session->context.kernel(spec);
@@ -136,10 +136,10 @@ void check_place(const Loaded& loaded, const Arrays& arrays) {
         const Place kernels{.on_gpu = !loaded.session->emulated, .gpu = loaded.session->gpu};
         const bool copied = !arrays.a.place.on_gpu && !operand->place.on_gpu;  // all are a host's
         if (!copied && operand->place != kernels)
-            throw OperandError("arrays of another device",
-                               {fmt::format("{} lies in {}, and the kernel is for {}", operand->name,
-                                            to_string(operand->place),
-                                            kernels.on_gpu ? to_string(kernels) : std::string("the emulator"))});
+            throw OperandError(
+                "arrays of another device",
+                {fmt::format("{} lies in {}, and the kernel is for {}", operand->name, to_string(operand->place),
+                             kernels.on_gpu ? to_string(kernels) : std::string("the emulator"))});
     }
 }
 
@@ -213,23 +213,26 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         check_fits(loaded, product.arrays);
         const Operand room =
             workspace == nullptr || workspace == Py_None ? Operand{} : read_operand(workspace, "workspace", nullptr);
-        const std::vector<std::string> packed =
-            packed_arguments(loaded.kernel, {.a = product.arrays.a.data,
-                                             .b = product.arrays.b.data,
-                                             .c = product.arrays.accumulates ? product.arrays.out.data : product.arrays.c.data,
-                                             .d = product.arrays.out.data,
-                                             .alpha = product.alpha,
-                                             .beta = product.beta,
-                                             .workspace = room.data,
-                                             .workspace_bytes = size_in_bytes(room)});
+        const std::vector<std::string> packed = packed_arguments(
+            loaded.kernel, {.a = product.arrays.a.data,
+                            .b = product.arrays.b.data,
+                            .c = product.arrays.accumulates ? product.arrays.out.data : product.arrays.c.data,
+                            .d = product.arrays.out.data,
+                            .alpha = product.alpha,
+                            .beta = product.beta,
+                            .workspace = room.data,
+                            .workspace_bytes = size_in_bytes(room)});
         Ref list = Ref::owned(PyList_New(0));
         for (const std::string& bytes : packed)
-            check(PyList_Append(list.get(), Ref::owned(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()))).get()));
+            check(PyList_Append(
+                list.get(),
+                Ref::owned(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()))).get()));
         return list.release();
     });
 }
 
-PyGetSetDef properties[] = {  // NOLINT: Python's form
+PyGetSetDef properties[] = {
+    // NOLINT: Python's form
     {"name", name, nullptr, "Canonical name, which `kernel=` and the tool's --kernel take.", nullptr},
     {"source", source, nullptr, "The CUDA file that was compiled, with its banner.", nullptr},
     {"spec", spec, nullptr, "The problem in full: \"gemm-v1 m=...\".", nullptr},
@@ -239,12 +242,14 @@ PyGetSetDef properties[] = {  // NOLINT: Python's form
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyMethodDef methods[] = {  // NOLINT: Python's form
+PyMethodDef methods[] = {
+    // NOLINT: Python's form
     {"_report", report, METH_NOARGS, nullptr},
     {"_launches", launches, METH_NOARGS, nullptr},
     {"pack_arguments", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(pack)), METH_VARARGS | METH_KEYWORDS,
      "pack_arguments($self, a, b, /, *, out, alpha=1.0, beta=None, c=None, accumulate=False, workspace=None)\n--\n\n"
-     "The argument struct of each entry of launch_info for these arrays, as bytes: what a program that launches the cubin\n"
+     "The argument struct of each entry of launch_info for these arrays, as bytes: what a program that launches the "
+     "cubin\n"
      "itself passes by value. Arrays as in a call, and workspace of k.workspace bytes, which begins as zeros."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -32,9 +32,8 @@ PyObject* layout_evaluate(PyObject* /*module*/, PyObject* expression) {
 }
 
 PyObject* layout_text(PyObject* /*module*/, PyObject* expression) {
-    return guarded([&] {
-        return text(to_string(evaluate_layout_expression(text_of(expression)).as_composed())).release();
-    });
+    return guarded(
+        [&] { return text(to_string(evaluate_layout_expression(text_of(expression)).as_composed())).release(); });
 }
 
 PyObject* layout_table(PyObject* /*module*/, PyObject* expression) {

@@ -35,7 +35,8 @@ PyObject* read_capsule(PyObject* /*module*/, PyObject* arguments) {
     return guarded([&] { return describe_capsule(arguments).release(); });
 }
 
-PyMethodDef functions[] = {  // NOLINT: Python's form
+PyMethodDef functions[] = {
+    // NOLINT: Python's form
     {"matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul)), METH_FASTCALL | METH_KEYWORDS,
      kMatmulDoc},
     {"layout_evaluate", layout_evaluate, METH_O, nullptr},

@@ -35,8 +35,7 @@ const dlpack::ExchangeApi* exchange_of(PyTypeObject* type) {
     }
     const Ref held = Ref::owned(capsule);
     if (PyCapsule_IsValid(capsule, dlpack::kExchangeCapsule) == 0) return nullptr;
-    const auto* api =
-        static_cast<const dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule, dlpack::kExchangeCapsule));
+    const auto* api = static_cast<const dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule, dlpack::kExchangeCapsule));
     while (api != nullptr && api->version.major != dlpack::kMajor) api = api->previous;
     return api != nullptr && api->borrow != nullptr ? api : nullptr;
 }
@@ -87,8 +86,8 @@ Place place_of(const Operand& operand, dlpack::Device device) {
         case dlpack::kDLCUDA:
         case dlpack::kDLCUDAManaged: return {.on_gpu = true, .gpu = device.id};
         default:
-            refuse(operand.name, fmt::format("lies on a device of DLPack's kind {}: host memory and CUDA are served",
-                                             device.type));
+            refuse(operand.name,
+                   fmt::format("lies on a device of DLPack's kind {}: host memory and CUDA are served", device.type));
     }
 }
 
@@ -125,7 +124,8 @@ void check_tensor(const Operand& operand) {
     const Ref enabled = Ref::owned(PyObject_CallMethod(torch.get(), "is_grad_enabled", nullptr));
     if (enabled.get() == Py_False) return;
     refuse(operand.name,
-           "requires grad, and this product would have none: jitgemm.torch.matmul has; so would detach() or torch.no_grad() do");
+           "requires grad, and this product would have none: jitgemm.torch.matmul has; so would detach() or "
+           "torch.no_grad() do");
 }
 
 /// With the first line of what its library says.
@@ -157,8 +157,7 @@ std::uint64_t address(PyObject* object) {
 void fill(std::array<std::int64_t, kMaxRank>& numbers, PyObject* from) {
     const Py_ssize_t count = PyTuple_Size(from);
     check(static_cast<int>(count));
-    for (Py_ssize_t i = 0; i < count; ++i)
-        numbers[static_cast<std::size_t>(i)] = integer(PyTuple_GetItem(from, i));
+    for (Py_ssize_t i = 0; i < count; ++i) numbers[static_cast<std::size_t>(i)] = integer(PyTuple_GetItem(from, i));
 }
 
 /// _arrays.Description's fields, in its order.
@@ -166,8 +165,8 @@ enum Field : Py_ssize_t { kPointer, kShape, kStrides, kType, kGpu, kReadOnly, kS
 
 void describe(Operand& operand, PyObject* stream) {
     static PyObject* kept = nullptr;
-    Ref answer = Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "describe"), "OsO", operand.object, operand.name,
-                                                  stream == nullptr ? Py_None : stream));
+    Ref answer = Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "describe"), "OsO", operand.object,
+                                                  operand.name, stream == nullptr ? Py_None : stream));
     const auto field = [&](Field which) { return PyTuple_GetItem(answer.get(), which); };
     check_rank(operand.name, PyTuple_Size(field(kShape)));
     operand.rank = static_cast<int>(PyTuple_Size(field(kShape)));
@@ -265,7 +264,8 @@ namespace {
 
 std::string dlpack_type_name(dlpack::DataType type) {
     constexpr std::array kNames{"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
-    const std::string name = type.code < kNames.size() ? kNames[type.code] : fmt::format("DLPack's kind {}, ", type.code);
+    const std::string name =
+        type.code < kNames.size() ? kNames[type.code] : fmt::format("DLPack's kind {}, ", type.code);
     return fmt::format("{}{}{}", name, type.bits, type.lanes == 1 ? "" : fmt::format("x{}", type.lanes));
 }
 
@@ -286,10 +286,11 @@ Ref describe_capsule(PyObject* arguments) {
     const dlpack::Tensor* tensor = nullptr;
     bool read_only = false;
     if (PyCapsule_IsValid(capsule, "dltensor_versioned") != 0) {
-        const auto* managed = static_cast<const dlpack::ManagedTensorVersioned*>(
-            PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+        const auto* managed =
+            static_cast<const dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
         if (managed->version.major != dlpack::kMajor)
-            refuse(name, fmt::format("speaks DLPack {}, of which {} is known here", managed->version.major, dlpack::kMajor));
+            refuse(name,
+                   fmt::format("speaks DLPack {}, of which {} is known here", managed->version.major, dlpack::kMajor));
         tensor = &managed->tensor;
         read_only = (managed->flags & dlpack::kReadOnly) != 0;
     } else {
@@ -310,8 +311,8 @@ Ref describe_capsule(PyObject* arguments) {
 Ref allocate_like(const Operand& operand, std::span<const std::int64_t> shape, DataType type) {
     if (operand.exchange != nullptr) return allocate_exchanged(operand, shape, type);
     static PyObject* kept = nullptr;
-    return Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "empty"), "ONs", operand.object, numbers(shape).release(),
-                                            std::string(to_string(type)).c_str()));
+    return Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "empty"), "ONs", operand.object,
+                                            numbers(shape).release(), std::string(to_string(type)).c_str()));
 }
 
 }  // namespace jitgemm::python

@@ -83,7 +83,8 @@ private:
     void read_shapes() {
         for (const Operand* operand : {&arrays_.a, &arrays_.b})
             if (operand->rank == 0)
-                reasons_.push_back(fmt::format("{} is 0-D: a product's arrays have one dimension or more", operand->name));
+                reasons_.push_back(
+                    fmt::format("{} is 0-D: a product's arrays have one dimension or more", operand->name));
         if (!reasons_.empty()) refuse(std::move(reasons_));
         a_ = matrix_view(arrays_.a, true);
         b_ = matrix_view(arrays_.b, false);
@@ -167,8 +168,8 @@ private:
         const Operand& c_array = arrays_.accumulates ? arrays_.out : arrays_.c;
         const Lie c = read(c_array, c_, d.order, spec.ldc, spec.align_c);
         if (c.order != d.order)
-            reasons_.push_back(fmt::format("{} lies {} and out {}: both must lie alike", c_array.name,
-                                           by(c.order), by(d.order)));
+            reasons_.push_back(
+                fmt::format("{} lies {} and out {}: both must lie alike", c_array.name, by(c.order), by(d.order)));
     }
 
     static std::string_view by(Order order) { return order == Order::row ? "row by row" : "column by column"; }
@@ -192,8 +193,8 @@ private:
         const std::uint64_t address = operand.data.address;
         if (address % kMost == 0) return 0;
         if (address % size != 0)
-            reasons_.push_back(
-                fmt::format("{} begins at an address that is no multiple of its elements' {} bytes", operand.name, size));
+            reasons_.push_back(fmt::format("{} begins at an address that is no multiple of its elements' {} bytes",
+                                           operand.name, size));
         const std::uint64_t pitch = static_cast<std::uint64_t>(leading) * size;
         return 1 << std::countr_zero(address | pitch | kMost);
     }
@@ -217,8 +218,7 @@ private:
 
     std::int64_t batch_stride(const Operand& operand, const MatrixView& view) {
         const std::optional<Extent> batch = joined(repeated(view.leading, leading_));
-        if (!batch)
-            reasons_.push_back(fmt::format("{}: its matrices do not lie at one stride", described(operand)));
+        if (!batch) reasons_.push_back(fmt::format("{}: its matrices do not lie at one stride", described(operand)));
         return batch ? batch->stride : 0;
     }
 

@@ -84,7 +84,8 @@ Place common_place(const Arrays& arrays) {
         if (operand->given() && operand->place != arrays.a.place)
             different += fmt::format(", {} {}", operand->name, to_string(operand->place));
     if (!different.empty())
-        throw OperandError("arrays of different devices", {fmt::format("a lies in {}{}", to_string(arrays.a.place), different)});
+        throw OperandError("arrays of different devices",
+                           {fmt::format("a lies in {}{}", to_string(arrays.a.place), different)});
     return arrays.a.place;
 }
 
@@ -105,16 +106,15 @@ std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
     const Place place = common_place(arrays);
     if (device == nullptr || device == Py_None) {
         if (place.on_gpu) return session_of_gpu(place.gpu);
-        throw OperandError(
-            "no device is named",
-            {"the arrays lie in host memory: device=\"cuda\" copies them to a GPU and back, device=\"emulator\" runs on "
-             "the CPU, some million times slower"});
+        throw OperandError("no device is named", {"the arrays lie in host memory: device=\"cuda\" copies them to a GPU "
+                                                  "and back, device=\"emulator\" runs on "
+                                                  "the CPU, some million times slower"});
     }
     const Ref name = Ref::owned(PyObject_Str(device));
     std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get()))});
     if (place.on_gpu && (session->emulated || session->gpu != place.gpu))
-        throw OperandError("arrays of another device",
-                           {fmt::format("the arrays lie on {}, and device is {}", to_string(place), text_of(name.get()))});
+        throw OperandError("arrays of another device", {fmt::format("the arrays lie on {}, and device is {}",
+                                                                    to_string(place), text_of(name.get()))});
     return session;
 }
 
