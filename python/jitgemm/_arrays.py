@@ -59,6 +59,7 @@ def empty(like: Any, shape: tuple[int, ...], type_: str) -> Any:
 
 _NUMPY_TYPES = {"f16": "float16", "f32": "float32", "s8": "int8", "s32": "int32"}
 _ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+_INTERFACE_TYPES = {"<f2": "f16", "<f4": "f32", "|i1": "s8", "<i4": "s32"}
 _TORCH_TYPES = {**_NUMPY_TYPES, **_ML_DTYPES}
 
 
@@ -94,7 +95,7 @@ def _of_torch(x: Any, name: str) -> Description:
     )
 
 
-def _of_interface(x: Any, interface: dict[str, Any], name: str, item: int, gpu: int, stream: int) -> Description:
+def _of_interface(interface: dict[str, Any], name: str, type_: str, item: int, gpu: int, stream: int) -> Description:
     """Of numpy's and CUDA's array interface, which differ in little. `item`: bytes of an element."""
     shape = tuple(interface["shape"])
     strides = interface.get("strides") or tuple(item * prod(shape[i + 1 :]) for i in range(len(shape)))
@@ -102,13 +103,13 @@ def _of_interface(x: Any, interface: dict[str, Any], name: str, item: int, gpu: 
         raise _refusal(name, f"has strides of {strides} bytes, no multiples of its elements' {item}")
     pointer, read_only = interface["data"]
     elements = tuple(stride // item for stride in strides)
-    return Description(pointer or 0, shape, elements, str(x.dtype), gpu, bool(read_only), stream, interface)
+    return Description(pointer or 0, shape, elements, type_, gpu, bool(read_only), stream, interface)
 
 
 def _of_numpy(x: Any, name: str) -> Description:
     if not x.dtype.isnative:
         raise _refusal(name, f"is of type {x.dtype}, whose bytes are in another order than this machine's")
-    return _of_interface(x, x.__array_interface__, name, x.dtype.itemsize, -1, 0)
+    return _of_interface(x.__array_interface__, name, str(x.dtype), x.dtype.itemsize, -1, 0)
 
 
 def _of_cuda_interface(x: Any, name: str) -> Description:
@@ -117,8 +118,14 @@ def _of_cuda_interface(x: Any, name: str) -> Description:
         raise _refusal(name, "is masked")
     stream = interface.get("stream") or _LEGACY_STREAM
     # The interface names no GPU: its libraries work on the current one.
+    type_ = interface["typestr"]
     return _of_interface(
-        x, interface, name, x.dtype.itemsize, _core.current_gpu(), 0 if stream == _LEGACY_STREAM else stream
+        interface,
+        name,
+        _INTERFACE_TYPES.get(type_, type_),
+        int(type_[2:]),
+        _core.current_gpu(),
+        0 if stream == _LEGACY_STREAM else stream,
     )
 
 

@@ -6,42 +6,23 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _errors
+from . import _folders as folders
 
 Document = dict[str, Any]
 Progress = Callable[[Document], None]
 
 
-class Defaults(NamedTuple):
-    """What the package knows of its own folders, where the environment doesn't say."""
-
-    wheels: str  # a folder with NVIDIA's NVRTC wheel in it, or ""
-    tool: str
-
-    @classmethod
-    def find(cls) -> Defaults:
-        folders = (Path(entry or ".") for entry in sys.path)
-        wheels = next((str(folder) for folder in folders if _has_nvrtc(folder)), "")
-        return cls(wheels, str(Path(__file__).with_name("bin") / "jitgemm"))
-
-
-def _has_nvrtc(folder: Path) -> bool:
-    nvidia = folder / "nvidia"
-    return (nvidia / "cu13" / "lib").is_dir() or (nvidia / "cuda_nvrtc" / "lib").is_dir()
-
-
 def environment() -> dict[str, str]:
     """The process's, with the defaults where it says nothing."""
-    defaults = Defaults.find()
-    return {"JITGEMM_WHEELS": defaults.wheels, "JITGEMM_TOOL": defaults.tool, **os.environ}
+    return {"JITGEMM_WHEELS": folders.wheels(), "JITGEMM_TOOL": folders.tool(), **os.environ}
 
 
 def main() -> None:
     """Becomes the tool."""
-    tool = Defaults.find().tool
+    tool = folders.tool()
     os.execve(tool, ["jitgemm", *sys.argv[1:]], environment())
 
 
@@ -53,7 +34,7 @@ def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
     import subprocess
     import threading
 
-    command = [Defaults.find().tool, *arguments, "--json"]
+    command = [folders.tool(), *arguments, "--json"]
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -75,7 +56,7 @@ def text(arguments: Iterable[str]) -> str:
     """What the tool prints for people."""
     import subprocess
 
-    command = [Defaults.find().tool, *arguments]
+    command = [folders.tool(), *arguments]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise _errors.Error(done.stderr.strip() or f"jitgemm ended with status {done.returncode}")

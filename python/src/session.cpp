@@ -33,13 +33,10 @@ void after_fork() {
 
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, after_fork);
 
-/// What the package knows of its own folders: _tool.defaults().
+/// What the package knows of its own folders, where the environment says nothing.
 void take_defaults(Options& options) {
-    const Ref defaults = Ref::owned(PyObject_CallMethod(member("_tool", "Defaults").get(), "find", nullptr));
     const auto take = [&](std::string& into, const char* name) {
-        if (!into.empty()) return;
-        const Ref value = Ref::owned(PyObject_GetAttrString(defaults.get(), name));
-        into = text_of(value.get());
+        if (into.empty()) into = text_of(Ref::owned(PyObject_CallNoArgs(member("_folders", name).get())).get());
     };
     take(options.wheel_directory, "wheels");
     take(options.tool, "tool");

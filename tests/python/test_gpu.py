@@ -212,6 +212,21 @@ class TestCupy:
         assert (out == jg.matmul(a, b)).all()
 
 
+def test_the_cuda_array_interface():
+    class Exporter:
+        def __init__(self, tensor):
+            self.__cuda_array_interface__ = tensor.__cuda_array_interface__
+
+    a, b = tensor(32, 16, dtype=torch.float16), tensor(24, 16, dtype=torch.float16, seed=1)
+    out = torch.empty(32, 24, device="cuda", dtype=torch.float16)
+    torch.cuda.synchronize()
+    jg.matmul(Exporter(a), Exporter(b.T), out=out)
+    torch.cuda.synchronize()
+    assert_exact(out, a, b.T)
+    with pytest.raises(jg.OperandError, match="a is of type <f8"):
+        jg.matmul(Exporter(a.double()), b.T, out=out)
+
+
 def test_jax_arrays(monkeypatch):
     monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     jax = pytest.importorskip("jax")

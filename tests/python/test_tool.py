@@ -7,11 +7,11 @@ import sys
 
 import jitgemm as jg
 import pytest
-from jitgemm import _tool
+from jitgemm import _folders
 
 
 def test_the_tool_comes_with_the_package():
-    for command in ([sys.executable, "-m", "jitgemm"], [_tool.Defaults.find().tool]):
+    for command in ([sys.executable, "-m", "jitgemm"], [_folders.tool()]):
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == f"jitgemm {jg.__version__}"
     refused = subprocess.run([sys.executable, "-m", "jitgemm", "lst"], capture_output=True, text=True)

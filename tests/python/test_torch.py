@@ -63,6 +63,19 @@ def test_refused(make, words):
         jg.matmul(make(tensor(6, 5)), tensor(5, 4), device=EMULATOR)
 
 
+def test_tensors_of_older_versions_are_described_by_their_attributes():
+    from jitgemm import _arrays
+
+    x = tensor(6, 8, dtype=torch.bfloat16)[1:, 2:].T
+    described = _arrays.describe(x, "a", None)
+    assert described[:6] == (x.data_ptr(), (6, 5), (1, 8), "bfloat16", -1, False)
+    made = _arrays.empty(x, (2, 3), "f32")
+    assert made.dtype == torch.float32 and made.shape == (2, 3)
+    for refused, words in ((x.clone().requires_grad_(), "requires grad"), (x.to("meta"), "lies on meta")):
+        with pytest.raises(jg.OperandError, match=words):
+            _arrays.describe(refused, "a", None)
+
+
 def test_parameters_without_gradients():
     weight = torch.nn.Parameter(tensor(4, 5))
     with torch.no_grad():
