@@ -4,11 +4,11 @@
 #include <cstdint>
 
 /// \file DLPack 1.3's binary interface, as far as it is used here: a tensor as it lies in memory, and the table of functions by
-/// which a library hands its own tensors out in C (`__dlpack_c_exchange_api__` of their type). Names are the standard's.
+/// which a library hands its own tensors out in C (`__dlpack_c_exchange_api__` of their type).
 namespace jitgemm::python::dlpack {
 
 enum DeviceType : std::int32_t { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 };
-enum TypeCode : std::uint8_t { kDLInt = 0, kDLFloat = 2, kDLBfloat = 4, kDLFloat8_e4m3fn = 10, kDLFloat8_e5m2 = 12 };
+enum TypeCode : std::uint8_t { kDLInt = 0, kDLFloat = 2, kDLBfloat = 4, kDLFloat8E4m3fn = 10, kDLFloat8E5m2 = 12 };
 
 struct DataType {
     std::uint8_t code;

@@ -30,7 +30,7 @@ void raise_current() {
     try {
         throw;
     } catch (const PythonError&) {
-        // It is set.
+        return;  // it is set
     } catch (const OperandError& error) {
         raise("OperandError", error.what(), error.reasons());
     } catch (const SpecError& error) {
@@ -60,7 +60,7 @@ PyObject* set_python_exception() noexcept {
     try {
         raise_current();
     } catch (const PythonError&) {
-        // Raising it failed: that says why.
+        return nullptr;  // raising it failed: what is set says why
     } catch (...) {
         PyErr_SetString(PyExc_SystemError, "jitgemm: an exception that could not be raised");
     }

@@ -63,6 +63,7 @@ PyModuleDef definition{.m_base = PyModuleDef_HEAD_INIT,
 
 PyObject* make_module() {
     Ref module = Ref::owned(PyModule_Create(&definition));
+    watch_forks();
     Ref kernel = make_kernel_type();
     check(PyModule_AddObject(module.get(), "Kernel", kernel.get()));
     static_cast<void>(kernel.release());  // the module's now
@@ -75,6 +76,7 @@ PyObject* make_module() {
 }  // namespace
 }  // namespace jitgemm::python
 
+// NOLINTNEXTLINE(readability-identifier-naming, bugprone-reserved-identifier): Python's name
 PyMODINIT_FUNC PyInit__core() {
     return jitgemm::python::guarded([] { return jitgemm::python::make_module(); });
 }

@@ -69,8 +69,8 @@ std::optional<DataType> type_of(dlpack::DataType type) {
             if (type.bits == 32) return DataType::f32;
             return std::nullopt;
         case dlpack::kDLBfloat: return type.bits == 16 ? std::optional(DataType::bf16) : std::nullopt;
-        case dlpack::kDLFloat8_e4m3fn: return DataType::e4m3;
-        case dlpack::kDLFloat8_e5m2: return DataType::e5m2;
+        case dlpack::kDLFloat8E4m3fn: return DataType::e4m3;
+        case dlpack::kDLFloat8E5m2: return DataType::e5m2;
         case dlpack::kDLInt:
             if (type.bits == 8) return DataType::s8;
             if (type.bits == 32) return DataType::s32;
@@ -228,8 +228,8 @@ dlpack::DataType dlpack_type(DataType type) {
     const auto bits = static_cast<std::uint8_t>(8 * bytes(type));
     switch (type) {
         case DataType::bf16: return {dlpack::kDLBfloat, bits, 1};
-        case DataType::e4m3: return {dlpack::kDLFloat8_e4m3fn, bits, 1};
-        case DataType::e5m2: return {dlpack::kDLFloat8_e5m2, bits, 1};
+        case DataType::e4m3: return {dlpack::kDLFloat8E4m3fn, bits, 1};
+        case DataType::e5m2: return {dlpack::kDLFloat8E5m2, bits, 1};
         case DataType::s8:
         case DataType::s32: return {dlpack::kDLInt, bits, 1};
         default: return {dlpack::kDLFloat, bits, 1};

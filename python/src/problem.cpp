@@ -139,7 +139,7 @@ private:
         if (arrays_.accumulates)
             spec.c = spec.d;
         else if (arrays_.c.given())
-            spec.c = *arrays_.c.type;
+            spec.c = arrays_.c.type;
     }
 
     /// x @ w with x of (batch, sequence, k) is one product of batch · sequence rows.

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <new>
 #include <utility>
 
 namespace jitgemm::python {
@@ -20,18 +21,20 @@ struct Sessions {
     bool on_gpu = false;  ///< one of them has been
 };
 
-Sessions* sessions = new Sessions;
+Sessions*& sessions() {
+    static auto* current = new Sessions;
+    return current;
+}
+
 std::atomic<unsigned> generation{0};
 bool parent_used_cuda = false;
 
 /// Locks of the parent's may be held for ever, and CUDA serves no fork: what was made before is left as it is.
 void after_fork() {
-    parent_used_cuda = parent_used_cuda || sessions->on_gpu;
-    sessions = new Sessions;
+    parent_used_cuda = parent_used_cuda || sessions()->on_gpu;
+    sessions() = new Sessions;
     ++generation;
 }
-
-[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, after_fork);
 
 /// What the package knows of its own folders, where the environment says nothing.
 void take_defaults(Options& options) {
@@ -67,10 +70,10 @@ std::shared_ptr<Session> open(const Selection& selection) {
 
 std::shared_ptr<Session> session_of_gpu(int gpu) {
     const auto at = static_cast<std::size_t>(gpu);
-    if (at < sessions->by_gpu.size() && sessions->by_gpu[at] != nullptr) return sessions->by_gpu[at];
+    if (at < sessions()->by_gpu.size() && sessions()->by_gpu[at] != nullptr) return sessions()->by_gpu[at];
     std::shared_ptr<Session> session = session_of({.device = fmt::format("cuda:{}", gpu)});
-    if (at >= sessions->by_gpu.size()) sessions->by_gpu.resize(at + 1);
-    sessions->by_gpu[at] = session;
+    if (at >= sessions()->by_gpu.size()) sessions()->by_gpu.resize(at + 1);
+    sessions()->by_gpu[at] = session;
     return session;
 }
 
@@ -89,13 +92,13 @@ Place common_place(const Arrays& arrays) {
 }  // namespace
 
 std::shared_ptr<Session> session_of(const Selection& selection) {
-    for (const auto& [known, session] : sessions->all)
+    for (const auto& [known, session] : sessions()->all)
         if (known == selection) return session;
     std::shared_ptr<Session> session = open(selection);
-    for (const auto& [known, first] : sessions->all)  // another thread's, meanwhile
+    for (const auto& [known, first] : sessions()->all)  // another thread's, meanwhile
         if (known == selection) return first;
-    sessions->on_gpu = sessions->on_gpu || !session->emulated;
-    sessions->all.emplace_back(selection, session);
+    sessions()->on_gpu = sessions()->on_gpu || !session->emulated;
+    sessions()->all.emplace_back(selection, session);
     return session;
 }
 
@@ -116,8 +119,12 @@ std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
 }
 
 void forget_sessions() {
-    sessions->all.clear();
-    sessions->by_gpu.clear();
+    sessions()->all.clear();
+    sessions()->by_gpu.clear();
+}
+
+void watch_forks() {
+    if (pthread_atfork(nullptr, nullptr, after_fork) != 0) throw std::bad_alloc();
 }
 
 unsigned fork_generation() { return generation.load(std::memory_order_relaxed); }

@@ -41,6 +41,8 @@ struct Session {
 /// Kernels are chosen anew, after tuning.
 void forget_sessions();
 
+/// Once, before the first session.
+void watch_forks();
 /// How often this process is a fork of one that had used jitgemm.
 [[nodiscard]] unsigned fork_generation();
 
