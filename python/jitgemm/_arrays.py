@@ -20,6 +20,7 @@ class Description(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in elements
     type: str
+    item: int  # bytes of an element
     gpu: int  # -1: host memory
     read_only: bool
     stream: int  # the library's current one, 0: the legacy default one
@@ -88,6 +89,7 @@ def _of_torch(x: Any, name: str) -> Description:
         tuple(x.shape),
         tuple(x.stride()),
         str(x.dtype).removeprefix("torch."),
+        x.element_size(),
         x.device.index if on_gpu else -1,
         False,
         torch.cuda.current_stream(x.device).cuda_stream if on_gpu else 0,
@@ -103,7 +105,7 @@ def _of_interface(interface: dict[str, Any], name: str, type_: str, item: int, g
         raise _refusal(name, f"has strides of {strides} bytes, no multiples of its elements' {item}")
     pointer, read_only = interface["data"]
     elements = tuple(stride // item for stride in strides)
-    return Description(pointer or 0, shape, elements, type_, gpu, bool(read_only), stream, interface)
+    return Description(pointer or 0, shape, elements, type_, item, gpu, bool(read_only), stream, interface)
 
 
 def _of_numpy(x: Any, name: str) -> Description:

@@ -131,20 +131,16 @@ void check_fits(Loaded& loaded, const Arrays& arrays) {
 }
 
 void check_place(const Loaded& loaded, const Arrays& arrays) {
-    for (const Operand* operand : {&arrays.a, &arrays.b, &arrays.c, &arrays.out}) {
-        if (!operand->given()) continue;
-        const Place kernels{.on_gpu = !loaded.session->emulated, .gpu = loaded.session->gpu};
-        const bool copied = !arrays.a.place.on_gpu && !operand->place.on_gpu;  // all are a host's
-        if (!copied && operand->place != kernels)
-            throw OperandError(
-                "arrays of another device",
-                {fmt::format("{} lies in {}, and the kernel is for {}", operand->name, to_string(operand->place),
-                             kernels.on_gpu ? to_string(kernels) : std::string("the emulator"))});
-    }
+    const Place wanted = loaded.session->emulated ? Place{} : Place{.on_gpu = true, .gpu = loaded.session->gpu};
+    for (const Operand* operand : {&arrays.a, &arrays.b, &arrays.c, &arrays.out})
+        if (operand->given() && operand->place != wanted)
+            throw OperandError("arrays of another device",
+                               {fmt::format("{} lies in {}, and the kernel is for {}", operand->name,
+                                            to_string(operand->place), device_of(loaded.kernel))});
 }
 
 std::size_t size_in_bytes(const Operand& operand) {
-    std::int64_t count = operand.given() ? bytes(*operand.type) : 0;
+    std::int64_t count = operand.item;
     for (const std::int64_t extent : operand.extents()) count *= extent;
     return static_cast<std::size_t>(count);
 }
@@ -158,9 +154,8 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         const Product product = read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace});
         check_place(loaded, product.arrays);
         check_fits(loaded, product.arrays);
-        const Operand room = workspace == nullptr || workspace == Py_None
-                                 ? Operand{}
-                                 : read_operand(workspace, "workspace", product.stream);
+        const Operand room =
+            workspace == nullptr || workspace == Py_None ? Operand{} : read_workspace(workspace, product.stream);
         const GemmSpec& spec = loaded.kernel.spec();
         Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
         const Ref held = Ref::borrowed(self);
@@ -212,7 +207,7 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         check_place(loaded, product.arrays);
         check_fits(loaded, product.arrays);
         const Operand room =
-            workspace == nullptr || workspace == Py_None ? Operand{} : read_operand(workspace, "workspace", nullptr);
+            workspace == nullptr || workspace == Py_None ? Operand{} : read_workspace(workspace, nullptr);
         const std::vector<std::string> packed = packed_arguments(
             loaded.kernel, {.a = product.arrays.a.data,
                             .b = product.arrays.b.data,

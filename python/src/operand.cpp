@@ -100,6 +100,7 @@ void fill(Operand& operand, const dlpack::Tensor& tensor) {
     operand.rank = tensor.ndim;
     operand.data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
     operand.type = type_of(tensor.dtype);
+    operand.item = tensor.dtype.bits * tensor.dtype.lanes / 8;
     operand.place = place_of(operand, tensor.device);
     std::int64_t packed = 1;
     for (int i = tensor.ndim - 1; i >= 0; --i) {
@@ -161,7 +162,7 @@ void fill(std::array<std::int64_t, kMaxRank>& numbers, PyObject* from) {
 }
 
 /// _arrays.Description's fields, in its order.
-enum Field : Py_ssize_t { kPointer, kShape, kStrides, kType, kGpu, kReadOnly, kStream, kKeeper, kFields };
+enum Field : Py_ssize_t { kPointer, kShape, kStrides, kType, kItem, kGpu, kReadOnly, kStream, kKeeper, kFields };
 
 void describe(Operand& operand, PyObject* stream) {
     static PyObject* kept = nullptr;
@@ -173,9 +174,8 @@ void describe(Operand& operand, PyObject* stream) {
     operand.data = address(field(kPointer));
     fill(operand.shape, field(kShape));
     fill(operand.strides, field(kStrides));
-    const std::string_view type = text_of(field(kType));
-    operand.type = data_type_of_word(type);
-    if (!operand.type) refuse(operand.name, fmt::format("is of type {}, which no kernel takes", type));
+    operand.type = data_type_of_word(text_of(field(kType)));
+    operand.item = integer(field(kItem));
     const std::int64_t gpu = integer(field(kGpu));
     operand.place = {.on_gpu = gpu >= 0, .gpu = gpu >= 0 ? static_cast<int>(gpu) : 0};
     operand.read_only = field(kReadOnly) == Py_True;
@@ -193,7 +193,9 @@ std::string shape_text(std::span<const std::int64_t> shape) {
     return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-Operand read_operand(PyObject* object, const char* name, PyObject* stream) {
+namespace {
+
+Operand read(PyObject* object, const char* name, PyObject* stream) {
     Operand operand;
     operand.name = name;
     operand.object = object;
@@ -207,13 +209,26 @@ Operand read_operand(PyObject* object, const char* name, PyObject* stream) {
     dlpack::Tensor tensor{};
     if (type.exchange->borrow(object, &tensor) != 0) refuse_unexchanged(operand);
     fill(operand, tensor);
-    if (!operand.type) {
-        const Ref dtype = Ref::owned(PyObject_GetAttrString(object, "dtype"));
-        const Ref word = Ref::owned(PyObject_Str(dtype.get()));
-        refuse(name, fmt::format("is of type {}, which no kernel takes", text_of(word.get())));
-    }
     return operand;
 }
+
+/// As the array itself says it, else as its library told.
+[[noreturn]] void refuse_type(const Operand& operand) {
+    Ref word = operand.exchange == nullptr ? Ref::borrowed(PyTuple_GetItem(operand.keeper.get(), kType))
+                                           : Ref::owned(PyObject_GetAttrString(operand.object, "dtype"));
+    word = Ref::owned(PyObject_Str(word.get()));
+    refuse(operand.name, fmt::format("is of type {}, which no kernel takes", text_of(word.get())));
+}
+
+}  // namespace
+
+Operand read_operand(PyObject* object, const char* name, PyObject* stream) {
+    Operand operand = read(object, name, stream);
+    if (!operand.type) refuse_type(operand);
+    return operand;
+}
+
+Operand read_workspace(PyObject* object, PyObject* stream) { return read(object, "workspace", stream); }
 
 Stream current_stream(const Operand& operand) {
     if (operand.exchange == nullptr || !operand.place.on_gpu) return operand.stream;
@@ -224,57 +239,11 @@ Stream current_stream(const Operand& operand) {
 
 namespace {
 
-dlpack::DataType dlpack_type(DataType type) {
-    const auto bits = static_cast<std::uint8_t>(8 * bytes(type));
-    switch (type) {
-        case DataType::bf16: return {dlpack::kDLBfloat, bits, 1};
-        case DataType::e4m3: return {dlpack::kDLFloat8E4m3fn, bits, 1};
-        case DataType::e5m2: return {dlpack::kDLFloat8E5m2, bits, 1};
-        case DataType::s8:
-        case DataType::s32: return {dlpack::kDLInt, bits, 1};
-        default: return {dlpack::kDLFloat, bits, 1};
-    }
-}
-
-void keep_message(void* context, const char* kind, const char* message) {
-    *static_cast<std::string*>(context) = fmt::format("{}: {}", kind, message);
-}
-
-Ref allocate_exchanged(const Operand& like, std::span<const std::int64_t> shape, DataType type) {
-    std::array<std::int64_t, kMaxRank> extents{};
-    std::ranges::copy(shape, extents.begin());
-    dlpack::Tensor prototype{};
-    prototype.device = {like.place.on_gpu ? dlpack::kDLCUDA : dlpack::kDLCPU, like.place.gpu};
-    prototype.ndim = static_cast<std::int32_t>(shape.size());
-    prototype.dtype = dlpack_type(type);
-    prototype.shape = extents.data();
-    dlpack::ManagedTensorVersioned* made = nullptr;
-    std::string message;
-    if (like.exchange->allocate(&prototype, &made, &message, keep_message) != 0)
-        throw Error(fmt::format("cannot allocate {} of {} on {}: {}", shape_text(shape), to_string(type),
-                                to_string(like.place), message));
-    void* object = nullptr;
-    if (like.exchange->object_from_managed(made, &object) != 0) throw PythonError{};
-    return Ref::owned(static_cast<PyObject*>(object));
-}
-
-}  // namespace
-
-namespace {
-
 std::string dlpack_type_name(dlpack::DataType type) {
     constexpr std::array kNames{"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
     const std::string name =
         type.code < kNames.size() ? kNames[type.code] : fmt::format("DLPack's kind {}, ", type.code);
     return fmt::format("{}{}{}", name, type.bits, type.lanes == 1 ? "" : fmt::format("x{}", type.lanes));
-}
-
-Ref numbers(std::span<const std::int64_t> values) {
-    Ref tuple = Ref::owned(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        check(PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i),
-                              Ref::owned(PyLong_FromLongLong(values[i])).release()));
-    return tuple;
 }
 
 }  // namespace
@@ -303,16 +272,10 @@ Ref describe_capsule(PyObject* arguments) {
     fill(operand, *tensor);
     const std::string type = operand.type ? std::string(to_string(*operand.type)) : dlpack_type_name(tensor->dtype);
     const std::span strides(operand.strides.data(), static_cast<std::size_t>(operand.rank));
-    return Ref::owned(Py_BuildValue("KNNsiO", static_cast<unsigned long long>(operand.data.address),
-                                    numbers(operand.extents()).release(), numbers(strides).release(), type.c_str(),
-                                    operand.place.on_gpu ? operand.place.gpu : -1, read_only ? Py_True : Py_False));
-}
-
-Ref allocate_like(const Operand& operand, std::span<const std::int64_t> shape, DataType type) {
-    if (operand.exchange != nullptr) return allocate_exchanged(operand, shape, type);
-    static PyObject* kept = nullptr;
-    return Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "empty"), "ONs", operand.object,
-                                            numbers(shape).release(), std::string(to_string(type)).c_str()));
+    return Ref::owned(Py_BuildValue("KNNsiiO", static_cast<unsigned long long>(operand.data.address),
+                                    tuple_of(operand.extents()).release(), tuple_of(strides).release(), type.c_str(),
+                                    static_cast<int>(operand.item), operand.place.on_gpu ? operand.place.gpu : -1,
+                                    read_only ? Py_True : Py_False));
 }
 
 }  // namespace jitgemm::python

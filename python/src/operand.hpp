@@ -28,7 +28,8 @@ struct Operand {
     const char* name = "";       ///< of the argument
     PyObject* object = nullptr;  ///< borrowed: the call holds it
     DevicePointer data;
-    std::optional<DataType> type;
+    std::optional<DataType> type;  ///< nothing: one that no kernel takes
+    std::int64_t item = 0;         ///< bytes of an element
     Place place;
     bool read_only = false;
     int rank = 0;
@@ -49,6 +50,9 @@ struct Operand {
 /// libraries that order by stream and can't tell theirs, what they still do to the array is made to be done before `stream` goes on.
 /// Throws OperandError for what is no array, of a type or in a place that no kernel reaches, or part of a graph for gradients.
 [[nodiscard]] Operand read_operand(PyObject* object, const char* name, PyObject* stream);
+
+/// The same of memory whose elements' type doesn't matter.
+[[nodiscard]] Operand read_workspace(PyObject* object, PyObject* stream);
 
 /// Of the array's library for the GPU it is on.
 [[nodiscard]] Stream current_stream(const Operand& operand);

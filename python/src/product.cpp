@@ -2,8 +2,10 @@
 
 #include "python/src/errors.hpp"
 #include "runtime/c_api/host_launch.hpp"
+#include "runtime/device/launch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace jitgemm::python {
 namespace {
@@ -32,9 +34,11 @@ Stream as_stream(PyObject* handle) {
     return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(value));
 }
 
-/// In host memory, for a GPU: copied there and D back.
+/// In host memory, for a GPU: copied there and D back. The rules of a launch are those of the arrays, which copies would hide.
 void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments arguments) {
     const GemmSpec& spec = kernel.spec();
+    if (auto problems = launch_problems(spec, arguments, 0); !problems.empty())
+        throw SpecError("cannot launch " + kernel.info().name, std::move(problems));
     const OperandExtents extents = operand_extents(spec);
     const auto host = [](DevicePointer pointer) {
         return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer.address));

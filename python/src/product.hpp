@@ -29,7 +29,8 @@ struct Result {
 };
 [[nodiscard]] Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type);
 
-/// Enqueues on a GPU; on the emulator, and where the arrays are a host's, the launch has ended when it returns.
+/// Enqueues on a GPU; on the emulator, and where the arrays are a host's, the launch has ended when it returns. A workspace lies where the
+/// arrays do, and is for kernels of that place.
 void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
             DevicePointer workspace = {}, std::size_t workspace_bytes = 0);
 

@@ -5,6 +5,8 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,6 +77,15 @@ inline std::string_view text_of(PyObject* text) {
 
 inline Ref text(std::string_view of) {
     return Ref::owned(PyUnicode_FromStringAndSize(of.data(), static_cast<Py_ssize_t>(of.size())));
+}
+
+/// Of integers.
+inline Ref tuple_of(std::span<const std::int64_t> values) {
+    Ref tuple = Ref::owned(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        check(PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i),
+                              Ref::owned(PyLong_FromLongLong(values[i])).release()));
+    return tuple;
 }
 
 /// A member of a module of this package, which is imported if it was not: of("_arrays", "describe").

@@ -121,8 +121,14 @@ def test_a_kernel():
     assert k(a, b.T, out=out) is out and k.device == "cuda:0"
     assert_exact(out, a, b.T)
     assert k.cubin[:4] == b"\x7fELF" and "Why this one" in k.explain()
-    with pytest.raises(jg.OperandError, match="a lies in host memory"):
-        k(a.cpu(), b.T)
+    for x, y, words in (
+        (a.cpu(), b.T, "a lies in host memory, and the kernel is for cuda:0"),
+        (a, b.T.cpu(), "b lies in host memory, and the kernel is for cuda:0"),
+    ):
+        with pytest.raises(jg.OperandError, match=words):
+            k(x, y)
+    with pytest.raises(jg.OperandError, match="a lies in cuda:0, and the kernel is for emulator:sm_80"):
+        jg.kernel("bf16 tn 256 192 128", device="emulator:sm_80")(a, b.T)
 
 
 def test_numpy_goes_there_and_back_when_asked():
@@ -135,6 +141,9 @@ def test_numpy_goes_there_and_back_when_asked():
     assert (out[:, :2] == 7).all() and (out[:, 7:] == 7).all()
     with pytest.raises(jg.OperandError, match="the arrays lie in host memory"):
         jg.matmul(a, b)
+    whole = np.zeros((6, 9), "float32")
+    with pytest.raises(jg.SpecError, match=r"D \[0x\w+, 0x\w+\) overlaps A"):
+        jg.matmul(whole[:, :5], np.ones((5, 4), "float32"), out=whole[:, 4:8], device="cuda")
 
 
 def test_sixteen_threads():

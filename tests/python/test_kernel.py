@@ -134,7 +134,7 @@ class TestLaunches:
         k = jg.kernel("f32 tt 32 32 4096", device=EMULATOR, param="split_k=4")
         if k.workspace == 0:
             pytest.skip("this kernel takes no workspace")
-        room = self.np.zeros(k.workspace, "int8")
+        room = self.np.zeros(k.workspace, "uint8")
         self.np.testing.assert_array_equal(k(a, b, workspace=room), a.astype("float64") @ b)
         with pytest.raises(jg.SpecError, match="workspace"):
             k(a, b, workspace=room[: k.workspace // 2])

@@ -68,7 +68,7 @@ def test_tensors_of_older_versions_are_described_by_their_attributes():
 
     x = tensor(6, 8, dtype=torch.bfloat16)[1:, 2:].T
     described = _arrays.describe(x, "a", None)
-    assert described[:6] == (x.data_ptr(), (6, 5), (1, 8), "bfloat16", -1, False)
+    assert described[:7] == (x.data_ptr(), (6, 5), (1, 8), "bfloat16", 2, -1, False)
     made = _arrays.empty(x, (2, 3), "f32")
     assert made.dtype == torch.float32 and made.shape == (2, 3)
     for refused, words in ((x.clone().requires_grad_(), "requires grad"), (x.to("meta"), "lies on meta")):
