@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 import threading
 
 import jitgemm as jg
@@ -12,7 +11,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from conftest import small_integers
+from conftest import has_gpu, small_integers
 
 EMULATOR = "emulator:sm_80"
 A, B = small_integers((6, 5)), small_integers((5, 4), seed=1)
@@ -176,7 +175,7 @@ def test_a_fork_makes_its_own_kernels():
 
 
 def test_without_a_driver_it_says_where_it_looked():
-    if os.path.exists("/dev/nvidia0"):
+    if has_gpu():
         pytest.skip("there is a GPU")
     with pytest.raises(jg.CudaError, match="no CUDA driver") as caught:
         jg.matmul(A, B, device="cuda")
