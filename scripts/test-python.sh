@@ -36,7 +36,7 @@ test_with() {
     python3 -m venv "$(dirname "$(dirname "$python")")"
     "$python" -m pip install --quiet --disable-pip-version-check "$wheel" pytest "$@"
     if ! has_nvrtc "$(toolkit_root)" 13; then
-        "$python" -m pip install --quiet --disable-pip-version-check "$wheel[cuda$(newest_cuda_major)]"
+        "$python" -m pip install --quiet --disable-pip-version-check "${wheel}[cuda$(newest_cuda_major)]"
     fi
     (cd "$environments" && JITGEMM_TEST_CACHE=$environments/cache "$python" -m pytest -c "$repository/pyproject.toml" \
         --rootdir "$repository" -p no:cacheprovider "$repository/tests/python")

@@ -14,7 +14,7 @@ if not torch.cuda.is_available():
     pytest.skip("no GPU that torch can use", allow_module_level=True)
 
 import jitgemm.torch
-from test_torch import Transformer
+from test_torch import Transformer, losses
 
 
 def tensor(*shape, dtype=torch.bfloat16, seed=0, device="cuda"):
@@ -252,28 +252,14 @@ def test_jax_arrays(monkeypatch):
 # ---- models --------------------------------------------------------------------------------------------------------------
 
 
-def step_losses(model, tokens, steps=4):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    seen = []
-    for _ in range(steps):
-        with torch.autocast("cuda", torch.bfloat16):
-            logits = model(tokens[:, :-1])
-        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        seen.append(loss.item())
-    return seen
-
-
 def test_a_transformer_learns_the_same():
     torch.manual_seed(0)
     model = Transformer(width=256, vocabulary=512).cuda()
     replaced = copy.deepcopy(model)
     assert len(jg.torch.replace_linear(replaced)) == 5
     tokens = torch.randint(0, 512, (8, 129), device="cuda")
-    expected = step_losses(model, tokens)
-    assert step_losses(replaced, tokens) == pytest.approx(expected, rel=2**-7)  # bf16 has eight bits
+    expected = losses(model, tokens, rate=0.1, half=True)
+    assert losses(replaced, tokens, rate=0.1, half=True) == pytest.approx(expected, rel=2**-7)  # bf16 has eight bits
 
 
 @pytest.mark.filterwarnings("ignore")

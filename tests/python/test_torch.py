@@ -142,12 +142,14 @@ class Transformer(torch.nn.Module):
         return self.head(x + self.mlp(x))
 
 
-def losses(model, tokens, steps=3):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+def losses(model, tokens, steps=3, rate=0.5, half=False):
+    """Of steps of training; `half`: under autocast to bf16."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     seen = []
     for _ in range(steps):
-        logits = model(tokens[:, :-1])
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=half):
+            logits = model(tokens[:, :-1])
+        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
