@@ -48,6 +48,8 @@ GemmSpec spec_of(std::string_view text) {
 
 int init(PyObject* self, PyObject* positional, PyObject* named) {
     PyObject* const done = guarded([&]() -> PyObject* {
+        if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
+            throw Error("this kernel is made: another thread may be launching it");
         std::array<PyObject*, kInitNames.size()> values{};
         read_arguments(kInitSignature, positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters] = values;
@@ -62,7 +64,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
             const WithoutGil released;
             loaded->kernel = session->context.kernel(spec);
         }
-        delete std::exchange(reinterpret_cast<KernelObject*>(self)->loaded, loaded.release());
+        reinterpret_cast<KernelObject*>(self)->loaded = loaded.release();
         return Py_None;
     });
     return done == nullptr ? -1 : 0;
@@ -130,13 +132,23 @@ void check_fits(Loaded& loaded, const Arrays& arrays) {
     loaded.latest = key;
 }
 
-void check_place(const Loaded& loaded, const Arrays& arrays) {
+void check_place(const Loaded& loaded, const Operand& operand) {
     const Place wanted = loaded.session->emulated ? Place{} : Place{.on_gpu = true, .gpu = loaded.session->gpu};
-    for (const Operand* operand : {&arrays.a, &arrays.b, &arrays.c, &arrays.out})
-        if (operand->given() && operand->place != wanted)
-            throw OperandError("arrays of another device",
-                               {fmt::format("{} lies in {}, and the kernel is for {}", operand->name,
-                                            to_string(operand->place), device_of(loaded.kernel))});
+    if (operand.given() && operand.place != wanted)
+        throw OperandError("arrays of another device",
+                           {fmt::format("{} lies in {}, and the kernel is for {}", operand.name,
+                                        to_string(operand.place), device_of(loaded.kernel))});
+}
+
+void check_places(const Loaded& loaded, const Arrays& arrays) {
+    for (const Operand* operand : {&arrays.a, &arrays.b, &arrays.c, &arrays.out}) check_place(loaded, *operand);
+}
+
+Operand read_room(const Loaded& loaded, PyObject* workspace, PyObject* stream) {
+    if (workspace == nullptr || workspace == Py_None) return {};
+    Operand room = read_workspace(workspace, stream);
+    check_place(loaded, room);
+    return room;
 }
 
 std::size_t size_in_bytes(const Operand& operand) {
@@ -152,10 +164,9 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(kCallSignature, positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace] = values;
         const Product product = read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace});
-        check_place(loaded, product.arrays);
+        check_places(loaded, product.arrays);
         check_fits(loaded, product.arrays);
-        const Operand room =
-            workspace == nullptr || workspace == Py_None ? Operand{} : read_workspace(workspace, product.stream);
+        const Operand room = read_room(loaded, workspace, product.stream);
         const GemmSpec& spec = loaded.kernel.spec();
         Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
         const Ref held = Ref::borrowed(self);
@@ -204,10 +215,9 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(kPackSignature, positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, workspace] = values;
         const Product product = read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace});
-        check_place(loaded, product.arrays);
+        check_places(loaded, product.arrays);
         check_fits(loaded, product.arrays);
-        const Operand room =
-            workspace == nullptr || workspace == Py_None ? Operand{} : read_workspace(workspace, nullptr);
+        const Operand room = read_room(loaded, workspace, nullptr);
         const std::vector<std::string> packed = packed_arguments(
             loaded.kernel, {.a = product.arrays.a.data,
                             .b = product.arrays.b.data,

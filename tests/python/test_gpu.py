@@ -127,6 +127,8 @@ def test_a_kernel():
     ):
         with pytest.raises(jg.OperandError, match=words):
             k(x, y)
+    with pytest.raises(jg.OperandError, match="workspace lies in host memory"):
+        k(a, b.T, workspace=torch.empty(1024, dtype=torch.uint8))
     with pytest.raises(jg.OperandError, match="a lies in cuda:0, and the kernel is for emulator:sm_80"):
         jg.kernel("bf16 tn 256 192 128", device="emulator:sm_80")(a, b.T)
 

@@ -49,6 +49,7 @@ def test_a_kernel_can_be_forced():
         (lambda: jg.kernel("s8 tn 64 48 32", device=EMULATOR), jg.ConfigError, "s8"),
         (lambda: jg.kernel(5), TypeError, "str"),
         (lambda: jg.Kernel.__new__(jg.Kernel).name, jg.Error, "was not made"),
+        (lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR).__init__("f32 tt 6 4 5"), jg.Error, "is made"),
     ],
 )
 def test_refused(ask, error, words):
