@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace jitgemm {
 namespace {
@@ -113,6 +115,29 @@ Grid address_grid(Operand operand, const LdmatrixPlan& plan, const LdmatrixOptio
 }
 
 }  // namespace
+
+Picture layout_picture(const ComposedLayout& layout) {
+    require_drawable(layout.size());
+    const Layout& inner = layout.layout();
+    const std::int64_t rows = inner.rank() > 1 ? inner.size(0) : 1, columns = inner.size() / rows;
+    const std::vector<std::int64_t> values = table(layout);
+    Grid grid{.title = "",
+              .row_axis = rows > 1 ? "mode 0" : "",
+              .column_axis = rows > 1 ? "mode 1" : "index",
+              .rows = static_cast<int>(rows),
+              .columns = static_cast<int>(columns),
+              .cells = {}};
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t column = 0; column < columns; ++column) {
+            const std::int64_t value = values[static_cast<std::size_t>(row + column * rows)];
+            constexpr std::int64_t kHues = 8;
+            grid.cells.push_back({{std::to_string(value)},
+                                  static_cast<int>(((value % kHues) + kHues) % kHues),
+                                  fmt::format("({},{}) is {}", row, column, value)});
+        }
+    }
+    return {.title = to_string(layout), .grids = {std::move(grid)}, .notes = {}};
+}
 
 Picture mma_picture(const MmaAtom& atom) {
     Picture picture{.title = atom.name(), .grids = {}, .notes = {atom.ptx_name}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/draw/picture.hpp"
+#include "generator/layout/composed_layout.hpp"
 #include "generator/layout/ldmatrix_plan.hpp"
 #include "generator/layout/tiled_copy.hpp"
 #include "generator/layout/tiled_mma.hpp"
@@ -8,6 +9,9 @@
 #include <string>
 
 namespace jitgemm {
+
+/// The values of a layout: mode 0 down, the others together across; a layout of one mode runs across.
+[[nodiscard]] Picture layout_picture(const ComposedLayout& layout);
 
 /// A, B and C with the thread and value that hold each element, coloured by thread.
 [[nodiscard]] Picture mma_picture(const MmaAtom& atom);

@@ -175,6 +175,9 @@ const std::vector<Room>& rooms() {
          {"include/jitgemm", "generator/base", "generator/families", "runtime/device", "runtime/support",
           "runtime/cuda", "runtime/tuning/store", "runtime/tuning/report", "runtime/tuning/fit", "runtime/cli",
           "runtime/tuning/workers", "runtime/tuning/sweep"}},
+        {"python/src",
+         {"include/jitgemm", "generator/layout", "generator/draw", "runtime/device", "runtime/emulator",
+          "runtime/context", "runtime/c_api"}},
     };
     return kRooms;
 }
@@ -191,13 +194,14 @@ std::vector<Room>::const_iterator room_of(std::string_view folder) {
 }
 
 bool is_ours(const std::string& target) {
-    return target.starts_with("jitgemm/") || target.starts_with("generator/") || target.starts_with("runtime/");
+    return target.starts_with("jitgemm/") || target.starts_with("generator/") || target.starts_with("runtime/") ||
+           target.starts_with("python/");
 }
 
 /// Includes that lead from one room into another.
 std::vector<Include> arrows() {
     std::vector<Include> found;
-    for (const char* const part : {"include", "generator", "runtime"})
+    for (const char* const part : {"include", "generator", "runtime", "python"})
         for (const Include& include : includes_below(part))
             if (include.quoted && is_ours(include.target) && folder_of(include.file) != folder_of(include.target))
                 found.push_back(include);
@@ -250,7 +254,7 @@ TEST_CASE("generator/ includes neither runtime, tests nor CUDA") {
     REQUIRE(offenders("generator", backward) == kNone);
 }
 
-TEST_CASE("generator/ and runtime/ include by paths from the repository's root") {
+TEST_CASE("generator/, runtime/ and python/ include by paths from the repository's root") {
     const auto elsewhere = [](const Include& include) {
         const bool device_code = include.file.ends_with(".cu") || include.file.ends_with(".cuh") ||
                                  include.file.ends_with(".inl");  // flattened by the renderer
@@ -259,6 +263,7 @@ TEST_CASE("generator/ and runtime/ include by paths from the repository's root")
     REQUIRE(offenders("include", elsewhere) == kNone);
     REQUIRE(offenders("generator", elsewhere) == kNone);
     REQUIRE(offenders("runtime", elsewhere) == kNone);
+    REQUIRE(offenders("python", elsewhere) == kNone);
 }
 
 TEST_CASE("SQLite's wrapper knows nothing of tuning") {

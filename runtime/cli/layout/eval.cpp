@@ -1,3 +1,4 @@
+#include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/layout_expression.hpp"
 #include "runtime/cli/layout/layout.hpp"
 #include "runtime/cli/layout/output.hpp"
@@ -19,30 +20,6 @@ struct EvalOptions {
     LayoutFormat format;
 };
 
-/// Mode 0 down, the others together across; a layout of one mode runs across.
-Picture drawn(const ComposedLayout& layout) {
-    require_drawable(layout.size());
-    const Layout& inner = layout.layout();
-    const std::int64_t rows = inner.rank() > 1 ? inner.size(0) : 1, columns = inner.size() / rows;
-    const std::vector<std::int64_t> values = table(layout);
-    Grid grid{.title = "",
-              .row_axis = rows > 1 ? "mode 0" : "",
-              .column_axis = rows > 1 ? "mode 1" : "index",
-              .rows = static_cast<int>(rows),
-              .columns = static_cast<int>(columns),
-              .cells = {}};
-    for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column) {
-            const std::int64_t value = values[static_cast<std::size_t>(row + column * rows)];
-            constexpr std::int64_t kHues = 8;
-            grid.cells.push_back({{std::to_string(value)},
-                                  static_cast<int>(((value % kHues) + kHues) % kHues),
-                                  fmt::format("({},{}) is {}", row, column, value)});
-        }
-    }
-    return {.title = to_string(layout), .grids = {std::move(grid)}, .notes = {}};
-}
-
 LayoutAnswer layout_answer(const std::string& expression, const ComposedLayout& layout, const std::string& format) {
     LayoutAnswer answer;
     const std::int64_t size = layout.size();
@@ -51,7 +28,7 @@ LayoutAnswer layout_answer(const std::string& expression, const ComposedLayout& 
     answer.document["table"] = nullptr;
     if (size <= kLargestJsonTable) answer.document["table"] = table(layout);
     answer.text = fmt::format("{}\nsize {}, cosize {}\n", to_string(layout), size, layout.cosize());
-    if (format == "text" ? size <= kLargestTextTable : format != "json") answer.picture = drawn(layout);
+    if (format == "text" ? size <= kLargestTextTable : format != "json") answer.picture = layout_picture(layout);
     return answer;
 }
 

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include <fcntl.h>
@@ -126,6 +127,27 @@ ExitStatus exit_status(int status) {
     return {.code = WEXITSTATUS(status), .signal = 0};
 }
 
+/// Of the signals that end a process by themselves or by another's hand. sigabbrev_np() is glibc's of 2.32.
+constexpr std::string_view signal_name(int signal) {
+    switch (signal) {
+        case SIGABRT: return "SIGABRT";
+        case SIGBUS: return "SIGBUS";
+        case SIGFPE: return "SIGFPE";
+        case SIGHUP: return "SIGHUP";
+        case SIGILL: return "SIGILL";
+        case SIGINT: return "SIGINT";
+        case SIGKILL: return "SIGKILL";
+        case SIGPIPE: return "SIGPIPE";
+        case SIGQUIT: return "SIGQUIT";
+        case SIGSEGV: return "SIGSEGV";
+        case SIGSYS: return "SIGSYS";
+        case SIGTERM: return "SIGTERM";
+        case SIGTRAP: return "SIGTRAP";
+        case SIGXCPU: return "SIGXCPU";
+        default: return {};
+    }
+}
+
 int milliseconds_until(Clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
@@ -135,9 +157,8 @@ int milliseconds_until(Clock::time_point deadline) {
 
 std::string to_string(const ExitStatus& status) {
     if (status.signal == 0) return fmt::format("exit code {}", status.code);
-    const char* const name = sigabbrev_np(status.signal);
-    return name == nullptr ? fmt::format("signal {}", status.signal)
-                           : fmt::format("signal {} (SIG{})", status.signal, name);
+    const std::string_view name = signal_name(status.signal);
+    return name.empty() ? fmt::format("signal {}", status.signal) : fmt::format("signal {} ({})", status.signal, name);
 }
 
 // ---- the child ------------------------------------------------------------------------------------------------------

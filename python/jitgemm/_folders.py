@@ -1,0 +1,18 @@
+"""What the package knows of its own folders, where the environment says nothing. The first kernel of a process waits for it."""
+
+import os
+import sys
+
+
+def tool() -> str:
+    """The program `jitgemm`."""
+    return os.path.join(os.path.dirname(__file__), "bin", "jitgemm")
+
+
+def wheels() -> str:
+    """The first folder that modules are imported from with NVIDIA's NVRTC wheel in it, or ""."""
+    libraries = (os.path.join("nvidia", "cu13", "lib"), os.path.join("nvidia", "cuda_nvrtc", "lib"))
+    for folder in sys.path:
+        if any(os.path.isdir(os.path.join(folder or ".", library)) for library in libraries):
+            return folder or "."
+    return ""

@@ -1,0 +1,74 @@
+"""What the tool does: each function starts it, and returns the document that docs/cli.md describes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from . import _core, _tool
+from ._tool import Document, Progress
+
+Shapes = Union[str, "os.PathLike[str]", Iterable[str]]
+
+
+def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: int = 20, why: bool = False) -> Document:
+    """Candidate kernels for a problem in the heuristic's order, with their predicted times in microseconds.
+
+    gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
+    each with its reasons.
+    """
+    return _tool.ask(["list", *spec.split(), *_tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})])
+
+
+def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -> Document:
+    """Times kernels on a GPU, side by side with cuBLASLt or a peer library ("lib:PEER.so").
+
+    shapes: one shape line ("bf16 tn 4096 4096 4096"), several, or a file of them. Other keywords are the tool's options:
+    protocol="cold", rounds=31, device="cuda:1".
+    """
+    with _ShapeFile(shapes) as file:
+        return _tool.ask(["bench", "--shapes", file, *_tool.options({"against": against, **options})])
+
+
+def tune(shapes: Shapes, *, budget: str | None = None, progress: Progress | None = None, **options: Any) -> Document:
+    """Searches the fastest kernels for problems, and keeps the winners for every later request, in this process too.
+
+    shapes: as for bench. budget: time for all together ("90s", "2m"). progress: called with documents that have an `event`:
+    "progress" every second, "problem" when one has ended. Other keywords are the tool's options: report="tune.html".
+    Kernels that were made before stay as they are; new ones are chosen anew.
+    """
+    with _ShapeFile(shapes) as file:
+        document = _tool.ask(["tune", "--shapes", file, *_tool.options({"budget": budget, **options})], progress)
+    _core.forget()
+    return document
+
+
+def doctor() -> Document:
+    """What is installed, found and missing: driver, GPUs, NVRTC, cache, the emulator. `ok`: a GPU can be used here."""
+    return _tool.ask(["doctor"])
+
+
+class _ShapeFile:
+    """Shapes as a file, removed afterwards unless it was the caller's."""
+
+    def __init__(self, shapes: Shapes) -> None:
+        self.lines: Sequence[str] | None = None
+        if isinstance(shapes, os.PathLike):
+            self.path = Path(shapes)
+        else:
+            self.lines = [shapes] if isinstance(shapes, str) else [*shapes]
+
+    def __enter__(self) -> str:
+        if self.lines is not None:
+            handle, name = tempfile.mkstemp(prefix="jitgemm-", suffix=".txt")
+            self.path = Path(name)
+            with os.fdopen(handle, "w") as file:
+                file.write("".join(line + "\n" for line in self.lines))
+        return str(self.path)
+
+    def __exit__(self, *_: object) -> None:
+        if self.lines is not None:
+            self.path.unlink()

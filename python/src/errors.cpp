@@ -1,0 +1,78 @@
+#include "python/src/errors.hpp"
+
+#include "generator/layout/int_tuple.hpp"
+#include "runtime/emulator/fault.hpp"
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+namespace jitgemm::python {
+namespace {
+
+using Details = std::vector<std::pair<const char*, std::string>>;
+
+/// Raises jitgemm._errors.NAME(message, reasons, **details).
+void raise(const char* name, const std::string& message, const std::vector<std::string>& reasons = {},
+           const Details& details = {}) {
+    const Ref type = member("_errors", name);
+    const Ref listed = Ref::owned(PyTuple_New(static_cast<Py_ssize_t>(reasons.size())));
+    for (std::size_t i = 0; i < reasons.size(); ++i)
+        check(PyTuple_SetItem(listed.get(), static_cast<Py_ssize_t>(i), text(reasons[i]).release()));
+    const Ref positional = Ref::owned(Py_BuildValue("(NO)", text(message).release(), listed.get()));
+    const Ref named = Ref::owned(PyDict_New());
+    for (const auto& [key, value] : details) check(PyDict_SetItemString(named.get(), key, text(value).get()));
+    const Ref exception = Ref::owned(PyObject_Call(type.get(), positional.get(), named.get()));
+    PyErr_SetObject(type.get(), exception.get());
+}
+
+void raise_current() {
+    try {
+        throw;
+    } catch (const PythonError&) {
+        return;  // it is set
+    } catch (const OperandError& error) {
+        raise("OperandError", error.what(), error.reasons());
+    } catch (const SpecError& error) {
+        raise("SpecError", error.what(), error.reasons());
+    } catch (const ConfigError& error) {
+        raise("ConfigError", error.what(), error.reasons());
+    } catch (const CompileError& error) {
+        raise("CompileError", error.what(), {}, {{"log", error.log()}});
+    } catch (const RenderError& error) {
+        raise("RenderError", error.what());
+    } catch (const CudaError& error) {
+        raise("CudaError", error.what(), {}, {{"result", error.result_name()}, {"call", error.call()}});
+    } catch (const LayoutError& error) {
+        raise("LayoutError", error.what());
+    } catch (const emulator::EmulatorFault& error) {
+        raise("EmulatorFault", error.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        raise("Error", error.what());
+    }
+}
+
+}  // namespace
+
+PyObject* set_python_exception() noexcept {
+    try {
+        raise_current();
+    } catch (const PythonError&) {
+        return nullptr;  // raising it failed: what is set says why
+    } catch (...) {
+        PyErr_SetString(PyExc_SystemError, "jitgemm: an exception that could not be raised");
+    }
+    return nullptr;
+}
+
+std::string type_name(PyObject* object) {
+    auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+    const Ref name = Ref::owned(PyObject_GetAttrString(type, "__name__"));
+    const Ref module = Ref::owned(PyObject_GetAttrString(type, "__module__"));
+    if (!PyUnicode_Check(module.get()) || text_of(module.get()) == "builtins") return std::string(text_of(name.get()));
+    return std::string(text_of(module.get())) + "." + std::string(text_of(name.get()));
+}
+
+}  // namespace jitgemm::python

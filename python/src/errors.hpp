@@ -1,0 +1,31 @@
+#pragma once
+
+#include "jitgemm/error.hpp"
+#include "python/src/python.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace jitgemm::python {
+
+/// Arrays that a product can't be made of, each with why; jitgemm.OperandError.
+class OperandError : public ReasonedError {
+public:
+    using ReasonedError::ReasonedError;
+};
+
+/// Sets the Python exception of the class that goes with the C++ exception being handled. Returns null.
+PyObject* set_python_exception() noexcept;
+
+/// Runs the steps of a function that Python calls: nothing that they throw leaves it.
+template <typename Steps>
+PyObject* guarded(Steps&& steps) noexcept {
+    try {
+        return steps();
+    } catch (...) {
+        return set_python_exception();
+    }
+}
+
+}  // namespace jitgemm::python

@@ -1,0 +1,281 @@
+#include "python/src/kernel_object.hpp"
+
+#include "python/src/errors.hpp"
+#include "python/src/kernel_report.hpp"
+#include "python/src/product.hpp"
+#include "runtime/context/context_state.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+namespace jitgemm::python {
+namespace {
+
+struct Loaded {
+    std::shared_ptr<Session> session;
+    GemmKernel kernel;
+    unsigned generation = 0;
+    std::optional<ProblemKey> latest;  ///< arrays that were found to fit; guarded by the GIL
+};
+
+struct KernelObject {
+    PyObject_HEAD Loaded* loaded;  ///< null where it could not be made
+};
+
+Loaded& loaded_of(PyObject* self) {
+    Loaded* const loaded = reinterpret_cast<KernelObject*>(self)->loaded;
+    if (loaded == nullptr) throw Error("this kernel was not made: __init__ was not called");
+    if (loaded->generation != fork_generation())
+        throw Error("this kernel is of the process that this one is a fork of: ask for it again here");
+    return *loaded;
+}
+
+// ---- making one --------------------------------------------------------------------------------------------------------
+
+constexpr std::array kInitNames{"spec", "device", "kernel", "family", "param"};
+constexpr Signature kInitSignature{.function = "Kernel", .names = kInitNames, .positional = 1, .required = 1};
+
+std::string text_or_empty(PyObject* object) {
+    if (object == nullptr || object == Py_None) return {};
+    return std::string(text_of(object));
+}
+
+GemmSpec spec_of(std::string_view text) {
+    return text.starts_with("gemm-") ? parse_gemm_spec(text) : parse_shape_line(text);
+}
+
+int init(PyObject* self, PyObject* positional, PyObject* named) {
+    PyObject* const done = guarded([&]() -> PyObject* {
+        if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
+            throw Error("this kernel is made: another thread may be launching it");
+        std::array<PyObject*, kInitNames.size()> values{};
+        read_arguments(kInitSignature, positional, named, values.data());
+        const auto [spec_text, device, kernel, family, parameters] = values;
+        const GemmSpec spec = spec_of(text_of(spec_text));
+        std::shared_ptr<Session> session = session_of({.device = text_or_empty(device),
+                                                       .kernel = text_or_empty(kernel),
+                                                       .family = text_or_empty(family),
+                                                       .parameters = text_or_empty(parameters)});
+        auto loaded = std::make_unique<Loaded>(
+            Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
+        {
+            const WithoutGil released;
+            loaded->kernel = session->context.kernel(spec);
+        }
+        reinterpret_cast<KernelObject*>(self)->loaded = loaded.release();
+        return Py_None;
+    });
+    return done == nullptr ? -1 : 0;
+}
+
+void destroy(PyObject* self) {
+    auto* const kernel = reinterpret_cast<KernelObject*>(self);
+    // What a fork inherited can't be given back to the driver.
+    if (kernel->loaded != nullptr && kernel->loaded->generation == fork_generation()) delete kernel->loaded;
+    PyTypeObject* const type = Py_TYPE(self);
+    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+// ---- calling it --------------------------------------------------------------------------------------------------------
+
+constexpr std::array kCallNames{"a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "workspace"};
+constexpr Signature kCallSignature{.function = "Kernel", .names = kCallNames, .positional = 2, .required = 2};
+
+/// One line for each field in which what the arrays ask differs from what the kernel was made for.
+std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made) {
+    std::vector<std::string> found;
+    const auto compare = [&](const char* name, const auto& here, const auto& there) {
+        if (here != there) found.push_back(fmt::format("{} is {} here and {} in the kernel", name, here, there));
+    };
+    compare("m", asked.m, made.m);
+    compare("n", asked.n, made.n);
+    compare("k", asked.k, made.k);
+    compare("batch", asked.batch, made.batch);
+    compare("the type of a", to_string(asked.a), to_string(made.a));
+    compare("the type of b", to_string(asked.b), to_string(made.b));
+    compare("the type of out", to_string(asked.d), to_string(made.d));
+    compare("the layout of a and b", to_string(asked.layout), to_string(made.layout));
+    compare("the order of out", to_string(asked.d_order), to_string(made.d_order));
+    if (!found.empty()) return found;
+    compare("a's leading dimension", asked.lda, made.lda);
+    compare("b's leading dimension", asked.ldb, made.ldb);
+    compare("out's leading dimension", asked.ldd, made.ldd);
+    if (!asked.c) return found;
+    if (!made.c) return {"c is given, and the kernel has no C"};
+    compare("the type of c", to_string(*asked.c), to_string(*made.c));
+    compare("c's leading dimension", asked.ldc, made.ldc);
+    return found;
+}
+
+std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spec) {
+    std::vector<std::int64_t> shape;
+    for (int i = 0; i < arrays.a.rank - 1; ++i) shape.push_back(arrays.a.shape[static_cast<std::size_t>(i)]);
+    if (arrays.b.rank > 1) shape.push_back(spec.n);
+    return shape;
+}
+
+void check_fits(Loaded& loaded, const Arrays& arrays) {
+    ProblemKey key(arrays);
+    if (loaded.latest == key) return;
+    const GemmSpec& made = loaded.kernel.spec();
+    Problem problem = problem_of(arrays, &made);
+    if (problem.is_empty() && made.m != 0 && made.n != 0)
+        throw OperandError("these arrays don't fit " + loaded.kernel.info().name, {"the product has no element"});
+    GemmSpec asked = resolved(problem.spec);
+    if (!arrays.out.given() && (made.d_order != Order::row || made.ldd != made.n))
+        throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
+    if (std::vector<std::string> found = differences(asked, made); !found.empty())
+        throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
+    loaded.latest = key;
+}
+
+void check_place(const Loaded& loaded, const Operand& operand) {
+    const Place wanted = loaded.session->emulated ? Place{} : Place{.on_gpu = true, .gpu = loaded.session->gpu};
+    if (operand.given() && operand.place != wanted)
+        throw OperandError("arrays of another device",
+                           {fmt::format("{} lies in {}, and the kernel is for {}", operand.name,
+                                        to_string(operand.place), device_of(loaded.kernel))});
+}
+
+void check_places(const Loaded& loaded, const Arrays& arrays) {
+    for (const Operand* operand : {&arrays.a, &arrays.b, &arrays.c, &arrays.out}) check_place(loaded, *operand);
+}
+
+Operand read_room(const Loaded& loaded, PyObject* workspace, PyObject* stream) {
+    if (workspace == nullptr || workspace == Py_None) return {};
+    Operand room = read_workspace(workspace, stream);
+    check_place(loaded, room);
+    return room;
+}
+
+std::size_t size_in_bytes(const Operand& operand) {
+    std::int64_t count = operand.item;
+    for (const std::int64_t extent : operand.extents()) count *= extent;
+    return static_cast<std::size_t>(count);
+}
+
+PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
+    return guarded([&] {
+        Loaded& loaded = loaded_of(self);
+        std::array<PyObject*, kCallNames.size()> values{};
+        read_arguments(kCallSignature, positional, named, values.data());
+        const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace] = values;
+        const Product product = read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace});
+        check_places(loaded, product.arrays);
+        check_fits(loaded, product.arrays);
+        const Operand room = read_room(loaded, workspace, product.stream);
+        const GemmSpec& spec = loaded.kernel.spec();
+        Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
+        const Ref held = Ref::borrowed(self);
+        launch(*loaded.session, loaded.kernel, product, result.data, room.data, size_in_bytes(room));
+        return result.array.release();
+    });
+}
+
+// ---- asking it ---------------------------------------------------------------------------------------------------------
+
+PyObject* name(PyObject* self, void* /*unused*/) {
+    return guarded([&] { return text(loaded_of(self).kernel.info().name).release(); });
+}
+PyObject* source(PyObject* self, void* /*unused*/) {
+    return guarded([&] { return text(loaded_of(self).kernel.source()).release(); });
+}
+PyObject* spec(PyObject* self, void* /*unused*/) {
+    return guarded([&] { return text(to_string(loaded_of(self).kernel.spec())).release(); });
+}
+PyObject* workspace(PyObject* self, void* /*unused*/) {
+    return guarded([&] { return PyLong_FromSize_t(loaded_of(self).kernel.workspace_bytes()); });
+}
+PyObject* cubin(PyObject* self, void* /*unused*/) {
+    return guarded([&] {
+        const std::string& binary = state_of(loaded_of(self).kernel).compiled->binary;
+        return PyBytes_FromStringAndSize(binary.data(), static_cast<Py_ssize_t>(binary.size()));
+    });
+}
+PyObject* device(PyObject* self, void* /*unused*/) {
+    return guarded([&] { return text(device_of(loaded_of(self).kernel)).release(); });
+}
+PyObject* report(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return text(kernel_json(loaded_of(self).kernel)).release(); });
+}
+PyObject* launches(PyObject* self, PyObject* /*unused*/) {
+    return guarded([&] { return text(launches_json(loaded_of(self).kernel)).release(); });
+}
+
+constexpr std::array kPackNames{"a", "b", "out", "alpha", "beta", "c", "accumulate", "workspace"};
+constexpr Signature kPackSignature{.function = "pack_arguments", .names = kPackNames, .positional = 2, .required = 3};
+
+PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
+    return guarded([&] {
+        Loaded& loaded = loaded_of(self);
+        std::array<PyObject*, kPackNames.size()> values{};
+        read_arguments(kPackSignature, positional, named, values.data());
+        const auto [a, b, out, alpha, beta, c, accumulate, workspace] = values;
+        const Product product = read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace});
+        check_places(loaded, product.arrays);
+        check_fits(loaded, product.arrays);
+        const Operand room = read_room(loaded, workspace, nullptr);
+        const std::vector<std::string> packed = packed_arguments(
+            loaded.kernel, {.a = product.arrays.a.data,
+                            .b = product.arrays.b.data,
+                            .c = product.arrays.accumulates ? product.arrays.out.data : product.arrays.c.data,
+                            .d = product.arrays.out.data,
+                            .alpha = product.alpha,
+                            .beta = product.beta,
+                            .workspace = room.data,
+                            .workspace_bytes = size_in_bytes(room)});
+        Ref list = Ref::owned(PyList_New(0));
+        for (const std::string& bytes : packed)
+            check(PyList_Append(
+                list.get(),
+                Ref::owned(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()))).get()));
+        return list.release();
+    });
+}
+
+PyGetSetDef properties[] = {
+    // NOLINT: Python's form
+    {"name", name, nullptr, "Canonical name, which `kernel=` and the tool's --kernel take.", nullptr},
+    {"source", source, nullptr, "The CUDA file that was compiled, with its banner.", nullptr},
+    {"spec", spec, nullptr, "The problem in full: \"gemm-v1 m=...\".", nullptr},
+    {"cubin", cubin, nullptr, "What was loaded, as bytes; PTX on the emulator.", nullptr},
+    {"workspace", workspace, nullptr, "Bytes of workspace that a launch needs.", nullptr},
+    {"device", device, nullptr, "\"cuda:0\" or \"emulator:sm_80\".", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef methods[] = {
+    // NOLINT: Python's form
+    {"_report", report, METH_NOARGS, nullptr},
+    {"_launches", launches, METH_NOARGS, nullptr},
+    {"pack_arguments", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(pack)), METH_VARARGS | METH_KEYWORDS,
+     "pack_arguments($self, a, b, /, *, out, alpha=1.0, beta=None, c=None, accumulate=False, workspace=None)\n--\n\n"
+     "The argument struct of each entry of launch_info for these arrays, as bytes: what a program that launches the "
+     "cubin\n"
+     "itself passes by value. Arrays as in a call, and workspace of k.workspace bytes, which begins as zeros."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+Ref make_kernel_type() {
+    PyType_Slot slots[] = {
+        {Py_tp_init, reinterpret_cast<void*>(init)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+        {Py_tp_call, reinterpret_cast<void*>(call)},
+        {Py_tp_getset, properties},
+        {Py_tp_methods, methods},
+        {0, nullptr},
+    };
+    PyType_Spec spec{.name = "jitgemm._core.Kernel",
+                     .basicsize = sizeof(KernelObject),
+                     .itemsize = 0,
+                     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                     .slots = slots};
+    return Ref::owned(PyType_FromSpec(&spec));
+}
+
+}  // namespace jitgemm::python

@@ -1,0 +1,79 @@
+#include "python/src/matmul.hpp"
+
+#include "python/src/errors.hpp"
+#include "python/src/product.hpp"
+
+#include <array>
+
+namespace jitgemm::python {
+namespace {
+
+constexpr std::array kMatmulNames{"a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "device"};
+constexpr Signature kMatmulSignature{.function = "matmul", .names = kMatmulNames, .positional = 2, .required = 2};
+
+ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    std::array<PyObject*, kMatmulNames.size()> values{};
+    read_arguments(kMatmulSignature, arguments, count, names, values.data());
+    const auto [a, b, out, alpha, beta, c, accumulate, stream, device] = values;
+    return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr};
+}
+
+/// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
+constexpr std::size_t kMostPlans = 100000;
+
+std::shared_ptr<const Plan> make_plan(Session& session, const ProblemKey& key, const Arrays& arrays) {
+    Problem problem = problem_of(arrays);
+    Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
+    if (!problem.is_empty()) {
+        const WithoutGil released;
+        plan.kernel = session.context.kernel(problem.spec);
+    }
+    if (session.plans.size() >= kMostPlans) session.plans.clear();
+    return session.plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
+}
+
+}  // namespace
+
+PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    return guarded([&] {
+        const ProductArguments given = read(arguments, count, names);
+        const Product product = read_product(given);
+        const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
+        const ProblemKey key(product.arrays);
+        const auto known = session->plans.find(key);
+        // Held: other threads make plans, and forget them, while this one allocates and launches.
+        const std::shared_ptr<const Plan> plan =
+            known != session->plans.end() ? known->second : make_plan(*session, key, product.arrays);
+        Result result = result_for(product, plan->shape, plan->type);
+        if (plan->kernel) launch(*session, plan->kernel, product, result.data);
+        return result.array.release();
+    });
+}
+
+const char* const kMatmulDoc =
+    "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None)\n"
+    "--\n\n"
+    "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
+    "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
+    "PyTorch,\n"
+    "  CuPy, JAX (anything that speaks DLPack) on a GPU, or in host memory, numpy's included, where `device` is "
+    "named.\n"
+    "  Strides are read, and nothing is copied: transposed and sliced views are served, others refused with the "
+    "reason.\n"
+    "out: where the result goes, (..., m, n); else a new row-major array of a's library. Its type is the result's "
+    "(default:\n"
+    "  a's). No part of it may be a's or b's.\n"
+    "c: what beta multiplies, of the result's shape; may be out itself. beta: 1 unless given, 0 without a c.\n"
+    "accumulate: c is out, which is added to.\n"
+    "stream: a handle, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__ (default: the current one of "
+    "a's\n"
+    "  library, else the legacy default stream). May be capturing a graph.\n"
+    "device: \"cuda\", \"cuda:1\", \"emulator\", \"emulator:sm_90a\" for arrays in host memory. They are copied to the "
+    "GPU and\n"
+    "  back, and the result is there when the call returns.\n\n"
+    "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
+    "disk.\n\n"
+    "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError; each has "
+    "`reasons`.";
+
+}  // namespace jitgemm::python

@@ -1,0 +1,74 @@
+#include "python/src/matrix_view.hpp"
+
+#include <algorithm>
+
+namespace jitgemm::python {
+namespace {
+
+Extent extent_of(const Operand& operand, int dimension) {
+    const auto at = static_cast<std::size_t>(dimension);
+    return {operand.shape[at], operand.strides[at]};
+}
+
+/// The last `matrix_rank` dimensions are the matrix's; `row`: a single one is a row's.
+MatrixView view(const Operand& operand, int matrix_rank, bool row) {
+    MatrixView view;
+    const int leading = operand.rank - matrix_rank;
+    for (int i = 0; i < leading; ++i) view.leading.push_back(extent_of(operand, i));
+    if (matrix_rank == 2) {
+        view.rows = extent_of(operand, leading);
+        view.columns = extent_of(operand, leading + 1);
+    } else if (matrix_rank == 1) {
+        (row ? view.columns : view.rows) = extent_of(operand, leading);
+    }
+    return view;
+}
+
+/// Runs of `run` contiguous elements, `pitch.stride` apart; the leading dimension, or nothing.
+std::optional<std::int64_t> leading_dimension(Extent run, Extent pitch) {
+    if (run.size > 1 && run.stride != 1) return std::nullopt;
+    const std::int64_t least = std::max<std::int64_t>(run.size, 1);
+    if (pitch.size <= 1) return least;
+    if (pitch.stride < least) return std::nullopt;
+    return pitch.stride;
+}
+
+}  // namespace
+
+MatrixView matrix_view(const Operand& operand, bool row) { return view(operand, std::min(operand.rank, 2), row); }
+
+MatrixView result_view(const Operand& operand, bool has_rows, bool has_columns) {
+    return view(operand, static_cast<int>(has_rows) + static_cast<int>(has_columns), has_columns);
+}
+
+std::optional<Extent> joined(std::span<const Extent> dimensions) {
+    std::optional<Extent> all;
+    for (auto inner = dimensions.rbegin(); inner != dimensions.rend(); ++inner) {
+        if (inner->size == 1) continue;
+        if (!all) {
+            all = *inner;
+            continue;
+        }
+        if (inner->stride != all->size * all->stride) return std::nullopt;
+        all->size *= inner->size;
+    }
+    return all.value_or(Extent{});
+}
+
+std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> preferred) {
+    if (rows.size == 0 || columns.size == 0) {  // nothing of it is read or written
+        const Order order = preferred.value_or(Order::row);
+        return Lie{order, std::max<std::int64_t>(order == Order::row ? columns.size : rows.size, 1)};
+    }
+    const auto by_row = leading_dimension(columns, rows);
+    const auto by_column = leading_dimension(rows, columns);
+    if (by_row && by_column) {
+        const Order order = preferred.value_or(rows.size > columns.size ? Order::column : Order::row);
+        return Lie{order, order == Order::row ? *by_row : *by_column};
+    }
+    if (by_row) return Lie{Order::row, *by_row};
+    if (by_column) return Lie{Order::column, *by_column};
+    return std::nullopt;
+}
+
+}  // namespace jitgemm::python

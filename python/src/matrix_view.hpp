@@ -1,0 +1,42 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+#include "python/src/operand.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace jitgemm::python {
+
+/// A dimension of an array: how many, and how many elements apart.
+struct Extent {
+    std::int64_t size = 1;
+    std::int64_t stride = 0;
+};
+
+/// An operand as matrices: the last two dimensions, and the leading ones.
+struct MatrixView {
+    std::vector<Extent> leading;
+    Extent rows, columns;
+};
+
+/// `row`: one dimension is a row (else a column).
+[[nodiscard]] MatrixView matrix_view(const Operand& operand, bool row);
+/// Of the result, which has no row (column) where A (B) has one dimension.
+[[nodiscard]] MatrixView result_view(const Operand& operand, bool has_rows, bool has_columns);
+
+/// Dimensions that lie at one stride, as one; nothing where they don't.
+[[nodiscard]] std::optional<Extent> joined(std::span<const Extent> dimensions);
+
+/// How a matrix lies: rows (or columns) of contiguous elements, `leading` elements apart.
+struct Lie {
+    Order order;
+    std::int64_t leading;
+};
+/// Nothing where neither rows nor columns are contiguous and apart from each other. Where both are, `preferred` if given, else the longer run.
+[[nodiscard]] std::optional<Lie> lie_of(Extent rows, Extent columns, std::optional<Order> preferred = std::nullopt);
+
+}  // namespace jitgemm::python

@@ -1,0 +1,82 @@
+/// \file The extension jitgemm._core.
+
+#include "jitgemm/version.hpp"
+#include "python/src/dlpack.hpp"
+#include "python/src/errors.hpp"
+#include "python/src/kernel_object.hpp"
+#include "python/src/layout_functions.hpp"
+#include "python/src/matmul.hpp"
+#include "python/src/product.hpp"
+
+namespace jitgemm::python {
+namespace {
+
+PyObject* current_gpu(PyObject* /*module*/, PyObject* /*unused*/) {
+    return guarded([] {
+        const std::shared_ptr<Session> session = session_of({.device = "cuda"});
+        return PyLong_FromLong(session->gpu);
+    });
+}
+
+PyObject* forget(PyObject* /*module*/, PyObject* /*unused*/) {
+    forget_sessions();
+    Py_RETURN_NONE;
+}
+
+PyObject* name_of_type(PyObject* /*module*/, PyObject* object) {
+    return guarded([&] { return text(type_name(object)).release(); });
+}
+
+PyObject* stream_handle(PyObject* /*module*/, PyObject* stream) {
+    return guarded([&] { return PyLong_FromVoidPtr(stream_of(stream, {})); });
+}
+
+PyObject* read_capsule(PyObject* /*module*/, PyObject* arguments) {
+    return guarded([&] { return describe_capsule(arguments).release(); });
+}
+
+PyMethodDef functions[] = {
+    // NOLINT: Python's form
+    {"matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul)), METH_FASTCALL | METH_KEYWORDS,
+     kMatmulDoc},
+    {"layout_evaluate", layout_evaluate, METH_O, nullptr},
+    {"layout_text", layout_text, METH_O, nullptr},
+    {"layout_table", layout_table, METH_O, nullptr},
+    {"layout_picture", layout_picture, METH_VARARGS, nullptr},
+    {"read_capsule", read_capsule, METH_VARARGS, nullptr},
+    {"stream_handle", stream_handle, METH_O, nullptr},
+    {"type_name", name_of_type, METH_O, nullptr},
+    {"current_gpu", current_gpu, METH_NOARGS, nullptr},
+    {"forget", forget, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition{.m_base = PyModuleDef_HEAD_INIT,
+                       .m_name = "jitgemm._core",
+                       .m_doc = nullptr,
+                       .m_size = -1,
+                       .m_methods = functions,
+                       .m_slots = nullptr,
+                       .m_traverse = nullptr,
+                       .m_clear = nullptr,
+                       .m_free = nullptr};
+
+PyObject* make_module() {
+    Ref module = Ref::owned(PyModule_Create(&definition));
+    watch_forks();
+    Ref kernel = make_kernel_type();
+    check(PyModule_AddObject(module.get(), "Kernel", kernel.get()));
+    static_cast<void>(kernel.release());  // the module's now
+    check(PyModule_AddStringConstant(module.get(), "version", kVersion));
+    check(PyModule_AddIntConstant(module.get(), "DLPACK_CUDA", dlpack::kDLCUDA));
+    check(PyModule_AddIntConstant(module.get(), "DLPACK_MANAGED", dlpack::kDLCUDAManaged));
+    return module.release();
+}
+
+}  // namespace
+}  // namespace jitgemm::python
+
+// NOLINTNEXTLINE(readability-identifier-naming, bugprone-reserved-identifier): Python's name
+PyMODINIT_FUNC PyInit__core() {
+    return jitgemm::python::guarded([] { return jitgemm::python::make_module(); });
+}

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "jitgemm/data_type.hpp"
+#include "jitgemm/device_pointer.hpp"
+#include "python/src/dlpack.hpp"
+#include "python/src/python.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace jitgemm::python {
+
+inline constexpr int kMaxRank = 8;
+
+/// Where an array lies: in host memory, or on a GPU.
+struct Place {
+    bool on_gpu = false;
+    int gpu = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+};
+[[nodiscard]] std::string to_string(const Place& place);
+
+/// An array as a launch needs it. Of one that is not there (no C, say) `object` is null.
+struct Operand {
+    const char* name = "";       ///< of the argument
+    PyObject* object = nullptr;  ///< borrowed: the call holds it
+    DevicePointer data;
+    std::optional<DataType> type;  ///< nothing: one that no kernel takes
+    std::int64_t item = 0;         ///< bytes of an element
+    Place place;
+    bool read_only = false;
+    int rank = 0;
+    std::array<std::int64_t, kMaxRank> shape{};
+    std::array<std::int64_t, kMaxRank> strides{};  ///< in elements
+
+    const dlpack::ExchangeApi* exchange = nullptr;  ///< of the array's library, if it has one
+    Stream stream = nullptr;                        ///< of a library without: its current stream
+    Ref keeper;                                     ///< what else must live as long as the call
+
+    [[nodiscard]] bool given() const { return object != nullptr; }
+    [[nodiscard]] std::span<const std::int64_t> extents() const {
+        return {shape.data(), static_cast<std::size_t>(rank)};
+    }
+};
+
+/// Of a torch.Tensor, a numpy.ndarray, a cupy.ndarray or whatever else speaks DLPack or the CUDA array interface; nothing is copied. For
+/// libraries that order by stream and can't tell theirs, what they still do to the array is made to be done before `stream` goes on.
+/// Throws OperandError for what is no array, of a type or in a place that no kernel reaches, or part of a graph for gradients.
+[[nodiscard]] Operand read_operand(PyObject* object, const char* name, PyObject* stream);
+
+/// The same of memory whose elements' type doesn't matter.
+[[nodiscard]] Operand read_workspace(PyObject* object, PyObject* stream);
+
+/// Of the array's library for the GPU it is on.
+[[nodiscard]] Stream current_stream(const Operand& operand);
+
+/// A new row-major array beside an operand: of its library, in its place. Throws OperandError where the library is none that is known.
+[[nodiscard]] Ref allocate_like(const Operand& operand, std::span<const std::int64_t> shape, DataType type);
+
+/// (capsule, name) of a __dlpack__() that keeps its capsule → the first fields of _arrays.Description.
+[[nodiscard]] Ref describe_capsule(PyObject* arguments);
+
+/// "(4096, 512)"
+[[nodiscard]] std::string shape_text(std::span<const std::int64_t> shape);
+
+}  // namespace jitgemm::python

@@ -1,0 +1,258 @@
+#include "python/src/problem.hpp"
+
+#include "python/src/errors.hpp"
+#include "python/src/matrix_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace jitgemm::python {
+namespace {
+
+using Reasons = std::vector<std::string>;
+using Shape = std::vector<std::int64_t>;
+
+[[noreturn]] void refuse(Reasons reasons) { throw OperandError("no product of these arrays", std::move(reasons)); }
+
+std::string described(const Operand& operand) {
+    return fmt::format("{} has shape {}", operand.name, shape_text(operand.extents()));
+}
+
+std::int64_t count(const Shape& shape) {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// A size of 1 goes with any other; missing leading dimensions are of size 1.
+Shape broadcast(const Arrays& arrays, const MatrixView& a, const MatrixView& b, Reasons& reasons) {
+    Shape shape(std::max(a.leading.size(), b.leading.size()), 1);
+    const auto take = [&](const std::vector<Extent>& leading) {
+        const std::size_t first = shape.size() - leading.size();
+        for (std::size_t i = 0; i < leading.size(); ++i) {
+            std::int64_t& size = shape[first + i];
+            if (size == 1)
+                size = leading[i].size;
+            else if (leading[i].size != 1 && leading[i].size != size)
+                return false;
+        }
+        return true;
+    };
+    if (!take(a.leading) || !take(b.leading))
+        reasons.push_back(fmt::format("{} and {}: their leading dimensions don't go together", described(arrays.a),
+                                      described(arrays.b)));
+    return shape;
+}
+
+/// The leading dimensions as they are broadcast: a size of 1 is repeated, at stride 0.
+std::vector<Extent> repeated(const std::vector<Extent>& leading, const Shape& to) {
+    std::vector<Extent> extents(to.size());
+    const std::size_t missing = to.size() - leading.size();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        extents[i] = {to[i], 0};
+        if (i >= missing && leading[i - missing].size != 1) extents[i].stride = leading[i - missing].stride;
+    }
+    return extents;
+}
+
+/// Leading dimensions and rows as rows of one matrix, if they lie so.
+std::optional<Extent> folded(const MatrixView& view) {
+    std::vector<Extent> all = view.leading;
+    all.push_back(view.rows);
+    return joined(all);
+}
+
+class ProblemBuilder {
+public:
+    ProblemBuilder(const Arrays& arrays, const GemmSpec* like) : arrays_(arrays), like_(like) {}
+
+    Problem build() {
+        read_shapes();
+        read_types();
+        if (!problem_.is_empty()) {
+            fold_rows();
+            read_matrices();
+            read_batch();
+        }
+        if (!reasons_.empty()) refuse(std::move(reasons_));
+        return std::move(problem_);
+    }
+
+private:
+    void read_shapes() {
+        for (const Operand* operand : {&arrays_.a, &arrays_.b})
+            if (operand->rank == 0)
+                reasons_.push_back(
+                    fmt::format("{} is 0-D: a product's arrays have one dimension or more", operand->name));
+        if (!reasons_.empty()) refuse(std::move(reasons_));
+        a_ = matrix_view(arrays_.a, true);
+        b_ = matrix_view(arrays_.b, false);
+        if (a_.columns.size != b_.rows.size)
+            reasons_.push_back(fmt::format("{} and {}: A's columns, {}, are not B's rows, {}", described(arrays_.a),
+                                           described(arrays_.b), a_.columns.size, b_.rows.size));
+        leading_ = broadcast(arrays_, a_, b_, reasons_);
+        if (!reasons_.empty()) refuse(std::move(reasons_));
+
+        problem_.shape = leading_;
+        has_rows_ = arrays_.a.rank > 1;
+        has_columns_ = arrays_.b.rank > 1;
+        if (has_rows_) problem_.shape.push_back(a_.rows.size);
+        if (has_columns_) problem_.shape.push_back(b_.columns.size);
+        problem_.spec.m = a_.rows.size;
+        problem_.spec.n = b_.columns.size;
+        problem_.spec.k = a_.columns.size;
+        problem_.spec.batch = count(leading_);
+        read_result(arrays_.out, d_);
+        read_result(arrays_.c, c_);
+        if (arrays_.accumulates) c_ = d_;
+        if (!reasons_.empty()) refuse(std::move(reasons_));
+    }
+
+    void read_result(const Operand& operand, MatrixView& view) {
+        if (!operand.given()) {
+            view = packed_result();
+        } else if (!std::ranges::equal(operand.extents(), problem_.shape)) {
+            reasons_.push_back(fmt::format("{}; the product has {}", described(operand), shape_text(problem_.shape)));
+        } else {
+            view = result_view(operand, has_rows_, has_columns_);
+        }
+    }
+
+    [[nodiscard]] MatrixView packed_result() const {
+        MatrixView view;
+        view.rows = {problem_.spec.m, problem_.spec.n};
+        view.columns = {problem_.spec.n, 1};
+        std::int64_t stride = problem_.spec.m * problem_.spec.n;
+        view.leading.resize(leading_.size());
+        for (std::size_t i = leading_.size(); i-- > 0; stride *= leading_[i]) view.leading[i] = {leading_[i], stride};
+        return view;
+    }
+
+    void read_types() {
+        GemmSpec& spec = problem_.spec;
+        spec.a = *arrays_.a.type;
+        spec.b = *arrays_.b.type;
+        spec.accumulator = like_ != nullptr ? like_->accumulator : default_accumulator(spec.a);
+        spec.d = arrays_.out.given() ? *arrays_.out.type : like_ != nullptr ? like_->d : default_output(spec.a);
+        problem_.type = spec.d;
+        if (arrays_.accumulates)
+            spec.c = spec.d;
+        else if (arrays_.c.given())
+            spec.c = arrays_.c.type;
+    }
+
+    /// x @ w with x of (batch, sequence, k) is one product of batch · sequence rows.
+    void fold_rows() {
+        const bool b_is_one = std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1; });
+        if (problem_.spec.batch == 1 || !b_is_one) return;
+        const auto a = folded(a_), d = folded(d_), c = folded(c_);
+        if (!a || !d || !c) return;
+        a_.rows = *a;
+        d_.rows = *d;
+        c_.rows = *c;
+        problem_.spec.m = a->size;
+        problem_.spec.batch = 1;
+    }
+
+    void read_matrices() {
+        const auto preferred = [&](Order order) { return like_ != nullptr ? std::optional(order) : std::nullopt; };
+        const GemmSpec usual = like_ != nullptr ? *like_ : GemmSpec();
+        GemmSpec& spec = problem_.spec;
+        const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), spec.lda, spec.align_a);
+        const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), spec.ldb, spec.align_b);
+        const Lie d = read(arrays_.out, d_, preferred(usual.d_order), spec.ldd, spec.align_d);
+        spec.layout = layout_of(a.order, b.order);
+        spec.d_order = d.order;
+        if (!arrays_.has_c()) return;
+        const Operand& c_array = arrays_.accumulates ? arrays_.out : arrays_.c;
+        const Lie c = read(c_array, c_, d.order, spec.ldc, spec.align_c);
+        if (c.order != d.order)
+            reasons_.push_back(
+                fmt::format("{} lies {} and out {}: both must lie alike", c_array.name, by(c.order), by(d.order)));
+    }
+
+    static std::string_view by(Order order) { return order == Order::row ? "row by row" : "column by column"; }
+
+    Lie read(const Operand& operand, const MatrixView& view, std::optional<Order> preferred, std::int64_t& leading,
+             int& alignment) {
+        const std::optional<Lie> lie = lie_of(view.rows, view.columns, preferred);
+        if (!lie) {
+            reasons_.push_back(unordered(operand));
+            return {Order::row, 0};
+        }
+        leading = lie->leading;
+        if (operand.given()) alignment = alignment_of(operand, lie->leading);
+        return *lie;
+    }
+
+    /// 0, the usual, where the address allows any.
+    int alignment_of(const Operand& operand, std::int64_t leading) {
+        constexpr std::uint64_t kMost = 16;
+        const auto size = static_cast<std::uint64_t>(bytes(*operand.type));
+        const std::uint64_t address = operand.data.address;
+        if (address % kMost == 0) return 0;
+        if (address % size != 0)
+            reasons_.push_back(fmt::format("{} begins at an address that is no multiple of its elements' {} bytes",
+                                           operand.name, size));
+        const std::uint64_t pitch = static_cast<std::uint64_t>(leading) * size;
+        return 1 << std::countr_zero(address | pitch | kMost);
+    }
+
+    static std::string unordered(const Operand& operand) {
+        const std::span strides(operand.strides.data(), static_cast<std::size_t>(operand.rank));
+        return fmt::format(
+            "{}, strides {} in elements: neither its rows nor its columns are contiguous and apart from each other; a "
+            "contiguous copy would be",
+            described(operand), shape_text(strides));
+    }
+
+    void read_batch() {
+        GemmSpec& spec = problem_.spec;
+        if (spec.batch == 1) return;
+        spec.batch_stride_a = batch_stride(arrays_.a, a_);
+        spec.batch_stride_b = batch_stride(arrays_.b, b_);
+        spec.batch_stride_d = batch_stride(arrays_.out, d_);
+        if (arrays_.has_c()) spec.batch_stride_c = batch_stride(arrays_.c, c_);
+    }
+
+    std::int64_t batch_stride(const Operand& operand, const MatrixView& view) {
+        const std::optional<Extent> batch = joined(repeated(view.leading, leading_));
+        if (!batch) reasons_.push_back(fmt::format("{}: its matrices do not lie at one stride", described(operand)));
+        return batch ? batch->stride : 0;
+    }
+
+    const Arrays& arrays_;
+    const GemmSpec* like_;
+    Problem problem_;
+    Reasons reasons_;
+    MatrixView a_, b_, c_, d_;
+    Shape leading_;
+    bool has_rows_ = true, has_columns_ = true;
+};
+
+}  // namespace
+
+Problem problem_of(const Arrays& arrays, const GemmSpec* like) { return ProblemBuilder(arrays, like).build(); }
+
+ProblemKey::ProblemKey(const Arrays& arrays) {
+    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates);
+    add(arrays.a);
+    add(arrays.b);
+    add(arrays.c);
+    add(arrays.out);
+}
+
+void ProblemKey::add(const Operand& operand) {
+    if (!operand.given()) {
+        words_[count_++] = -1;
+        return;
+    }
+    constexpr std::uint64_t kAddressBits = 15;  // all that an alignment of 16 depends on
+    words_[count_++] = static_cast<std::int64_t>(operand.data.address & kAddressBits) |
+                       static_cast<std::int64_t>(*operand.type) << 8 | static_cast<std::int64_t>(operand.rank) << 16;
+    for (int i = 0; i < operand.rank; ++i) words_[count_++] = operand.shape[static_cast<std::size_t>(i)];
+    for (int i = 0; i < operand.rank; ++i) words_[count_++] = operand.strides[static_cast<std::size_t>(i)];
+}
+
+}  // namespace jitgemm::python

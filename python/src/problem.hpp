@@ -1,0 +1,59 @@
+#pragma once
+
+#include "jitgemm/gemm_spec.hpp"
+#include "python/src/operand.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jitgemm::python {
+
+/// The arrays of a product; C and out may be absent. With accumulate C is out.
+struct Arrays {
+    Operand a, b, c, out;
+    bool accumulates = false;
+
+    [[nodiscard]] bool has_c() const { return c.given() || accumulates; }
+};
+
+/// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row of A's or a column of B's.
+struct Problem {
+    GemmSpec spec;
+    std::vector<std::int64_t> shape;  ///< of the result
+    DataType type = DataType::bf16;   ///< of the result
+    [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || spec.batch == 0; }
+};
+
+/// Strides become layouts and leading dimensions, addresses alignments: nothing is copied. Leading dimensions that A and the result have and B has
+/// not are rows of one product where they lie so. `like`: where an array could be read either way (one row, one column), it is as there.
+/// Throws OperandError with all that stands against it.
+[[nodiscard]] Problem problem_of(const Arrays& arrays, const GemmSpec* like = nullptr);
+
+/// All that problem_of looks at, as words to hash.
+class ProblemKey {
+public:
+    explicit ProblemKey(const Arrays& arrays);
+
+    friend bool operator==(const ProblemKey& left, const ProblemKey& right) { return left.bytes() == right.bytes(); }
+    [[nodiscard]] std::string_view bytes() const {
+        return {reinterpret_cast<const char*>(words_.data()), count_ * sizeof(std::int64_t)};
+    }
+
+private:
+    void add(const Operand& operand);
+
+    static constexpr std::size_t kWordsAnOperand = 1 + 2 * static_cast<std::size_t>(kMaxRank);
+    std::array<std::int64_t, 1 + 4 * kWordsAnOperand> words_;  // NOLINT: what is used is written
+    std::size_t count_ = 0;
+};
+
+}  // namespace jitgemm::python
+
+template <>
+struct std::hash<jitgemm::python::ProblemKey> {
+    std::size_t operator()(const jitgemm::python::ProblemKey& key) const noexcept {
+        return std::hash<std::string_view>{}(key.bytes());
+    }
+};

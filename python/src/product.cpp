@@ -1,0 +1,133 @@
+#include "python/src/product.hpp"
+
+#include "python/src/errors.hpp"
+#include "runtime/c_api/host_launch.hpp"
+#include "runtime/device/launch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace jitgemm::python {
+namespace {
+
+Operand read_if_given(PyObject* object, const char* name, PyObject* stream) {
+    return object == nullptr || object == Py_None ? Operand{} : read_operand(object, name, stream);
+}
+
+float number(PyObject* object, float otherwise) {
+    if (object == nullptr || object == Py_None) return otherwise;
+    const double value = PyFloat_AsDouble(object);
+    if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    return static_cast<float>(value);
+}
+
+bool truth(PyObject* object) {
+    if (object == nullptr) return false;
+    const int answer = PyObject_IsTrue(object);
+    check(answer);
+    return answer == 1;
+}
+
+Stream as_stream(PyObject* handle) {
+    const unsigned long long value = PyLong_AsUnsignedLongLong(handle);
+    if (PyErr_Occurred() != nullptr) throw PythonError{};
+    return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(value));
+}
+
+/// In host memory, for a GPU: copied there and D back. The rules of a launch are those of the arrays, which copies would hide.
+void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments arguments) {
+    const GemmSpec& spec = kernel.spec();
+    if (auto problems = launch_problems(spec, arguments, 0); !problems.empty())
+        throw SpecError("cannot launch " + kernel.info().name, std::move(problems));
+    const OperandExtents extents = operand_extents(spec);
+    const auto host = [](DevicePointer pointer) {
+        return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer.address));
+    };
+    const auto copied = [&](DevicePointer& pointer, std::int64_t elements, DataType type) {
+        if (elements == 0) return DeviceBuffer();
+        DeviceBuffer buffer = session.context.allocate(static_cast<std::size_t>(elements * bytes(type)));
+        buffer.copy_from_host(host(pointer), buffer.size_bytes());
+        pointer = buffer.data();
+        return buffer;
+    };
+    const DevicePointer d = arguments.d;
+    const bool accumulates = arguments.c == d;
+    const DeviceBuffer a = copied(arguments.a, extents.a, spec.a), b = copied(arguments.b, extents.b, spec.b);
+    const DeviceBuffer result = copied(arguments.d, extents.d, spec.d);  // what lies between its rows stays, too
+    DeviceBuffer c;
+    if (accumulates)
+        arguments.c = arguments.d;
+    else if (arguments.c)
+        c = copied(arguments.c, extents.c, spec.c.value_or(spec.d));
+    kernel.launch(arguments);
+    result.copy_to_host(host(d), result.size_bytes());
+}
+
+}  // namespace
+
+Product read_product(const ProductArguments& given) {
+    Product product;
+    product.stream = given.stream == Py_None ? nullptr : given.stream;
+    Arrays& arrays = product.arrays;
+    arrays.a = read_operand(given.a, "a", product.stream);
+    arrays.b = read_operand(given.b, "b", product.stream);
+    arrays.c = read_if_given(given.c, "c", product.stream);
+    arrays.out = read_if_given(given.out, "out", product.stream);
+    arrays.accumulates = truth(given.accumulate);
+    if (arrays.out.read_only) throw OperandError("invalid array", {"out is read-only"});
+    if (arrays.accumulates && !arrays.out.given())
+        throw OperandError("no product of these arrays", {"accumulate adds to out, which is not given"});
+    if (arrays.accumulates && arrays.c.given())
+        throw OperandError("no product of these arrays", {"accumulate adds to out, and c is given: one of them is C"});
+    product.alpha = number(given.alpha, 1);
+    product.beta = number(given.beta, arrays.has_c() ? 1.0F : 0.0F);
+    return product;
+}
+
+Stream stream_of(PyObject* stream, const Operand& a) {
+    if (stream == nullptr) return current_stream(a);
+    if (PyLong_Check(stream)) return as_stream(stream);
+    for (const char* const attribute : {"cuda_stream", "ptr"}) {
+        if (PyObject_HasAttrString(stream, attribute) == 0) continue;
+        return as_stream(Ref::owned(PyObject_GetAttrString(stream, attribute)).get());
+    }
+    if (PyObject_HasAttrString(stream, "__cuda_stream__") != 0) {
+        const Ref version_and_handle = Ref::owned(PyObject_CallMethod(stream, "__cuda_stream__", nullptr));
+        return as_stream(Ref::owned(PySequence_GetItem(version_and_handle.get(), 1)).get());
+    }
+    throw OperandError("invalid stream",
+                       {"stream is of type " + type_name(stream) +
+                        ": a handle is an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__"});
+}
+
+Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type) {
+    const Operand& out = product.arrays.out;
+    if (out.given()) return {Ref::borrowed(out.object), out.data, {}};
+    Ref made = allocate_like(product.arrays.a, shape, type);
+    if (std::ranges::find(shape, 0) != shape.end()) return {std::move(made), {}, {}};
+    Operand operand = read_operand(made.get(), "out", product.stream);
+    return {std::move(made), operand.data, std::move(operand.keeper)};
+}
+
+void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
+            DevicePointer workspace, std::size_t workspace_bytes) {
+    const Arrays& arrays = product.arrays;
+    const GemmArguments arguments{.a = arrays.a.data,
+                                  .b = arrays.b.data,
+                                  .c = arrays.accumulates ? d : arrays.c.data,
+                                  .d = d,
+                                  .alpha = product.alpha,
+                                  .beta = product.beta,
+                                  .workspace = workspace,
+                                  .workspace_bytes = workspace_bytes};
+    const Stream stream = arrays.a.place.on_gpu ? stream_of(product.stream, arrays.a) : nullptr;
+    const WithoutGil released;
+    if (session.emulated)
+        c_api::launch_on_host(kernel, arguments);
+    else if (arrays.a.place.on_gpu)
+        kernel.launch(arguments, stream);
+    else
+        launch_on_copies(session, kernel, arguments);
+}
+
+}  // namespace jitgemm::python

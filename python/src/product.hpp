@@ -1,0 +1,37 @@
+#pragma once
+
+#include "python/src/arguments.hpp"
+#include "python/src/session.hpp"
+
+namespace jitgemm::python {
+
+/// What a product is asked with.
+struct ProductArguments {
+    PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace;
+};
+
+/// Arrays, factors and stream of one product, as read.
+struct Product {
+    Arrays arrays;
+    float alpha = 1.0F, beta = 0.0F;
+    PyObject* stream = nullptr;
+};
+[[nodiscard]] Product read_product(const ProductArguments& given);
+
+/// The handle of a stream: an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__; null and None: a's library's current one.
+[[nodiscard]] Stream stream_of(PyObject* stream, const Operand& a);
+
+/// The array for the result: the caller's, or a new one.
+struct Result {
+    Ref array;
+    DevicePointer data;
+    Ref keeper;
+};
+[[nodiscard]] Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type);
+
+/// Enqueues on a GPU; on the emulator, and where the arrays are a host's, the launch has ended when it returns. A workspace lies where the
+/// arrays do, and is for kernels of that place.
+void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
+            DevicePointer workspace = {}, std::size_t workspace_bytes = 0);
+
+}  // namespace jitgemm::python

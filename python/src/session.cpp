@@ -1,0 +1,132 @@
+#include "python/src/session.hpp"
+
+#include "python/src/errors.hpp"
+#include "runtime/context/context_state.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <new>
+#include <utility>
+
+namespace jitgemm::python {
+namespace {
+
+/// Guarded by the GIL. Never destroyed: at a process's end the driver may be gone before.
+struct Sessions {
+    std::vector<std::pair<Selection, std::shared_ptr<Session>>> all;
+    std::vector<std::shared_ptr<Session>> by_gpu;
+    bool on_gpu = false;  ///< one of them has been
+};
+
+Sessions*& sessions() {
+    static auto* current = new Sessions;
+    return current;
+}
+
+std::atomic<unsigned> generation{0};
+bool parent_used_cuda = false;
+
+/// Locks of the parent's may be held for ever, and CUDA serves no fork: what was made before is left as it is.
+void after_fork() {
+    parent_used_cuda = parent_used_cuda || sessions()->on_gpu;
+    sessions() = new Sessions;
+    ++generation;
+}
+
+/// What the package knows of its own folders, where the environment says nothing.
+void take_defaults(Options& options) {
+    const auto take = [&](std::string& into, const char* name) {
+        if (into.empty()) into = text_of(Ref::owned(PyObject_CallNoArgs(member("_folders", name).get())).get());
+    };
+    take(options.wheel_directory, "wheels");
+    take(options.tool, "tool");
+}
+
+std::shared_ptr<Session> open(const Selection& selection) {
+    Options options = Options::from_environment();
+    take_defaults(options);
+    if (!selection.device.empty()) options.device = selection.device;
+    options.kernel = selection.kernel;
+    options.family = selection.family;
+    options.parameters = selection.parameters;
+    const WithoutGil released;
+    try {
+        auto session = std::make_shared<Session>(Session{.context = Context(options)});
+        const Device& device = *state_of(session->context).device;
+        session->emulated = device.kind() == DeviceKind::emulator;
+        session->gpu = device.ordinal();
+        return session;
+    } catch (const CudaError& error) {
+        if (!parent_used_cuda) throw;
+        throw CudaError(std::string(error.what()) +
+                            "; this process is a fork of one that had used CUDA, which serves no fork: start it by "
+                            "multiprocessing's \"spawn\"",
+                        error.result_name(), error.call());
+    }
+}
+
+std::shared_ptr<Session> session_of_gpu(int gpu) {
+    const auto at = static_cast<std::size_t>(gpu);
+    if (at < sessions()->by_gpu.size() && sessions()->by_gpu[at] != nullptr) return sessions()->by_gpu[at];
+    std::shared_ptr<Session> session = session_of({.device = fmt::format("cuda:{}", gpu)});
+    if (at >= sessions()->by_gpu.size()) sessions()->by_gpu.resize(at + 1);
+    sessions()->by_gpu[at] = session;
+    return session;
+}
+
+/// Of all arrays that there are.
+Place common_place(const Arrays& arrays) {
+    std::string different;
+    for (const Operand* operand : {&arrays.b, &arrays.c, &arrays.out})
+        if (operand->given() && operand->place != arrays.a.place)
+            different += fmt::format(", {} {}", operand->name, to_string(operand->place));
+    if (!different.empty())
+        throw OperandError("arrays of different devices",
+                           {fmt::format("a lies in {}{}", to_string(arrays.a.place), different)});
+    return arrays.a.place;
+}
+
+}  // namespace
+
+std::shared_ptr<Session> session_of(const Selection& selection) {
+    for (const auto& [known, session] : sessions()->all)
+        if (known == selection) return session;
+    std::shared_ptr<Session> session = open(selection);
+    for (const auto& [known, first] : sessions()->all)  // another thread's, meanwhile
+        if (known == selection) return first;
+    sessions()->on_gpu = sessions()->on_gpu || !session->emulated;
+    sessions()->all.emplace_back(selection, session);
+    return session;
+}
+
+std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
+    const Place place = common_place(arrays);
+    if (device == nullptr || device == Py_None) {
+        if (place.on_gpu) return session_of_gpu(place.gpu);
+        throw OperandError("no device is named", {"the arrays lie in host memory: device=\"cuda\" copies them to a GPU "
+                                                  "and back, device=\"emulator\" runs on "
+                                                  "the CPU, some million times slower"});
+    }
+    const Ref name = Ref::owned(PyObject_Str(device));
+    std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get()))});
+    if (place.on_gpu && (session->emulated || session->gpu != place.gpu))
+        throw OperandError("arrays of another device", {fmt::format("the arrays lie on {}, and device is {}",
+                                                                    to_string(place), text_of(name.get()))});
+    return session;
+}
+
+void forget_sessions() {
+    sessions()->all.clear();
+    sessions()->by_gpu.clear();
+}
+
+void watch_forks() {
+    if (pthread_atfork(nullptr, nullptr, after_fork) != 0) throw std::bad_alloc();
+}
+
+unsigned fork_generation() { return generation.load(std::memory_order_relaxed); }
+
+}  // namespace jitgemm::python

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Makes the wheel and runs tests/python in fresh virtual environments: without any other package, with numpy and ml_dtypes, and with
+# PyTorch as well, whose wheel from PyPI runs without a GPU, too (some gigabytes: --no-torch leaves it out).
+#   scripts/test-python.sh [--build FOLDER] [--no-torch]
+# FOLDER: a build of scripts/test.sh, so that only the extension is compiled.
+set -euo pipefail
+# shellcheck source=scripts/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+cd "$repository"
+
+largest_wheel=8000000    # bytes
+build_option=()
+torch=(torch==2.11.*)
+while [ $# -gt 0 ]; do
+    case $1 in
+        --build) build_option=(--build "${2:?a folder}"); shift 2 ;;
+        --no-torch) torch=(); shift ;;
+        *) fail "unknown option $1: scripts/test-python.sh [--build FOLDER] [--no-torch]" ;;
+    esac
+done
+
+environments=$(mktemp -d)
+trap 'rm -rf "$environments"; print_times' EXIT
+
+make_wheel() {
+    wheel=$(scripts/wheel.sh --output build/python "${build_option[@]}")
+    if [ "$(stat --format=%s "$wheel")" -gt "$largest_wheel" ]; then
+        fail "$wheel has $(stat --format=%s "$wheel") bytes, more than $largest_wheel"
+    fi
+}
+
+# test_with NAME PACKAGE...: what needs a package that is not there is skipped, which pytest says.
+test_with() {
+    local python=$environments/$1/bin/python
+    shift
+    python3 -m venv "$(dirname "$(dirname "$python")")"
+    "$python" -m pip install --quiet --disable-pip-version-check "$wheel" pytest "$@"
+    if ! has_nvrtc "$(toolkit_root)" 13; then
+        "$python" -m pip install --quiet --disable-pip-version-check "${wheel}[cuda$(newest_cuda_major)]"
+    fi
+    (cd "$environments" && JITGEMM_TEST_CACHE=$environments/cache "$python" -m pytest -c "$repository/pyproject.toml" \
+        --rootdir "$repository" -p no:cacheprovider "$repository/tests/python")
+}
+
+timed "wheel" make_wheel
+timed "tests without a package" test_with plain
+timed "tests with numpy and ml_dtypes" test_with numpy numpy ml_dtypes
+if [ "${#torch[@]}" -gt 0 ]; then timed "tests with PyTorch" test_with torch numpy ml_dtypes "${torch[@]}"; fi

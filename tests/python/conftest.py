@@ -1,0 +1,35 @@
+"""What the tests share: a cache of their own, and numbers whose products are exact."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(tmp_path_factory):
+    """Neither the user's cache nor what they tuned has a part in a test. Set before the first kernel is asked for."""
+    folder = os.environ.get("JITGEMM_TEST_CACHE") or str(tmp_path_factory.mktemp("jitgemm"))
+    os.environ["JITGEMM_CACHE_DIR"] = folder
+    os.environ["JITGEMM_TUNING_DIR"] = str(tmp_path_factory.mktemp("tuning"))
+
+
+def small_integers(shape, dtype="float32", seed=0):
+    """Every partial sum of their products is exact in f32, and so is the result in f16 and bf16 as far as it is small."""
+    import numpy as np
+
+    rng = np.random.default_rng([seed, *shape])
+    return rng.integers(-3, 4, shape).astype(dtype)
+
+
+def has_gpu():
+    return any(name.startswith("nvidia") and name[6:].isdigit() for name in os.listdir("/dev"))
+
+
+def pytest_collection_modifyitems(items):
+    if has_gpu():
+        return
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="no GPU"))

@@ -1,0 +1,59 @@
+"""Every sample of docs/python.md runs: those that name a GPU or torch where there is one, and the tour."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```python(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def samples(kind):
+    """The page's blocks of that kind, as one program whose lines are where the page has them."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    program = [""] * page.count("\n")
+    for block in BLOCK.finditer(page):
+        if (block[1] or "") == kind:
+            line = page[: block.start(2)].count("\n")
+            lines = block[2].splitlines()
+            program[line : line + len(lines)] = lines
+    assert any(program)
+    return compile("\n".join(program), "docs/python.md", "exec")
+
+
+def test_samples_for_everyone(capsys):
+    pytest.importorskip("numpy")
+    exec(samples(""), {})
+    printed = capsys.readouterr().out
+    assert "neither its rows nor" in printed and "__global__" in printed and "Why this one" in printed
+
+
+def test_samples_for_torch(capsys):
+    pytest.importorskip("torch", minversion="2.6")
+    exec(samples("torch"), {})
+    assert "['0', '2']" in capsys.readouterr().out
+
+
+@pytest.mark.gpu
+def test_samples_for_a_gpu(monkeypatch, tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("cupy")
+    monkeypatch.setenv("JITGEMM_TUNING_DIR", str(tmp_path))
+    exec(samples("gpu"), {})
+
+
+def test_every_block_has_a_test():
+    kinds = {block[1] or "" for block in BLOCK.finditer((ROOT / "docs" / "python.md").read_text())}
+    assert kinds == {"", "torch", "gpu"}
+
+
+def test_the_tour(monkeypatch, tmp_path):
+    pytest.importorskip("numpy")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / "python" / "tour.py"))
+    page = (tmp_path / "tour.html").read_text()
+    assert page.count("<svg") >= 4 and "__global__" in page

@@ -1,0 +1,282 @@
+"""On a GPU, against torch in float64: arrays of PyTorch, CuPy and numpy, streams, graphs, models."""
+
+from __future__ import annotations
+
+import copy
+import threading
+
+import jitgemm as jg
+import pytest
+
+pytestmark = pytest.mark.gpu
+torch = pytest.importorskip("torch", minversion="2.6")
+if not torch.cuda.is_available():
+    pytest.skip("no GPU that torch can use", allow_module_level=True)
+
+import jitgemm.torch
+from test_torch import Transformer, losses
+
+
+def tensor(*shape, dtype=torch.bfloat16, seed=0, device="cuda"):
+    generator = torch.Generator(device).manual_seed(seed)
+    return torch.randint(-3, 4, shape, generator=generator, device=device).to(dtype)
+
+
+def assert_exact(d, a, b, plus=0):
+    """The exact sum, rounded once."""
+    torch.testing.assert_close(d, (a.double() @ b.double() + plus).to(d.dtype), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("m, n, k", [(256, 384, 512), (255, 129, 77), (1, 512, 256)])
+def test_every_type_and_layout(dtype, transpose_a, transpose_b, m, n, k):
+    a = tensor(k, m, dtype=dtype).T if transpose_a else tensor(m, k, dtype=dtype)
+    b = tensor(n, k, dtype=dtype, seed=1).T if transpose_b else tensor(k, n, dtype=dtype, seed=1)
+    d = jg.matmul(a, b)
+    assert d.dtype == dtype and d.device == a.device and d.is_contiguous()
+    assert_exact(d, a, b)
+
+
+def test_views_out_c_and_accumulate():
+    a, b = tensor(200, 150)[3:103, 1:131], tensor(90, 140, seed=1)[:, 2:132].T
+    out = torch.full((110, 100), torch.nan, device="cuda", dtype=torch.float32)
+    view = out[5:105, 7:97]
+    assert_exact(jg.matmul(a, b, out=view), a, b)
+    assert out[:5].isnan().all() and out[105:].isnan().all() and out[:, :7].isnan().all() and out[:, 97:].isnan().all()
+    before = view.double().clone()
+    jg.matmul(a, b, out=view, accumulate=True)
+    torch.testing.assert_close(view.double(), 2 * before, rtol=0, atol=0)
+    c = tensor(100, 90, seed=2)
+    assert_exact(jg.matmul(a, b, c=c, beta=0.5), a, b, plus=0.5 * c.double())
+
+
+def test_leading_dimensions_are_rows():
+    x, w = tensor(4, 33, 96), tensor(64, 96, seed=1)
+    assert_exact(jg.matmul(x, w.T), x, w.T)
+
+
+def test_what_is_refused():
+    a, b = tensor(64, 64), tensor(64, 64, seed=1)
+    with pytest.raises(jg.OperandError, match="a lies in cuda:0, b host memory"):
+        jg.matmul(a, b.cpu())
+    with pytest.raises(jg.OperandError, match="the arrays lie on cuda:0, and device is emulator"):
+        jg.matmul(a, b, device="emulator")
+    with pytest.raises(jg.OperandError, match="a requires grad"):
+        jg.matmul(a.clone().requires_grad_(), b)
+    if torch.cuda.device_count() > 1:
+        with pytest.raises(jg.OperandError, match="a lies in cuda:0, b cuda:1"):
+            jg.matmul(a, b.to("cuda:1"))
+
+
+@pytest.mark.skipif("torch.cuda.device_count() < 2", reason="one GPU")
+def test_the_second_gpu_while_the_first_is_current():
+    a, b = tensor(128, 64).to("cuda:1"), tensor(64, 128, seed=1).to("cuda:1")
+    d = jg.matmul(a, b)
+    assert d.device == a.device and torch.cuda.current_device() == 0
+    assert_exact(d, a, b)
+
+
+def test_the_current_stream_and_a_named_one():
+    a, b = tensor(512, 512), tensor(512, 512, seed=1)
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    for stream in (None, side, side.cuda_stream):
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(20_000_000)  # what comes on another stream would be done before
+            late = a.clone().mul_(2)
+            d = jg.matmul(late, b, stream=stream)
+        side.synchronize()
+        assert_exact(d, 2 * a, b)
+
+
+def test_graphs_capture_it():
+    a, b = tensor(256, 256), tensor(256, 256, seed=1)
+    d = torch.empty(256, 256, device="cuda", dtype=torch.bfloat16)
+    weight = tensor(64, 4096, seed=2)  # few rows and a long k: this one takes a workspace
+    x = tensor(16, 4096, seed=3)
+    jg.matmul(a, b, out=d)
+    jg.torch.linear(x, weight)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        jg.matmul(a, b, out=d)
+        e = jg.matmul(d, a)
+        f = jg.torch.linear(x, weight)
+    for seed in (4, 5):
+        a.copy_(tensor(256, 256, seed=seed) / 8)
+        x.copy_(tensor(16, 4096, seed=seed))
+        graph.replay()
+        torch.cuda.synchronize()
+        torch.testing.assert_close(d, (a.double() @ b.double()).bfloat16(), rtol=2**-7, atol=0)
+        torch.testing.assert_close(e, (d.double() @ a.double()).bfloat16(), rtol=2**-6, atol=2**-6)
+        torch.testing.assert_close(f, (x.double() @ weight.double().T).bfloat16(), rtol=2**-7, atol=0)
+
+
+def test_a_kernel():
+    a, b = tensor(256, 128), tensor(192, 128, seed=1)
+    k = jg.kernel("bf16 tn 256 192 128")
+    out = torch.empty(256, 192, device="cuda", dtype=torch.bfloat16)
+    assert k(a, b.T, out=out) is out and k.device == "cuda:0"
+    assert_exact(out, a, b.T)
+    assert k.cubin[:4] == b"\x7fELF" and "Why this one" in k.explain()
+    for x, y, words in (
+        (a.cpu(), b.T, "a lies in host memory, and the kernel is for cuda:0"),
+        (a, b.T.cpu(), "b lies in host memory, and the kernel is for cuda:0"),
+    ):
+        with pytest.raises(jg.OperandError, match=words):
+            k(x, y)
+    with pytest.raises(jg.OperandError, match="workspace lies in host memory"):
+        k(a, b.T, workspace=torch.empty(1024, dtype=torch.uint8))
+    with pytest.raises(jg.OperandError, match="a lies in cuda:0, and the kernel is for emulator:sm_80"):
+        jg.kernel("bf16 tn 256 192 128", device="emulator:sm_80")(a, b.T)
+
+
+def test_numpy_goes_there_and_back_when_asked():
+    np = pytest.importorskip("numpy")
+    a = np.arange(12 * 8, dtype="float32").reshape(12, 8)[2:, 1:]
+    b = np.ones((7, 5), "float32")
+    out = np.full((10, 9), 7, "float32")
+    jg.matmul(a, b, out=out[:, 2:7], device="cuda")
+    np.testing.assert_array_equal(out[:, 2:7], a @ b)
+    assert (out[:, :2] == 7).all() and (out[:, 7:] == 7).all()
+    with pytest.raises(jg.OperandError, match="the arrays lie in host memory"):
+        jg.matmul(a, b)
+    whole = np.zeros((6, 9), "float32")
+    with pytest.raises(jg.SpecError, match=r"D \[0x\w+, 0x\w+\) overlaps A"):
+        jg.matmul(whole[:, :5], np.ones((5, 4), "float32"), out=whole[:, 4:8], device="cuda")
+
+
+def test_sixteen_threads():
+    problems = [(tensor(64 + 8 * i, 128, seed=i), tensor(128, 72, seed=i + 1)) for i in range(16)]
+    results = [None] * 16
+
+    def multiply(i):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            for _ in range(20):
+                results[i] = jg.matmul(*problems[i])
+            torch.cuda.current_stream().synchronize()
+
+    torch.cuda.synchronize()
+    threads = [threading.Thread(target=multiply, args=(i,)) for i in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for (a, b), d in zip(problems, results, strict=True):
+        assert_exact(d, a, b)
+
+
+def test_memory_comes_from_torch():
+    a, b = tensor(1024, 1024), tensor(1024, 1024, seed=1)
+    jg.matmul(a, b)
+    before = torch.cuda.memory_allocated()
+    d = jg.matmul(a, b)
+    assert torch.cuda.memory_allocated() - before == d.numel() * 2
+    del d
+    assert torch.cuda.memory_allocated() == before
+
+
+class TestCupy:
+    def arrays(self):
+        cupy = pytest.importorskip("cupy")
+        a = cupy.arange(96 * 64, dtype="float16").reshape(96, 64) % 5
+        b = cupy.arange(64 * 80, dtype="float16").reshape(64, 80) % 7
+        return cupy, a, b
+
+    def test_arrays(self):
+        cupy, a, b = self.arrays()
+        for stream in (None, cupy.cuda.Stream(non_blocking=True)):
+            cupy.cuda.Device().synchronize()
+            d = jg.matmul(a, b, stream=stream)
+            cupy.cuda.Device().synchronize()
+            assert isinstance(d, cupy.ndarray) and d.dtype == cupy.float16
+            expected = (a.astype("float64") @ b.astype("float64")).astype("float16")
+            assert (d == expected).all()
+            d = jg.matmul(b.T, a.T, stream=stream)
+            cupy.cuda.Device().synchronize()
+            assert (d == expected.T).all()
+
+    def test_on_its_current_stream(self):
+        cupy, a, b = self.arrays()
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            d = jg.matmul(a * 2, b)
+            stream.synchronize()
+            assert (d == (a.astype("float64") @ b.astype("float64") * 2).astype("float16")).all()
+
+    def test_a_raw_module_launches_what_launch_info_says(self, tmp_path):
+        cupy, a, b = self.arrays()
+        np = pytest.importorskip("numpy")
+        k = jg.kernel("f16 tt 96 80 64", family="mma_multistage")
+        cubin = tmp_path / "kernel.cubin"
+        cubin.write_bytes(k.cubin)
+        module = cupy.RawModule(path=str(cubin))
+        out = cupy.zeros((96, 80), "float16")
+        workspace = cupy.zeros(max(k.workspace, 1), "int8")
+        packed = k.pack_arguments(a, b, out=out, workspace=workspace if k.workspace else None)
+        for launch, arguments in zip(k.launch_info, packed, strict=True):
+            function = module.get_function(launch["function"])
+            function.max_dynamic_shared_size_bytes = launch["shared_bytes"]
+            struct = np.frombuffer(arguments, "uint8")
+            function(launch["grid"], launch["block"], (struct,), shared_mem=launch["shared_bytes"])
+        assert (out == jg.matmul(a, b)).all()
+
+
+def test_the_cuda_array_interface():
+    class Exporter:
+        def __init__(self, tensor):
+            self.__cuda_array_interface__ = tensor.__cuda_array_interface__
+
+    a, b = tensor(32, 16, dtype=torch.float16), tensor(24, 16, dtype=torch.float16, seed=1)
+    out = torch.empty(32, 24, device="cuda", dtype=torch.float16)
+    torch.cuda.synchronize()
+    jg.matmul(Exporter(a), Exporter(b.T), out=out)
+    torch.cuda.synchronize()
+    assert_exact(out, a, b.T)
+    with pytest.raises(jg.OperandError, match="a is of type <f8"):
+        jg.matmul(Exporter(a.double()), b.T, out=out)
+
+
+def test_jax_arrays(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX has no GPU")
+    a, b = jax.numpy.ones((32, 16), "bfloat16"), jax.numpy.ones((16, 24), "bfloat16")
+    out = torch.empty(32, 24, device="cuda", dtype=torch.bfloat16)
+    jg.matmul(a, b, out=out)
+    assert (out == 16).all()
+    with pytest.raises(jg.OperandError, match="out must be given"):
+        jg.matmul(a, b)
+
+
+# ---- models --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_transformer_learns_the_same():
+    torch.manual_seed(0)
+    model = Transformer(width=256, vocabulary=512).cuda()
+    replaced = copy.deepcopy(model)
+    assert len(jg.torch.replace_linear(replaced)) == 5
+    tokens = torch.randint(0, 512, (8, 129), device="cuda")
+    expected = losses(model, tokens, rate=0.1, half=True)
+    assert losses(replaced, tokens, rate=0.1, half=True) == pytest.approx(expected, rel=2**-7)  # bf16 has eight bits
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_and_captured():
+    torch.manual_seed(0)
+    model = Transformer(width=256, vocabulary=512).cuda().bfloat16().eval()
+    jg.torch.replace_linear(model)
+    tokens = torch.randint(0, 512, (8, 128), device="cuda")
+    with torch.no_grad():
+        expected = model(tokens)
+        compiled = torch.compile(model, mode="reduce-overhead", fullgraph=True)
+        for _ in range(3):
+            torch.testing.assert_close(compiled(tokens).clone(), expected, rtol=2**-5, atol=2**-5)
+
+
+def test_the_operator_keeps_its_promises():
+    a, b = tensor(64, 32).requires_grad_(), tensor(48, 32, seed=1).requires_grad_()
+    torch.library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, None))

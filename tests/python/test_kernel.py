@@ -1,0 +1,141 @@
+"""jitgemm.kernel: what it is made from, what it tells, what it launches."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import jitgemm as jg
+import pytest
+
+EMULATOR = "emulator:sm_80"
+
+
+def test_a_kernel_tells_what_it_is():
+    k = jg.kernel("bf16 tn 64 48 32", device=EMULATOR)
+    assert isinstance(k, jg.Kernel)
+    assert k.name.startswith(("mma_multistage_bf16_tn", "simt")) and k.name in repr(k)
+    assert k.spec.startswith("gemm-v1 m=64 n=48 k=32 a=bf16")
+    assert f"kernel   {k.name}" in k.source and "__global__" in k.source
+    assert b".target sm_80" in k.cubin  # PTX on the emulator
+    assert k.device == EMULATOR
+    assert k.json["kernel"] == k.name and k.json["m"] == 64 and k.json["workspace_bytes"] == k.workspace
+    assert k.explain().splitlines()[1] == k.name and "Asked for by name" not in k.explain()
+
+
+def test_fields_in_place_of_a_text():
+    by_text = jg.kernel("gemm-v2 m=5 n=6 k=7 a=f32 layout=tt lda=9 d-layout=n", device=EMULATOR)
+    by_fields = jg.kernel(m=5, n=6, k=7, a="f32", layout="tt", lda=9, d_layout="n", device=EMULATOR)
+    assert by_fields.spec == by_text.spec
+
+
+def test_a_kernel_can_be_forced():
+    k = jg.kernel("f32 tt 64 64 64", device=EMULATOR, family="simt_naive")
+    assert k.name.startswith("simt_naive") and k.json["choice"] == "heuristic"
+    assert k.explain().splitlines()[1] == k.name and "Asked for by name" in k.explain()
+    assert jg.kernel("f32 tt 64 64 64", device=EMULATOR, kernel=k.name).json["choice"] == "forced"
+    with pytest.raises(jg.ConfigError) as caught:
+        jg.kernel("f32 tt 64 64 64", device=EMULATOR, kernel="mma_multistage_bf16_tn_128x128x32_warp64x64_stages3")
+    assert len(caught.value.reasons) >= 1
+
+
+@pytest.mark.parametrize(
+    "ask, error, words",
+    [
+        (lambda: jg.kernel("bf16 tn 64 48", device=EMULATOR), jg.SpecError, "has 4 words"),
+        (lambda: jg.kernel("bf16 tn 64 -48 32", device=EMULATOR), jg.SpecError, "n is -48: a size cannot be negative"),
+        (lambda: jg.kernel("f32 tt 6 4 5", m=6), TypeError, "a spec or its fields"),
+        (lambda: jg.kernel(mm=6), jg.SpecError, "mm"),
+        (lambda: jg.kernel("s8 tn 64 48 32", device=EMULATOR), jg.ConfigError, "s8"),
+        (lambda: jg.kernel(5), TypeError, "str"),
+        (lambda: jg.Kernel.__new__(jg.Kernel).name, jg.Error, "was not made"),
+        (lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR).__init__("f32 tt 6 4 5"), jg.Error, "is made"),
+    ],
+)
+def test_refused(ask, error, words):
+    with pytest.raises(error, match=words):
+        ask()
+
+
+class TestLaunches:
+    np = pytest.importorskip("numpy")
+
+    def operands(self, m=6, n=4, k=5):
+        from conftest import small_integers
+
+        return small_integers((m, k)), small_integers((k, n), seed=1)
+
+    def test_it_multiplies(self):
+        a, b = self.operands()
+        k = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
+        out = self.np.zeros((6, 4), "float32")
+        for _ in range(2):  # the second time it knows the arrays
+            assert k(a, b, out=out) is out
+            self.np.testing.assert_array_equal(out, a @ b)
+        self.np.testing.assert_array_equal(k(a, b, alpha=2), 2 * (a @ b))
+
+    def test_it_says_how_arrays_differ_from_its_problem(self):
+        a, b = self.operands()
+        k = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
+        for x, y, words in [
+            (a[:5], b, "m is 5 here and 6 in the kernel"),
+            (a, self.np.asfortranarray(b), "the layout of a and b is tn here and tt in the kernel"),
+            (a.astype("float16"), b.astype("float16"), "the type of a is f16 here and f32 in the kernel"),
+            (self.np.zeros((6, 8), "float32")[:, :5], b, "a's leading dimension is 8 here and 5 in the kernel"),
+        ]:
+            with pytest.raises(jg.OperandError, match=words):
+                k(x, y)
+        with pytest.raises(jg.OperandError, match="c is given, and the kernel has no C"):
+            k(a, b, c=self.np.zeros((6, 4), "float32"))
+
+    def test_one_row_may_lie_either_way(self):
+        a, b = self.operands(m=1)
+        for layout in ("tt", "nt"):
+            k = jg.kernel(f"f32 {layout} 1 4 5", device=EMULATOR)
+            self.np.testing.assert_array_equal(k(a, b), a @ b)
+
+    def test_a_result_that_is_not_packed_must_be_given(self):
+        a, b = self.operands()
+        k = jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt d-layout=n", device=EMULATOR)
+        with pytest.raises(jg.OperandError, match="no packed row-major matrix"):
+            k(a, b)
+        out = self.np.zeros((4, 6), "float32").T
+        self.np.testing.assert_array_equal(k(a, b, out=out), a @ b)
+
+    def test_with_c(self):
+        a, b = self.operands()
+        c = self.np.ones((6, 4), "float32")
+        k = jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt c=f32", device=EMULATOR)
+        self.np.testing.assert_array_equal(k(a, b, c=c, beta=3), a @ b + 3)
+        self.np.testing.assert_array_equal(k(a, b), a @ b)
+        self.np.testing.assert_array_equal(k(a, b, out=c, accumulate=True), a @ b + 1)
+
+    def test_what_launching_it_elsewhere_takes(self):
+        a, b = self.operands()
+        out = self.np.zeros((6, 4), "float32")
+        k = jg.kernel("f32 tt 6 4 5", device=EMULATOR, family="simt_naive")
+        (launch,) = k.launch_info
+        assert re.search(rf"\b{launch['function']}\(", k.source)
+        assert launch["grid"][0] >= 1 and launch["block"] == (launch["threads"], 1, 1)
+        (packed,) = k.pack_arguments(a, b, out=out, alpha=2)
+        assert len(packed) == launch["argument_bytes"]
+        fields = {field["role"]: field for field in launch["arguments"]}
+        formats = {"pointer": "Q", "i32": "i", "i64": "q", "f32": "f"}
+        values = {
+            role: struct.unpack_from(formats[field["kind"]], packed, field["offset"])[0]
+            for role, field in fields.items()
+        }
+        assert values["a"] == a.ctypes.data and values["b"] == b.ctypes.data and values["d"] == out.ctypes.data
+        assert (values["m"], values["n"], values["k"], values["alpha"]) == (6, 4, 5, 2)
+        with pytest.raises(TypeError, match="'out'"):
+            k.pack_arguments(a, b)
+
+    def test_a_workspace_of_the_caller(self):
+        a, b = self.operands(m=32, n=32, k=4096)
+        k = jg.kernel("f32 tt 32 32 4096", device=EMULATOR, param="split_k=4")
+        if k.workspace == 0:
+            pytest.skip("this kernel takes no workspace")
+        room = self.np.zeros(k.workspace, "uint8")
+        self.np.testing.assert_array_equal(k(a, b, workspace=room), a.astype("float64") @ b)
+        with pytest.raises(jg.SpecError, match="workspace"):
+            k(a, b, workspace=room[: k.workspace // 2])

@@ -1,0 +1,177 @@
+"""jitgemm.matmul on numpy's arrays, run by the emulator, against numpy in float64."""
+
+from __future__ import annotations
+
+import jitgemm as jg
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from conftest import small_integers
+
+EMULATOR = "emulator:sm_80"
+
+
+def matmul(a, b, **more):
+    return jg.matmul(a, b, device=EMULATOR, **more)
+
+
+def exact(a, b):
+    return a.astype("float64") @ b.astype("float64")
+
+
+def dtype_of(word):
+    if word != "bfloat16":
+        return np.dtype(word)
+    return np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
+
+
+def by_column(x):
+    """The same matrix, column by column in memory."""
+    return np.asfortranarray(x)
+
+
+@pytest.mark.parametrize("word", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("layout_a", [np.ascontiguousarray, by_column])
+@pytest.mark.parametrize("layout_b", [np.ascontiguousarray, by_column])
+def test_every_type_and_layout(word, layout_a, layout_b):
+    dtype = dtype_of(word)
+    a = layout_a(small_integers((37, 24), dtype))
+    b = layout_b(small_integers((24, 19), dtype, seed=1))
+    d = matmul(a, b)
+    assert d.dtype == dtype and d.flags.c_contiguous
+    np.testing.assert_array_equal(d.astype("float64"), exact(a, b))
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, by_column])
+@pytest.mark.parametrize("word", ["float32", "float16"])
+def test_out_of_another_type_and_layout(word, layout):
+    a, b = small_integers((20, 16), "float16"), small_integers((16, 33), "float16", seed=1)
+    out = layout(np.full((20, 33), np.nan, word))
+    assert matmul(a, b, out=out) is out
+    np.testing.assert_array_equal(out.astype("float64"), exact(a, b))
+
+
+def test_random_numbers_within_the_bound():
+    rng = np.random.default_rng(7)
+    a, b = rng.standard_normal((65, 130), "float32"), rng.standard_normal((130, 70), "float32")
+    bound = 130 * np.finfo("float32").eps * (np.abs(a) @ np.abs(b))
+    assert (np.abs(matmul(a, b) - exact(a, b)) <= bound).all()
+
+
+VIEWS = {
+    "rows": lambda x: x[3:20],
+    "every second row": lambda x: x[::2],
+    "columns, not aligned": lambda x: x[:, 1:18],
+    "transposed": lambda x: x.T,
+    "transposed columns": lambda x: x[:, 5:].T,
+    "one row": lambda x: x[4:5],
+    "one column": lambda x: x[:, 4:5],
+    "a row of one dimension": lambda x: x[4],
+    "a column of one dimension": lambda x: x[:, 4],
+    "every second element of one dimension": lambda x: x[4, ::2],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("word", ["float32", "float16"])
+def test_views_are_served_as_they_lie(view, word):
+    a = view(small_integers((40, 36), word))
+    b = small_integers((a.shape[-1], 40), word, seed=1)
+    np.testing.assert_array_equal(matmul(a, b).astype("float64"), exact(a, b))
+    left = small_integers((21, a.shape[0]), word, seed=2)
+    np.testing.assert_array_equal(matmul(left, a).astype("float64"), exact(left, a))
+
+
+def test_out_is_a_view_and_nothing_beside_it_is_written():
+    a, b = small_integers((10, 8)), small_integers((8, 12), seed=1)
+    whole = np.full((14, 20), 99, "float32")
+    matmul(a, b, out=whole[2:12, 3:15])
+    np.testing.assert_array_equal(whole[2:12, 3:15], exact(a, b))
+    whole[2:12, 3:15] = 99
+    assert (whole == 99).all()
+
+
+def test_one_dimension_is_a_row_or_a_column():
+    a, b = small_integers((9, 7)), small_integers((7, 5), seed=1)
+    for x, y in ((a[0], b), (a, b[:, 0]), (a[0], b[:, 0])):
+        d = matmul(x, y)
+        assert d.shape == (x @ y).shape
+        np.testing.assert_array_equal(d, exact(x, y))
+
+
+def test_leading_dimensions_are_rows_of_one_product():
+    a, b = small_integers((2, 3, 5, 8)), small_integers((8, 6), seed=1)
+    d = matmul(a, b)
+    assert d.shape == (2, 3, 5, 6)
+    np.testing.assert_array_equal(d, exact(a, b))
+    c = small_integers((2, 3, 5, 6), seed=2)
+    np.testing.assert_array_equal(matmul(a, b, c=c, beta=2), exact(a, b) + 2 * c)
+
+
+def test_factors_and_c():
+    a, b, c = small_integers((17, 12)), small_integers((12, 9), seed=1), small_integers((17, 9), seed=2)
+    product = exact(a, b)
+    np.testing.assert_array_equal(matmul(a, b, alpha=-2), -2 * product)
+    np.testing.assert_array_equal(matmul(a, b, c=c), product + c)
+    np.testing.assert_array_equal(matmul(a, b, c=c, alpha=0.5, beta=4), 0.5 * product + 4 * c)
+    np.testing.assert_array_equal(matmul(a, b, c=c, beta=0), product)
+    np.testing.assert_array_equal(matmul(a, b, c=c, alpha=0), c)
+
+
+def test_accumulate_adds_to_out_and_so_does_a_c_that_is_out():
+    a, b = small_integers((17, 12)), small_integers((12, 9), seed=1)
+    out = small_integers((17, 9), seed=2)
+    before = out.astype("float64")
+    matmul(a, b, out=out, accumulate=True)
+    np.testing.assert_array_equal(out, before + exact(a, b))
+    matmul(a, b, out=out, c=out, beta=-1)
+    np.testing.assert_array_equal(out, -before)
+
+
+def test_by_column_results_with_c():
+    a, b = small_integers((17, 12)), small_integers((12, 9), seed=1)
+    c, out = by_column(small_integers((17, 9), seed=2)), by_column(np.zeros((17, 9), "float32"))
+    matmul(a, b, c=c, out=out)
+    np.testing.assert_array_equal(out, exact(a, b) + c)
+
+
+@pytest.mark.parametrize("m, n, k", [(0, 5, 4), (5, 0, 4), (5, 6, 0), (0, 0, 0)])
+def test_no_elements(m, n, k):
+    a, b = np.ones((m, k), "float32"), np.ones((k, n), "float32")
+    np.testing.assert_array_equal(matmul(a, b), np.zeros((m, n)))
+    c = np.full((m, n), 3, "float32")
+    np.testing.assert_array_equal(matmul(a, b, c=c), c)
+
+
+def test_arrays_of_one_element():
+    one = np.full((1, 1), 3, "float32")
+    np.testing.assert_array_equal(matmul(one, one), [[9]])
+
+
+def test_read_only_arrays_are_multiplied():
+    a, b = small_integers((6, 5)), small_integers((5, 4), seed=1)
+    a.flags.writeable = False
+    np.testing.assert_array_equal(matmul(a, b), exact(a, b))
+
+
+def test_what_dlpack_alone_tells_is_enough():
+    class Exporter:
+        """Of a library that is not known here."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **how):
+            return self.array.__dlpack__(**how)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    a, b, out = small_integers((6, 5)), small_integers((5, 4), seed=1), np.zeros((6, 4), "float32")
+    matmul(Exporter(a.copy()[1:]), Exporter(b.copy()), out=out[1:])
+    np.testing.assert_array_equal(out[1:], exact(a, b)[1:])
+    with pytest.raises(jg.OperandError, match="out must be given: no array of test_matmul.Exporter"):
+        matmul(Exporter(a.copy()), b)
+    with pytest.raises(jg.OperandError, match="a is of type float64"):
+        matmul(Exporter(a.astype("float64")), b, out=out)

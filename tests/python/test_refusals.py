@@ -1,0 +1,182 @@
+"""What jitgemm.matmul refuses: the exception names it, and nothing was written."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import threading
+
+import jitgemm as jg
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from conftest import has_gpu, small_integers
+
+EMULATOR = "emulator:sm_80"
+A, B = small_integers((6, 5)), small_integers((5, 4), seed=1)
+
+
+def overlapping():
+    whole = np.zeros((6, 9), "float32")
+    return {"a": whole[:, :5], "out": whole[:, 4:8]}
+
+
+def other_byte_order():
+    return A.astype(">f4")
+
+
+REFUSED = {
+    "no array": ({"a": [[1.0]]}, jg.OperandError, "a is of type list"),
+    "none": ({"b": None}, jg.OperandError, "b is of type NoneType"),
+    "a scalar": ({"a": np.float32(1)}, jg.OperandError, "a is 0-D"),
+    "too many dimensions": ({"a": np.ones((1,) * 9, "float32")}, jg.OperandError, "a has 9 dimensions; at most 8"),
+    "other sizes": ({"b": A}, jg.OperandError, r"A's columns, 5, are not B's rows, 6"),
+    "leading sizes": (
+        {"a": np.ones((2, 6, 5), "float32"), "b": np.ones((3, 5, 4), "float32")},
+        jg.OperandError,
+        "their leading dimensions don't go together",
+    ),
+    "float64": ({"a": A.astype("float64")}, jg.OperandError, "a is of type float64, which no kernel takes"),
+    "complex": ({"b": B.astype("complex64")}, jg.OperandError, "b is of type complex64"),
+    "bool": ({"b": B.astype("bool")}, jg.OperandError, "b is of type bool"),
+    "another byte order": ({"a": other_byte_order()}, jg.OperandError, "bytes are in another order"),
+    "two types": ({"b": B.astype("float16")}, jg.SpecError, "a is f32 and b is f16"),
+    "rows backwards": ({"a": A[::-1]}, jg.OperandError, r"strides \(-5, 1\) in elements"),
+    "columns apart": ({"a": np.ones((6, 10), "float32")[:, ::2]}, jg.OperandError, "neither its rows nor its columns"),
+    "expanded rows": ({"a": np.broadcast_to(A[:1], (6, 5))}, jg.OperandError, r"strides \(0, 1\)"),
+    "apart by parts of elements": (
+        {"a": np.zeros((6, 5), [("x", "f4"), ("y", "i1")])["x"]},
+        jg.OperandError,
+        r"strides of \(25, 5\) bytes, no multiples of its elements' 4",
+    ),
+    "out of another shape": ({"out": np.zeros((4, 6), "float32")}, jg.OperandError, r"the product has \(6, 4\)"),
+    "out of an unserved type": ({"out": np.zeros((6, 4), "int32")}, jg.SpecError, "d is s32"),
+    "read-only out": ({"out": np.broadcast_to(np.float32(0), (6, 4))}, jg.OperandError, "out is read-only"),
+    "out over a": (overlapping(), jg.SpecError, r"D \[0x\w+, 0x\w+\) overlaps A"),
+    "c of another shape": ({"c": np.zeros(4, "float32")}, jg.OperandError, r"c has shape \(4,\)"),
+    "c by column": (
+        {"c": np.zeros((4, 6), "float32").T},
+        jg.OperandError,
+        "c lies column by column and out row by row",
+    ),
+    "beta without c": ({"beta": 1}, jg.SpecError, "beta is 1 but the spec has no C"),
+    "accumulate without out": ({"accumulate": True}, jg.OperandError, "accumulate adds to out, which is not given"),
+    "accumulate with c": (
+        {"accumulate": True, "out": np.zeros((6, 4), "float32"), "c": np.zeros((6, 4), "float32")},
+        jg.OperandError,
+        "accumulate adds to out, and c is given",
+    ),
+    "a batch": (
+        {"a": np.ones((2, 6, 5), "float32"), "b": np.ones((2, 5, 4), "float32")},
+        jg.ConfigError,
+        "batch=2",
+    ),
+    "no device": ({"device": None}, jg.OperandError, "the arrays lie in host memory: device="),
+    "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
+    "no such architecture": ({"device": "emulator:sm_12"}, jg.Error, "sm_12"),
+    "alpha is a text": ({"alpha": "2"}, TypeError, "must be real number"),
+    "an unknown keyword": ({"oot": 1}, TypeError, "unexpected keyword argument 'oot'"),
+}
+
+
+@pytest.mark.parametrize("arguments, error, words", REFUSED.values(), ids=REFUSED)
+def test_refused_with_what_is_wrong(arguments, error, words):
+    given = {"a": A, "b": B, "device": EMULATOR, **arguments}
+    out = given.get("out")
+    before = None if out is None else out.copy()
+    with pytest.raises(error, match=words) as caught:
+        jg.matmul(given.pop("a"), given.pop("b"), **given)
+    if before is not None:
+        np.testing.assert_array_equal(out, before)
+    if isinstance(caught.value, jg.Error):
+        assert caught.value.reasons and all(isinstance(reason, str) for reason in caught.value.reasons)
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(jg.OperandError) as caught:
+        jg.matmul(A[::-1], B[::-1], out=np.zeros((12, 8), "float32")[::2, ::2], device=EMULATOR)
+    assert [reason.split(" ")[0] for reason in caught.value.reasons] == ["a", "b", "out"]
+
+
+def test_arguments_are_counted():
+    for wrong in (lambda: jg.matmul(), lambda: jg.matmul(A), lambda: jg.matmul(A, B, A), lambda: jg.matmul(A, B, a=A)):
+        with pytest.raises(TypeError, match=r"matmul\(\)"):
+            wrong()
+
+
+def test_one_hierarchy():
+    assert issubclass(jg.OperandError, jg.SpecError) and issubclass(jg.SpecError, jg.Error)
+    assert issubclass(jg.SpecError, ValueError) and issubclass(jg.ConfigError, ValueError)
+
+
+def test_views_outlive_the_arrays_that_they_are_of():
+    for seed in range(20):
+        a, b = small_integers((64, 50), seed=seed)[1:, 1:], small_integers((49, 40), seed=seed + 1).T.T
+        expected = a.astype("float64") @ b
+        d = jg.matmul(a, b, device=EMULATOR)
+        del a, b
+        gc.collect()
+        np.testing.assert_array_equal(d, expected)
+
+
+def test_nothing_leaks():
+    import sys
+
+    out = np.zeros((6, 4), "float32")
+    jg.matmul(A, B, out=out, device=EMULATOR)
+    before = [sys.getrefcount(x) for x in (A, B, out)]
+    for _ in range(50):
+        jg.matmul(A, B, out=out, device=EMULATOR)
+        with pytest.raises(jg.OperandError):
+            jg.matmul(A, A, out=out, device=EMULATOR)
+    gc.collect()
+    assert [sys.getrefcount(x) for x in (A, B, out)] == before
+
+
+def test_sixteen_threads_at_once():
+    wrong = []
+
+    def multiply(thread):
+        for size in range(3, 9):
+            a, b = small_integers((size, 7), seed=thread), small_integers((7, size + 2), seed=thread)
+            if not np.array_equal(jg.matmul(a, b, device=EMULATOR), a.astype("float64") @ b):
+                wrong.append((thread, size))
+
+    threads = [threading.Thread(target=multiply, args=(thread,)) for thread in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def _in_child(kernel, answers):
+    try:
+        kernel(A, B)
+    except jg.Error as error:
+        answers.put(str(error))
+    answers.put(bool(np.array_equal(jg.matmul(A, B, device=EMULATOR), A.astype("float64") @ B)))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_makes_its_own_kernels():
+    kernel = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
+    kernel(A, B)
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=_in_child, args=(kernel, answers))
+    child.start()
+    assert "is a fork of" in answers.get(timeout=60)
+    assert answers.get(timeout=60) is True
+    child.join(60)
+    assert child.exitcode == 0
+    np.testing.assert_array_equal(kernel(A, B), A.astype("float64") @ B)
+
+
+def test_without_a_driver_it_says_where_it_looked():
+    if has_gpu():
+        pytest.skip("there is a GPU")
+    with pytest.raises(jg.CudaError, match="no CUDA driver") as caught:
+        jg.matmul(A, B, device="cuda")
+    assert isinstance(caught.value.call, str)

@@ -1,0 +1,209 @@
+"""jitgemm.torch, and tensors of PyTorch, on the emulator; the same on a GPU is test_gpu.py."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+
+import jitgemm as jg
+import pytest
+
+torch = pytest.importorskip("torch", minversion="2.6")
+
+import jitgemm.torch
+
+EMULATOR = "emulator:sm_80"
+
+
+def tensor(*shape, dtype=torch.float32, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(-3, 4, shape, generator=generator).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_tensors(dtype, transpose_a, transpose_b):
+    a = tensor(24, 37, dtype=dtype).T if transpose_a else tensor(37, 24, dtype=dtype)
+    b = tensor(19, 24, dtype=dtype, seed=1).T if transpose_b else tensor(24, 19, dtype=dtype, seed=1)
+    d = jg.matmul(a, b, device=EMULATOR)
+    assert d.dtype == dtype and d.is_contiguous() and d.device.type == "cpu"
+    torch.testing.assert_close(d.double(), a.double() @ b.double(), rtol=0, atol=0)
+
+
+def test_out_and_c():
+    a, b, c = tensor(6, 5), tensor(5, 4, seed=1), tensor(6, 4, seed=2)
+    out = torch.full((6, 8), torch.nan)
+    assert jg.matmul(a, b, c=c, beta=2, out=out[:, 2:6], device=EMULATOR).data_ptr() == out[:, 2:6].data_ptr()
+    torch.testing.assert_close(out[:, 2:6], a @ b + 2 * c, rtol=0, atol=0)
+    assert out[:, :2].isnan().all() and out[:, 6:].isnan().all()
+
+
+def test_expanded_batches_with_one_matrix_are_rows():
+    x, w = tensor(2, 3, 5), tensor(4, 5, seed=1)
+    torch.testing.assert_close(jg.matmul(x, w.T, device=EMULATOR), x @ w.T, rtol=0, atol=0)
+    with pytest.raises(jg.OperandError, match=r"strides \(0, 1\)"):
+        jg.matmul(x[0, :1].expand(3, 5), w.T, device=EMULATOR)
+
+
+REFUSED = {
+    "float64": (lambda x: x.double(), "a is of type torch.float64, which no kernel takes"),
+    "complex": (lambda x: x.to(torch.complex64), "a is of type torch.complex64"),
+    "requires grad": (lambda x: x.clone().requires_grad_(), "a requires grad"),
+    "meta": (lambda x: x.to("meta"), "a can't be handed over by its library"),
+    "sparse": (lambda x: x.to_sparse(), "a can't be handed over by its library"),
+    "negated": (torch._neg_view, "a is a view that negates its elements"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("make, words", REFUSED.values(), ids=REFUSED)
+def test_refused(make, words):
+    with pytest.raises(jg.OperandError, match=words):
+        jg.matmul(make(tensor(6, 5)), tensor(5, 4), device=EMULATOR)
+
+
+def test_tensors_of_older_versions_are_described_by_their_attributes():
+    from jitgemm import _arrays
+
+    x = tensor(6, 8, dtype=torch.bfloat16)[1:, 2:].T
+    described = _arrays.describe(x, "a", None)
+    assert described[:7] == (x.data_ptr(), (6, 5), (1, 8), "bfloat16", 2, -1, False)
+    made = _arrays.empty(x, (2, 3), "f32")
+    assert made.dtype == torch.float32 and made.shape == (2, 3)
+    for refused, words in ((x.clone().requires_grad_(), "requires grad"), (x.to("meta"), "lies on meta")):
+        with pytest.raises(jg.OperandError, match=words):
+            _arrays.describe(refused, "a", None)
+
+
+def test_parameters_without_gradients():
+    weight = torch.nn.Parameter(tensor(4, 5))
+    with torch.no_grad():
+        torch.testing.assert_close(jg.matmul(tensor(6, 5), weight.T, device=EMULATOR), tensor(6, 5) @ weight.T)
+
+
+def product(a, b):
+    return jg.torch.matmul(a, b, device=EMULATOR)
+
+
+@pytest.mark.parametrize("shape_a", [(4, 3), (2, 4, 3)])
+def test_gradients_by_differences(shape_a):
+    # A product is linear in each operand: differences of any width are exact but for rounding.
+    a, b = tensor(*shape_a).requires_grad_(), tensor(3, 5, seed=1).requires_grad_()
+    how = {"eps": 0.5, "atol": 1e-4, "rtol": 0}
+    with pytest.warns(UserWarning, match="double precision"):
+        assert torch.autograd.gradcheck(product, (a, b), **how)
+        assert torch.autograd.gradgradcheck(product, (a, b), **how)
+        assert torch.autograd.gradcheck(partial(torch.ops.jitgemm.matmul, device=EMULATOR), (a, b), **how)
+
+
+def test_the_gradient_of_a_sum_is_expanded():
+    a, b = tensor(4, 3).requires_grad_(), tensor(3, 5, seed=1).requires_grad_()
+    product(a, b).sum().backward()
+    torch.testing.assert_close(a.grad, b.detach().sum(1).expand(4, 3))
+    torch.testing.assert_close(b.grad, a.detach().sum(0)[:, None].expand(3, 5))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape_a", [(4, 3), (2, 4, 3)])
+@pytest.mark.parametrize("gradient", [False, True])
+def test_the_operator_keeps_its_promises(shape_a, gradient):
+    a, b = tensor(*shape_a).requires_grad_(gradient), tensor(5, 3, seed=1).requires_grad_(gradient)
+    torch.library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, EMULATOR))
+
+
+def test_linear():
+    x, weight, bias = tensor(2, 6, 5), tensor(4, 5, seed=1), tensor(4, seed=2)
+    expected = torch.nn.functional.linear
+    for given in ((x, weight), (x, weight, bias), (x[0, 0], weight, bias)):
+        torch.testing.assert_close(jg.torch.linear(*given, device=EMULATOR), expected(*given), rtol=0, atol=0)
+    with torch.autocast("cpu", torch.bfloat16):
+        d = jg.torch.linear(x, weight, bias, device=EMULATOR)
+    assert d.dtype == torch.bfloat16
+
+
+class Transformer(torch.nn.Module):
+    """Small enough for the emulator: attention and a perceptron, each with its Linear layers."""
+
+    def __init__(self, width=16, vocabulary=11):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(vocabulary, width)
+        self.qkv = torch.nn.Linear(width, 3 * width, bias=False)
+        self.proj = torch.nn.Linear(width, width)
+        self.mlp = torch.nn.Sequential(
+            torch.nn.Linear(width, 2 * width), torch.nn.GELU(), torch.nn.Linear(2 * width, width)
+        )
+        self.head = torch.nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens)
+        q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)
+        x = x + self.proj(torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).squeeze(1))
+        return self.head(x + self.mlp(x))
+
+
+def losses(model, tokens, steps=3, rate=0.5, half=False):
+    """Of steps of training; `half`: under autocast to bf16."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    seen = []
+    for _ in range(steps):
+        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=half):
+            logits = model(tokens[:, :-1])
+        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        seen.append(loss.item())
+    return seen
+
+
+def test_a_transformer_learns_the_same():
+    torch.manual_seed(0)
+    model = Transformer()
+    replaced = copy.deepcopy(model)
+    state = set(model.state_dict())
+    assert jg.torch.replace_linear(replaced, device=EMULATOR) == ["qkv", "proj", "mlp.0", "mlp.2", "head"]
+    assert set(replaced.state_dict()) == state and isinstance(replaced.head, torch.nn.Linear)
+    tokens = torch.randint(0, 11, (2, 7))
+    expected = losses(model, tokens)
+    assert expected[-1] < expected[0]
+    assert losses(replaced, tokens) == pytest.approx(expected, rel=1e-5)
+
+
+def test_only_some_layers():
+    model = Transformer()
+    assert jg.torch.replace_linear(model, only=lambda name, module: name != "head" and module.bias is None) == ["qkv"]
+    assert type(model.head) is torch.nn.Linear
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled():
+    torch.manual_seed(0)
+    model = Transformer()
+    jg.torch.replace_linear(model, device=EMULATOR)
+    tokens = torch.randint(0, 11, (2, 7))
+    expected = losses(copy.deepcopy(model), tokens)
+    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    assert losses(compiled, tokens) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_graph_has_the_operator():
+    graphs = []
+
+    def backend(graph, _):
+        graphs.append(graph)
+        return graph
+
+    compiled = torch.compile(lambda x, w: jg.torch.linear(x, w, device=EMULATOR), backend=backend, fullgraph=True)
+    x, w = tensor(6, 5), tensor(4, 5, seed=1)
+    torch.testing.assert_close(compiled(x, w), x @ w.T, rtol=0, atol=0)
+    assert any(
+        node.target is torch.ops.jitgemm.matmul.default or "jitgemm" in str(node.target)
+        for node in graphs[0].graph.nodes
+    )
+
+
+def test_products_of_one_dimension_have_no_gradient():
+    with pytest.raises(jg.OperandError, match="two dimensions or more"):
+        product(tensor(5).requires_grad_(), tensor(5, 4))
