@@ -218,7 +218,7 @@ class TestCupy:
         for launch, arguments in zip(k.launch_info, packed, strict=True):
             function = module.get_function(launch["function"])
             function.max_dynamic_shared_size_bytes = launch["shared_bytes"]
-            struct = np.frombuffer(arguments, "uint8")
+            struct = np.frombuffer(arguments, f"V{len(arguments)}")  # one element: by value
             function(launch["grid"], launch["block"], (struct,), shared_mem=launch["shared_bytes"])
         assert (out == jg.matmul(a, b)).all()
 
