@@ -82,7 +82,7 @@ constexpr std::int64_t kShortestStreamed = 8;  // k-tiles
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
-constexpr std::int64_t kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
+constexpr int kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
 /// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
