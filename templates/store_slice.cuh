@@ -36,7 +36,7 @@ __device__ __forceinline__ unsigned word(const Vector& vector, int i) {
 constexpr int kVectorBytes = sizeof(Vector);
 constexpr int kVectorElements = kVectorBytes / sizeof(ElementD);
 
-#if GEMM_VECTOR_BYTES > GEMM_BYTES_D
+#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2
 // The first `elements` of a vector, fewer than it has: the end of a row.
 __device__ __forceinline__ void store_elements(ElementD* d, const Vector& vector, int elements) {
 #if GEMM_VECTOR_BYTES == 4
@@ -94,7 +94,7 @@ __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args
             const int left = columns - element;  // elements of the row from here on
 #endif
             if (is_row && left >= kVectorElements) *reinterpret_cast<Vector*>(target) = vector;
-#if GEMM_VECTOR_BYTES > GEMM_BYTES_D
+#if GEMM_VECTOR_BYTES > 4 || GEMM_TYPE_D != 2
             if (is_row && left < kVectorElements) store_elements(target, vector, left);
 #endif
         }

@@ -69,7 +69,7 @@ std::string block_count_expression(const GridRule& rule, std::string_view m, std
         return fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
     };
     std::string tiles = rule.matrix == GridMatrix::ab
-                            ? tiles_along(m, k) + " + " + tiles_along(n, k)
+                            ? fmt::format("({} + {})", tiles_along(m, k), tiles_along(n, k))
                             : tiles_along(rule.matrix == GridMatrix::b ? n : m, rule.matrix == GridMatrix::d ? n : k);
     return std::visit(
         Overloaded{

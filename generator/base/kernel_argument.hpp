@@ -37,6 +37,9 @@ enum class ArgumentRole : std::uint8_t {
     beta
 };
 [[nodiscard]] std::string_view to_string(ArgumentRole role);
+[[nodiscard]] constexpr bool is_packed(ArgumentRole matrix) {
+    return matrix == ArgumentRole::packed_a || matrix == ArgumentRole::packed_b;
+}
 
 /// An address of device memory, 8 bytes: a, b, c, d, workspace, or counters, the part of the workspace that holds zeros when a
 /// kernel begins and holds zeros again when it ends (KernelEntry::counter_bytes).
@@ -56,8 +59,8 @@ struct ScalarArgument {
     ArgumentRole role;
     friend bool operator==(const ScalarArgument&, const ScalarArgument&) = default;
 };
-/// The tensor map (CUtensorMap, 128 bytes aligned to 64) of matrix a, b, c, d, packed_a or packed_b, encoded when the kernel is launched. Dimension
-/// 0 runs along the matrix's contiguous extent. Of a matrix that the launch does not read, all bytes are 0.
+/// The tensor map (CUtensorMap, 128 bytes aligned to 64) of matrix a, b, c, d, packed_a or packed_b, encoded when the kernel is
+/// launched. Dimension 0 runs along the matrix's contiguous extent. Of a matrix that the launch does not read, all bytes are 0.
 struct TensorMapArgument {
     ArgumentRole role;
     std::array<std::uint32_t, 2> box{};  ///< elements of one copy: along the contiguous extent, and across it

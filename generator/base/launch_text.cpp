@@ -31,8 +31,6 @@ std::string_view promotion_name(L2Promotion promotion) {
     return kNames.at(static_cast<std::size_t>(promotion));
 }
 
-bool is_packed(ArgumentRole role) { return role == ArgumentRole::packed_a || role == ArgumentRole::packed_b; }
-
 /// PackedOperand::pitch() of a packed operand.
 std::string pitch_text(const MatrixStorage& matrix, const RoleName& name) {
     if (matrix.pitch != ArgumentRole::packed_lda && matrix.pitch != ArgumentRole::packed_ldb) return name(matrix.pitch);

@@ -1,7 +1,5 @@
 #include "generator/base/packed_operand.hpp"
 
-#include "generator/base/round_up.hpp"
-
 namespace jitgemm {
 namespace {
 

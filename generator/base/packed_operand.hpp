@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/kernel_argument.hpp"
+#include "generator/base/round_up.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
 #include <cstdint>
@@ -17,11 +18,9 @@ struct PackedOperand {
     static constexpr std::int64_t kLongRow = 512;
 
     /// Elements from one row of the copy to the next.
-    [[nodiscard]] std::int64_t pitch() const {
-        return columns < kLongRow ? (columns + 7) / 8 * 8 : (columns + 63) / 64 * 64;
-    }
+    [[nodiscard]] std::int64_t pitch() const { return round_up<std::int64_t>(columns, columns < kLongRow ? 8 : 64); }
     /// Of eight elements, the last one of a row padded.
-    [[nodiscard]] std::int64_t vectors() const { return rows * ((columns + 7) / 8); }
+    [[nodiscard]] std::int64_t vectors() const { return rows * ceil_div<std::int64_t>(columns, 8); }
     [[nodiscard]] std::int64_t bytes() const { return rows * columns * 2; }
     [[nodiscard]] std::int64_t packed_bytes() const { return rows * pitch() * 2; }
     /// Of the workspace, where the next part begins on a boundary.

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, library
 
 from . import _core
 from ._errors import OperandError
@@ -121,16 +121,16 @@ class _Matmul(torch.autograd.Function):
 # ---- the operator, for torch.compile ---------------------------------------------------------------------------------------
 
 _NAME = "jitgemm::matmul"
-torch.library.define(_NAME, "(Tensor a, Tensor b, str? device=None) -> Tensor")
+library.define(_NAME, "(Tensor a, Tensor b, str? device=None) -> Tensor")
 
 
-@torch.library.impl(_NAME, ("cpu", "cuda"))
+@library.impl(_NAME, ("cpu", "cuda"))
 def _launch(a: Tensor, b: Tensor, device: str | None = None) -> Tensor:
     with torch.no_grad():  # autograd has taken note, or need not
         return _core.matmul(a, b, device=device)
 
 
-@torch.library.register_fake(_NAME)
+@library.register_fake(_NAME)
 def _fake(a: Tensor, b: Tensor, device: str | None = None) -> Tensor:
     _check(a, b)
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
@@ -149,4 +149,4 @@ def _backward(ctx: Any, gradient: Tensor) -> Any:
     return _gradients(product, gradient, a, b, ctx.needs_input_grad)
 
 
-torch.library.register_autograd(_NAME, _backward, setup_context=_save)
+library.register_autograd(_NAME, _backward, setup_context=_save)

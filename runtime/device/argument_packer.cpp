@@ -77,8 +77,7 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
 }
 
 void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major) {
-    const bool is_packed = argument.role == ArgumentRole::packed_a || argument.role == ArgumentRole::packed_b;
-    const std::int64_t in_workspace = is_packed ? packed_offset(argument.role, row_major) : 0;
+    const std::int64_t in_workspace = is_packed(argument.role) ? packed_offset(argument.role, row_major) : 0;
     maps_.push_back({offset, argument.role, static_cast<std::uint64_t>(in_workspace), map_of(argument, row_major),
                      std::make_unique<TensorMapCache>()});
 }

@@ -27,9 +27,6 @@
 #ifndef GEMM_VECTOR_BYTES
 #define GEMM_VECTOR_BYTES 4  // of a row of D that is stored from shared memory, by a thread at once
 #endif
-#ifndef GEMM_BYTES_D
-#define GEMM_BYTES_D 2
-#endif
 #ifndef GEMM_SHIFT_ROWS
 #define GEMM_SHIFT_ROWS 0  // rows begin between vectors
 #endif

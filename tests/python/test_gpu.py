@@ -14,6 +14,7 @@ if not torch.cuda.is_available():
     pytest.skip("no GPU that torch can use", allow_module_level=True)
 
 import jitgemm.torch
+from torch import library
 from test_torch import Transformer, losses
 
 
@@ -279,4 +280,4 @@ def test_compiled_and_captured():
 
 def test_the_operator_keeps_its_promises():
     a, b = tensor(64, 32).requires_grad_(), tensor(48, 32, seed=1).requires_grad_()
-    torch.library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, None))
+    library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, None))

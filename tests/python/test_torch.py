@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", minversion="2.6")
 
 import jitgemm.torch
+from torch import library
 
 EMULATOR = "emulator:sm_80"
 
@@ -109,7 +110,7 @@ def test_the_gradient_of_a_sum_is_expanded():
 @pytest.mark.parametrize("gradient", [False, True])
 def test_the_operator_keeps_its_promises(shape_a, gradient):
     a, b = tensor(*shape_a).requires_grad_(gradient), tensor(5, 3, seed=1).requires_grad_(gradient)
-    torch.library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, EMULATOR))
+    library.opcheck(torch.ops.jitgemm.matmul.default, (a, b.mT, EMULATOR))
 
 
 def test_linear():

@@ -2,6 +2,7 @@
 
 #include "generator/base/kernel_source.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -87,7 +88,8 @@ void check_epilogue(Reasons& reasons, const MmaMultistageConfig& c, const Tensor
 
 void check_packing(Reasons& reasons, const GemmSpec& spec, const MmaMultistageConfig& c) {
     const auto check_alignment = [&](std::string_view name, int alignment) {
-        if (alignment >= 16) reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
+        if (!needs_packing(alignment))
+            reasons.push_back(fmt::format("pack: {} is aligned to {} bytes already", name, alignment));
     };
     if (packs_a(c.pack)) check_alignment("A", spec.align_a);
     if (packs_b(c.pack)) check_alignment("B", spec.align_b);

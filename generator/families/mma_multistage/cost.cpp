@@ -4,7 +4,7 @@
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
-#include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/layout/copy_atom.hpp"
@@ -61,18 +61,11 @@ bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) 
     return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
 }
 
-/// Of a block per SM.
-bool is_one_wave(const GemmSpec& spec, const MmaMultistageConfig& c, const GpuModel& gpu) {
-    return block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n) <= gpu.sm_count;
-}
-
 /// Packing options: none, every operand below 16 bytes, and those that can't even be copied by cp.async.
 std::vector<Pack> packings(const GemmSpec& spec) {
     std::vector<Pack> options{Pack::none};
     for (const int below : {16, 4}) {
-        const bool a = spec.align_a < below;
-        const bool b = spec.align_b < below;
-        const Pack pack = a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
+        const Pack pack = pack_of(spec.align_a < below, spec.align_b < below);
         if (std::find(options.begin(), options.end(), pack) == options.end()) options.push_back(pack);
     }
     return options;
@@ -123,8 +116,6 @@ void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& 
 }
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
-
-constexpr double kEarlyLaunchUs = 0.7;  // that a launch which begins while the one before ends takes less
 
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstants& constants) {
     const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;  // a warp each
@@ -219,8 +210,8 @@ std::vector<MmaMultistageConfig> MmaMultistage::candidates(const GemmSpec& spec,
         if (turned.block_m != tile.block_m || turned.warp_m != tile.warp_m)
             add_variants(candidates, spec, *gpu.arch, turned);
     }
-    for (MmaMultistageConfig& candidate : candidates)
-        candidate.dependent_launch = dependent_launch_pays(spec, *gpu.arch) && is_one_wave(spec, candidate, gpu);
+    for (MmaMultistageConfig& c : candidates)
+        c.dependent_launch = lone_launch_pays(spec, {c.block.m, c.block.n, c.split_k}, gpu);
     return candidates;
 }
 

@@ -2,6 +2,7 @@
 
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
 

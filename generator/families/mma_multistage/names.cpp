@@ -1,5 +1,6 @@
 #include "generator/families/mma_multistage/family.hpp"
 
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 
 #include <array>
@@ -69,9 +70,7 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
      "workspace"},
     {"pack", "pack-", "none, a, b or ab", read_pack,
      [](const Config& c) { return std::string(kPackNames[static_cast<std::size_t>(c.pack)]); }, "none"},
-    {"dependent_launch", "pdl", "0, 1, false or true",
-     [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
-     [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},
+    kDependentLaunchParameter<Config>,
 }};
 
 }  // namespace

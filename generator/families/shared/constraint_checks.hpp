@@ -25,9 +25,4 @@ inline constexpr int kGroupOfAnyExtents = 16;
 
 void check_grid(Reasons& reasons, const GemmSpec& spec, const GridRule& grid);
 
-/// griddepcontrol is there from sm_90 on.
-void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch& arch);
-/// Whether candidates begin while the launch before ends: where they can, and a launch takes less than about 200 us.
-[[nodiscard]] bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch);
-
 }  // namespace jitgemm

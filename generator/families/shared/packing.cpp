@@ -41,11 +41,7 @@ PackedOperand packed_operand(Operand operand, const GemmSpec& spec) {
     return operand == Operand::a ? packed_a(spec) : packed_b(spec);
 }
 
-Pack pack_for_tma(int align_a, int align_b) {
-    const bool a = needs_packing(align_a);
-    const bool b = needs_packing(align_b);
-    return a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
-}
+Pack pack_for_tma(int align_a, int align_b) { return pack_of(needs_packing(align_a), needs_packing(align_b)); }
 
 std::int64_t packed_workspace_bytes(const GemmSpec& spec, Pack pack) {
     return (packs_a(pack) ? packed_a(spec).workspace_bytes() : 0) +

@@ -16,13 +16,12 @@ enum class EpilogueStore : std::uint8_t { shared, registers };
 /// in the shared memory of a thread-block cluster.
 enum class Reduction : std::uint8_t { workspace, cluster };
 
-/// Shared memory that no two blocks on an SM of 228 KB can have. Blocks that begin while the launch before ends would otherwise
-/// gather on the SMs that it leaves free, and be slow there together.
-inline constexpr int kLoneBlockBytes = 116 << 10;
-
 /// Operands copied into the workspace first, their rows padded to 16 bytes, because they are too little aligned for
 /// 16-byte cp.async: a bit each.
 enum class Pack : std::uint8_t { none, a, b, ab };
+[[nodiscard]] constexpr Pack pack_of(bool a, bool b) {
+    return a && b ? Pack::ab : a ? Pack::a : b ? Pack::b : Pack::none;
+}
 [[nodiscard]] constexpr bool packs_a(Pack pack) { return pack == Pack::a || pack == Pack::ab; }
 [[nodiscard]] constexpr bool packs_b(Pack pack) { return pack == Pack::b || pack == Pack::ab; }
 

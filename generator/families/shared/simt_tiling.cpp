@@ -9,7 +9,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kOtherRegisters = 27;  // addresses, extents, loop state: what ptxas takes beyond sums and fragments
+constexpr int kSimtOtherRegisters = 27;  // addresses, extents, loop state: what ptxas takes beyond sums and fragments
 
 int safe_quotient(int value, int divisor) { return divisor > 0 && value % divisor == 0 ? value / divisor : 0; }
 
@@ -28,7 +28,7 @@ void add_panels(SimtGeometry& g) {
 
 }  // namespace
 
-int SimtGeometry::registers() const { return accumulator_registers + 2 * fragment_registers + kOtherRegisters; }
+int SimtGeometry::registers() const { return accumulator_registers + 2 * fragment_registers + kSimtOtherRegisters; }
 
 SimtGeometry simt_geometry(const GemmSignature& signature, const SimtTiling& tiling) {
     SimtGeometry g;

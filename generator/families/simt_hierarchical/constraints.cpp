@@ -1,4 +1,5 @@
 #include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/simt_constraints.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"

@@ -1,6 +1,6 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
-#include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
@@ -113,7 +113,6 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
-constexpr double kEarlyLaunchUs = 0.7;       // that a launch which begins while the one before ends takes less
 constexpr double kReduceUs = 3;              // second entry of a split-K kernel,
 constexpr double kAddPartialsUs = 4.5;       // of one that cuts tiles
 constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
@@ -180,8 +179,7 @@ std::vector<SimtHierarchicalConfig> SimtHierarchical::candidates(const GemmSpec&
     std::vector<SimtHierarchicalConfig> candidates;
     for (const Tile& tile : kTiles) add_variants(candidates, spec, gpu, tile);
     for (Config& candidate : candidates)
-        candidate.dependent_launch =
-            dependent_launch_pays(spec, *gpu.arch) && block_count(hierarchical_grid(candidate), spec) <= gpu.sm_count;
+        candidate.dependent_launch = lone_launch_pays(spec, hierarchical_grid(candidate), gpu);
     return candidates;
 }
 

@@ -1,3 +1,4 @@
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
 
@@ -57,9 +58,7 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
      [](const Config& c) { return std::to_string(c.split_k); }, "1"},
     {"blocks_per_wave", "wave", "a number", [](TextReader& r, Config& c) { return r.take_number(c.blocks_per_wave); },
      [](const Config& c) { return std::to_string(c.blocks_per_wave); }, "0"},
-    {"dependent_launch", "pdl", "0, 1, false or true",
-     [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
-     [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},
+    kDependentLaunchParameter<Config>,
 }};
 
 }  // namespace

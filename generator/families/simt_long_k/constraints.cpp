@@ -1,5 +1,6 @@
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/simt_constraints.hpp"
 #include "generator/families/simt_long_k/family.hpp"
 #include "generator/families/simt_long_k/geometry.hpp"
@@ -20,7 +21,7 @@ constexpr int kLongKMaxStages = 16;
 constexpr int kLongKMaxResident = 16;
 constexpr int kLongKMaxSplits = 1024;
 constexpr int kLongKMaxCopies = 32;  // of an operand in a thread and step: all are unrolled
-// Beyond these it is never the fastest.
+// Beyond these it was the fastest of none of 39 problems (docs/experiments.md).
 constexpr std::int64_t kMostReduceBlocks = 2500;
 constexpr std::int64_t kShortestLongK = 256;
 

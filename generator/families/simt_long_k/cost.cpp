@@ -1,6 +1,6 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
-#include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -114,7 +114,7 @@ constexpr double kSpillLoss = 0.01;         // a register that a thread wants an
 constexpr double kLoneBlock = 0.02;         // lost where no other block runs while one waits at its barrier
 constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
 constexpr double kBothEntriesUs = 5.6;      // launches, first k-tile, drain,
-constexpr double kBothEarlyUs = 4.42;       // or where each begins while the one before ends
+constexpr double kBothEarlyUs = 4.42;       // or where each begins while the one before ends; these of a later fit
 constexpr double kL2BytesPerCycle = 64;     // into an SM, at most: shown, never the slowest unit here
 constexpr double kUsPerSum = 10.7e-6;       // of a split: stored and read
 constexpr double kUsPerReduceBlock = 2.74e-3;

@@ -1,3 +1,4 @@
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/simt_long_k/family.hpp"
 
@@ -22,9 +23,7 @@ constexpr std::array<ConfigParameter<SimtLongKConfig>, 8> kLongKParameters{{
      [](const SimtLongKConfig& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
     {"split_k", "split", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.split_k); },
      [](const SimtLongKConfig& c) { return std::to_string(c.split_k); }},
-    {"dependent_launch", "pdl", "0, 1, false or true",
-     [](TextReader& r, SimtLongKConfig& c) { return r.take_flag(c.dependent_launch); },
-     [](const SimtLongKConfig& c) { return flag_text(c.dependent_launch); }, "0"},
+    kDependentLaunchParameter<SimtLongKConfig>,
 }};
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/shared/bounded.hpp"
-#include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
@@ -148,7 +148,7 @@ std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const
     if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     add_tiles(list, spec, gpu, config);
     config.swap_ab = true;
-    const bool packs = pack_for_tma(spec.align_a, spec.align_b) != Pack::none;
+    const bool packs = needs_packing(spec.align_a) || needs_packing(spec.align_b);
     if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma && !packs) add_tiles(list, spec, gpu, config);
     return list;
 }

@@ -125,7 +125,7 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c) reasons.emplace_back("swap_ab reads no C");
     if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab stores by TMA alone (store = tma)");
-    if (pack_for_tma(spec.align_a, spec.align_b) != Pack::none)
+    if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
         reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
                                       spec.align_a, spec.align_b, kTmaAlignment));
 }

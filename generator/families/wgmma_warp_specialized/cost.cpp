@@ -157,8 +157,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
                        (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kSumExponent);
     if (c.swap_ab) cost.total_us *= kTurnedShare;
-    cost.overhead_us += pack_us(row_major, c, gpu);
-    cost.total_us += pack_us(row_major, c, gpu);
+    const double packing_us = pack_us(row_major, c, gpu);
+    cost.overhead_us += packing_us;
+    cost.total_us += packing_us;
     if (cost.total_us > kPowerBoundUs) cost.total_us *= std::pow(energy(c, g) / kUsualEnergy, kEnergyExponent);
     return cost;
 }

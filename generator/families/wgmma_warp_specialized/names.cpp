@@ -1,3 +1,4 @@
+#include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include <array>
@@ -55,9 +56,7 @@ constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     {"stream_k", "streamk", "a number of blocks, 0 for none",
      [](TextReader& r, Config& c) { return r.take_number(c.stream_k); },
      [](const Config& c) { return std::to_string(c.stream_k); }, "0"},
-    {"dependent_launch", "pdl", "0, 1, false or true",
-     [](TextReader& r, Config& c) { return r.take_flag(c.dependent_launch); },
-     [](const Config& c) { return flag_text(c.dependent_launch); }, "0"},
+    kDependentLaunchParameter<Config>,
 }};
 
 }  // namespace

@@ -46,12 +46,10 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STORE_TMA", stores_by_tma(c)},
         {"GEMM_STORE_STAGED", is_staged(c)},
         {"GEMM_VECTOR_BYTES", std::max(s.align_d, kLeastVector)},
-        {"GEMM_BYTES_D", bytes(s.d)},
         {"GEMM_SLICE_OF_SUMS", adds_c_by_row(s, c)},
         {"GEMM_SLICE_F32", g.staged_bytes == 4},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
-        {"GEMM_SLICE_SWIZZLED", is_staged(c) && g.slice_columns * g.staged_bytes > 16},
         {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
@@ -211,7 +209,6 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.cluster = {blocks_of_cluster(c), 1, 1};
-    gemm.programmatic_launch = c.dependent_launch;
     gemm.grid = {.tile_m = c.block.m * c.cluster.m,
                  .tile_n = c.block.n * c.cluster.n,
                  .splits = blocks_of_cluster(c),
@@ -224,8 +221,8 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     }
     gemm.arguments = arguments(signature, c, g);
     std::vector<KernelEntry> entries = pack_entries(pack_of(signature), gemm.arguments);
-    for (KernelEntry& pack : entries) pack.programmatic_launch = c.dependent_launch;
     entries.push_back(gemm);
+    for (KernelEntry& entry : entries) entry.programmatic_launch = c.dependent_launch;
     return entries;
 }
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/grid_rule.hpp"
+#include "generator/families/shared/constraint_checks.hpp"
+#include "generator/families/shared/parameter_table.hpp"
+
+namespace jitgemm {
+
+/// \file Kernels that may begin while the launch before them ends (griddepcontrol), and wait for it before they touch memory: CUDA C++
+/// Programming Guide, "Programmatic Dependent Launch and Synchronization".
+
+/// The parameter of a family whose configs have `dependent_launch`.
+template <typename Config>
+inline constexpr ConfigParameter<Config> kDependentLaunchParameter{
+    "dependent_launch",
+    "pdl",
+    "0, 1, false or true",
+    [](TextReader& reader, Config& config) { return reader.take_flag(config.dependent_launch); },
+    [](const Config& config) { return flag_text(config.dependent_launch); },
+    "0"};
+
+/// Shared memory that no two blocks on an SM of 228 KB can have. Blocks that begin while the launch before ends would otherwise
+/// gather on the SMs that it leaves free, and be slow there together.
+inline constexpr int kLoneBlockBytes = 116 << 10;
+
+/// What such a launch takes less, measured on an H200 (docs/experiments.md).
+inline constexpr double kEarlyLaunchUs = 0.7;
+
+/// griddepcontrol is there from sm_90 on.
+void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch& arch);
+
+/// Whether candidates begin while the launch before ends: where they can, and a launch takes less than about 200 us.
+[[nodiscard]] bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch);
+/// The same of kernels whose blocks then want an SM each (kLoneBlockBytes): all of them must run at once.
+[[nodiscard]] bool lone_launch_pays(const GemmSpec& spec, const GridRule& grid, const GpuModel& gpu);
+
+}  // namespace jitgemm
