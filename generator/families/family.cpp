@@ -36,6 +36,11 @@ struct Adapter {
         return {settled(with_parameters_by_table(Typed::kName, Typed::parameter_table(), own(config), given), given)};
     }
 
+    static constexpr std::string_view name_in_kernels() {
+        if constexpr (requires { Typed::kNameInKernels; }) return Typed::kNameInKernels;
+        return Typed::kName;
+    }
+
     static constexpr MathInstruction math_instruction() {
         if constexpr (requires { Typed::kMathInstruction; }) return Typed::kMathInstruction;
         return Typed::kMathUnit == MathUnit::fp32_cores ? MathInstruction::fma : MathInstruction::mma;
@@ -82,6 +87,7 @@ struct Adapter {
     static constexpr Family row() {
         return {
             .name = Typed::kName,
+            .name_in_kernels = name_in_kernels(),
             .summary = Typed::kSummary,
             .math_unit = Typed::kMathUnit,
             .math_instruction = math_instruction(),

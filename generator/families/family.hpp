@@ -20,7 +20,8 @@ namespace jitgemm {
 /// A kernel family: everything the rest of the generator knows of it. Pure functions; specs are resolved and row-major in D.
 struct Family {
     std::string_view name;
-    std::string_view summary;  ///< one line for --help and docs
+    std::string_view name_in_kernels;  ///< what their names begin with: the family's, or a short form of it
+    std::string_view summary;          ///< one line for --help and docs
     MathUnit math_unit = MathUnit::tensor_cores;
     MathInstruction math_instruction = MathInstruction::mma;  ///< of that unit
     /// Whether the heuristic may choose it for the problem unasked; unset: never, it is there to learn from.

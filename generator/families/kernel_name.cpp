@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};
 constexpr std::string_view kAlign = "_align";
+constexpr std::string_view kCAsD = "c";  // has D's type
 constexpr std::string_view kBatched = "batched";
 constexpr int kUsualAlignment = 16;
 
@@ -34,7 +35,7 @@ public:
 
     KernelId parse() const {
         const Family& family = family_at_front();
-        std::string_view text = name_.substr(std::min(name_.size(), family.name.size() + 1));
+        std::string_view text = name_.substr(std::min(name_.size(), family.name_in_kernels.size() + 1));
         if (text.empty()) fail("ends after the family: expected the type of A");
         const std::string_view alignments = take_alignments(text);
         TextReader tokens(text);
@@ -56,8 +57,9 @@ private:
     const Family& family_at_front() const {
         const Family* longest = nullptr;
         for (const Family& family : family_table()) {
-            const bool fits = name_ == family.name || name_.starts_with(std::string(family.name) + '_');
-            if (fits && (longest == nullptr || family.name.size() > longest->name.size())) longest = &family;
+            const std::string_view name = family.name_in_kernels;
+            const bool fits = name_ == name || name_.starts_with(std::string(name) + '_');
+            if (fits && (longest == nullptr || name.size() > longest->name_in_kernels.size())) longest = &family;
         }
         if (longest != nullptr) return *longest;
         return naming_the_kernel([&]() -> const Family& { return find_family(front_before_type()); });  // throws
@@ -82,8 +84,10 @@ private:
         signature.a = type_of(tokens.take_token(), "");
         signature.b = take_type(tokens, "b-").value_or(signature.a);
         signature.layout = layout_token(tokens.take_token());
+        const bool c_as_d = take_word(tokens, kCAsD);
         signature.c = take_type(tokens, "c-");
         signature.d = take_type(tokens, "d-").value_or(signature.a);
+        if (c_as_d) signature.c = signature.d;
         signature.accumulator = take_type(tokens, "acc-").value_or(DataType::f32);
         take_epilogue(tokens, signature);
         return signature;
@@ -111,6 +115,13 @@ private:
         fail(fmt::format("'{}': expected a layout, one of {}", token, join_names(kLayouts)));
     }
 
+    static bool take_word(TextReader& tokens, std::string_view word) {
+        TextReader ahead = tokens;
+        if (ahead.take_token() != word) return false;
+        tokens = ahead;
+        return true;
+    }
+
     /// The type of the next token if that has the prefix, which is then consumed.
     std::optional<DataType> take_type(TextReader& tokens, std::string_view prefix) const {
         TextReader ahead = tokens;
@@ -128,7 +139,7 @@ private:
                          nearest_hint(name, known)));
     }
 
-    /// "2.2.16", cut off the end of the text with what stands before it; empty where every alignment is the usual one.
+    /// "2.2.16" or "2", cut off the end of the text with what stands before it; empty where every alignment is the usual one.
     std::string_view take_alignments(std::string_view& text) const {
         const std::size_t at = text.rfind(kAlign);
         if (at == std::string_view::npos) return {};
@@ -143,6 +154,11 @@ private:
         if (text.empty()) return;
         TextReader numbers(text);
         signature.align_a = alignment(text, numbers, signature.a);
+        if (numbers.done()) {
+            signature.align_b = alignment_of(text, signature.align_a, signature.b);
+            signature.align_d = alignment_of(text, signature.align_a, signature.d);
+            return;
+        }
         if (!numbers.take(".")) fail_alignment(text);
         signature.align_b = alignment(text, numbers, signature.b);
         if (!numbers.take(".")) fail_alignment(text);
@@ -155,6 +171,10 @@ private:
         if (!numbers.take_number(value) || !std::has_single_bit(static_cast<unsigned>(value)) ||
             value > kUsualAlignment)
             fail_alignment(text);
+        return alignment_of(text, value, type);
+    }
+
+    int alignment_of(std::string_view text, int value, DataType type) const {
         if (value < bytes(type))
             fail(fmt::format("'align{}': {} is less than the {} bytes of a {} element", text, value, bytes(type),
                              to_string(type)));
@@ -162,7 +182,7 @@ private:
     }
 
     [[noreturn]] void fail_alignment(std::string_view text) const {
-        fail(fmt::format("'align{}': expected align<A>.<B>.<D>, each 1, 2, 4, 8 or 16 bytes", text));
+        fail(fmt::format("'align{}': expected align<A>.<B>.<D>, or align<all>, each 1, 2, 4, 8 or 16 bytes", text));
     }
 
     KernelConfig config_of(const Family& family, std::string_view text) const {
@@ -186,8 +206,14 @@ std::string token_unless(DataType usual, std::string_view prefix, DataType type)
     return type == usual ? std::string() : fmt::format("_{}{}", prefix, to_string(type));
 }
 
+std::string c_token(const GemmSignature& s) {
+    if (!s.c) return {};
+    return *s.c == s.d ? fmt::format("_{}", kCAsD) : token_unless(s.d, "c-", *s.c);
+}
+
 std::string alignment_token(const GemmSignature& s) {
-    if (s.align_a == kUsualAlignment && s.align_b == kUsualAlignment && s.align_d == kUsualAlignment) return {};
+    if (s.align_a == s.align_b && s.align_b == s.align_d)
+        return s.align_a == kUsualAlignment ? std::string() : fmt::format("{}{}", kAlign, s.align_a);
     return fmt::format("{}{}.{}.{}", kAlign, s.align_a, s.align_b, s.align_d);
 }
 
@@ -196,11 +222,10 @@ std::string alignment_token(const GemmSignature& s) {
 std::string kernel_name(const KernelId& id) {
     const GemmSignature& s = id.signature;
     const Family& family = family_of(id.config);
-    return fmt::format("{}_{}{}_{}{}{}{}{}{}_{}{}", family.name, to_string(s.a), token_unless(s.a, "b-", s.b),
-                       to_string(s.layout), s.c ? fmt::format("_c-{}", to_string(*s.c)) : std::string(),
-                       token_unless(s.a, "d-", s.d), token_unless(DataType::f32, "acc-", s.accumulator),
-                       s.batched ? "_batched" : "", epilogue_tokens(s.epilogue), family.config_name(id.config),
-                       alignment_token(s));
+    return fmt::format("{}_{}{}_{}{}{}{}{}{}_{}{}", family.name_in_kernels, to_string(s.a),
+                       token_unless(s.a, "b-", s.b), to_string(s.layout), c_token(s), token_unless(s.a, "d-", s.d),
+                       token_unless(DataType::f32, "acc-", s.accumulator), s.batched ? "_batched" : "",
+                       epilogue_tokens(s.epilogue), family.config_name(id.config), alignment_token(s));
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }

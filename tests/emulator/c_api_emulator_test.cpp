@@ -281,7 +281,7 @@ TEST_CASE("C API: a kernel whose options fix it is tuned at once, and one withou
 #ifdef JITGEMM_FAKE_WORKER
 TEST_CASE("C API: tuning changes all kernels of the problem, also when their context is gone") {
     const TemporaryFolder folder;  // the tool's processes are scripted: they measure nothing
-    put_text(folder / "script.json", "{}");
+    put_text(folder / "script.json", R"({"emulator": "sm_80"})");
     const std::string tool = folder / "tool";
     put_text(tool,
              fmt::format("#!/bin/sh\nexec '{}' --script '{}' \"$@\"\n", JITGEMM_FAKE_WORKER, folder / "script.json"));

@@ -1,6 +1,7 @@
 // What a file from elsewhere may hold to crash its reader, to keep it busy for ever or to take all memory.
 
 #include "generator/base/condition.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/layout/layout_expression.hpp"
 #include "runtime/cache/cache_meta.hpp"
 #include "runtime/support/hash.hpp"
@@ -96,10 +97,9 @@ TEST_CASE("the model is not asked of a heuristic's kernel that breaks the rules"
     const GemmSpec asked{.m = 4096, .n = 512, .k = 1056};
     const GpuModel& h200 = find_gpu("h200");
     Winner winner = winner_for(kTunedSpec);
-    const std::string& sound = winner.heuristic_kernel;
-    const std::size_t begin = sound.find("block");
-    winner.heuristic_kernel =
-        sound.substr(0, begin) + "block65536x65536x64_warp16x16" + sound.substr(sound.find('_', sound.find("warp")));
+    KernelId impossible = parse_kernel_name(winner.heuristic_kernel);
+    impossible.config = with_parameters(impossible.config, {{"block", "65536x65536x64"}});
+    winner.heuristic_kernel = kernel_name(impossible);
     const TunedChoices choices({winner}, h200_facts().versions);
     CHECK(choices.choose(asked, h200).source != ChoiceSource::exact);
 }

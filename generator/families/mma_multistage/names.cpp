@@ -53,8 +53,7 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     {"shared", "shared-", "swizzle or padding", read_shared,
      [](const Config& c) { return std::string(c.shared_layout == SharedLayout::swizzle ? "swizzle" : "padding"); },
      "swizzle"},
-    {"double_buffer", "db", "0, 1, false or true",
-     [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
+    {"double_buffer", "db", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
      [](const Config& c) { return flag_text(c.double_buffer); }, "1"},
     {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
      [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
@@ -68,9 +67,9 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     {"reduction", "", "workspace or cluster", read_reduction,
      [](const Config& c) { return std::string(c.reduction == Reduction::cluster ? "cluster" : "workspace"); },
      "workspace"},
-    {"pack", "pack-", "none, a, b or ab", read_pack,
+    {"pack", "pack", "none, a, b or ab", read_pack,
      [](const Config& c) { return std::string(kPackNames[static_cast<std::size_t>(c.pack)]); }, "none"},
-    kDependentLaunchParameter<Config>,
+    dependent_launch_parameter<Config>(),
 }};
 
 }  // namespace

@@ -10,15 +10,16 @@ namespace jitgemm {
 /// \file Kernels that may begin while the launch before them ends (griddepcontrol), and wait for it before they touch memory: CUDA C++
 /// Programming Guide, "Programmatic Dependent Launch and Synchronization".
 
-/// The parameter of a family whose configs have `dependent_launch`.
+/// The parameter of a family whose configs have `dependent_launch`, with its published default.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kDependentLaunchParameter{
-    "dependent_launch",
-    "pdl",
-    "0, 1, false or true",
-    [](TextReader& reader, Config& config) { return reader.take_flag(config.dependent_launch); },
-    [](const Config& config) { return flag_text(config.dependent_launch); },
-    "0"};
+constexpr ConfigParameter<Config> dependent_launch_parameter(std::string_view usual = "0") {
+    return {"dependent_launch",
+            "pdl",
+            kFlagExpected,
+            [](TextReader& reader, Config& config) { return reader.take_flag(config.dependent_launch); },
+            [](const Config& config) { return flag_text(config.dependent_launch); },
+            usual};
+}
 
 /// Shared memory that no two blocks on an SM of 228 KB can have. Blocks that begin while the launch before ends would otherwise
 /// gather on the SMs that it leaves free, and be slow there together.

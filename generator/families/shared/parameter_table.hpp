@@ -42,6 +42,11 @@ private:
     std::string_view rest_;
 };
 
+/// What is expected of a parameter that is a flag; a kernel's name says its token alone where it is set.
+inline constexpr std::string_view kFlagExpected = "0, 1, false or true";
+
+[[nodiscard]] std::string flag_text(bool flag);  ///< "1" or "0"
+
 /// One parameter of a family whose configs are described by a table: name=value in --param, token + value in kernel names.
 template <typename Config>
 struct ConfigParameter {
@@ -52,7 +57,20 @@ struct ConfigParameter {
     std::string (*write)(const Config&);
     /// Published: the value that a kernel's name leaves out, token and all, and that never changes; empty: none.
     std::string_view omitted_default{};
+    /// In place of it where the value that is left out follows from parameters of earlier rows.
+    std::string (*derived_default)(const Config&) = nullptr;
 };
+
+template <typename Config>
+[[nodiscard]] bool may_be_omitted(const ConfigParameter<Config>& row) {
+    return !row.omitted_default.empty() || row.derived_default != nullptr;
+}
+
+/// What a name means that leaves the parameter out, whose earlier ones are the config's; empty: none may.
+template <typename Config>
+[[nodiscard]] std::string value_when_omitted(const ConfigParameter<Config>& row, const Config& config) {
+    return row.derived_default != nullptr ? row.derived_default(config) : std::string(row.omitted_default);
+}
 
 /// The text of every parameter by name.
 template <typename Config>
@@ -105,8 +123,10 @@ template <typename Config>
     std::string name;
     for (const ConfigParameter<Config>& row : table) {
         const std::string value = row.write(config);
-        if (!row.omitted_default.empty() && value == row.omitted_default) continue;
-        name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token, value_in_name(value));
+        if (may_be_omitted(row) && value == value_when_omitted(row, config)) continue;
+        const bool is_set_flag = row.expected == kFlagExpected && value == flag_text(true);
+        name += fmt::format("{}{}{}", name.empty() ? "" : "_", row.token,
+                            is_set_flag ? std::string() : value_in_name(value));
     }
     return name;
 }
@@ -123,7 +143,7 @@ template <typename Config>
 [[nodiscard]] std::string tokens_text(std::span<const ConfigParameter<Config>> table) {
     std::string text;
     for (const ConfigParameter<Config>& row : table)
-        text += fmt::format(fmt::runtime(row.omitted_default.empty() ? "{}{}" : "{}[{}]"), text.empty() ? "" : ", ",
+        text += fmt::format(fmt::runtime(may_be_omitted(row) ? "{}[{}]" : "{}{}"), text.empty() ? "" : ", ",
                             token_text(row));
     return text;
 }
@@ -137,6 +157,7 @@ template <typename Config>
 /// The value behind a row's token; empty where the token is another's.
 template <typename Config>
 [[nodiscard]] std::string value_in_token(const ConfigParameter<Config>& row, std::string_view token) {
+    if (row.expected == kFlagExpected && token == row.token) return flag_text(true);
     return token.starts_with(row.token) ? value_from_name(token.substr(row.token.size())) : std::string();
 }
 
@@ -156,9 +177,9 @@ template <typename Config>
     for (const ConfigParameter<Config>& row : table) {
         TextReader ahead = rest;
         const std::string_view token = ahead.take_token();
-        const bool omitted = !row.omitted_default.empty() && !is_token_of(row, token);
+        const bool omitted = may_be_omitted(row) && !is_token_of(row, token);
         if (!omitted) rest = ahead;
-        if (!read_value(row, omitted ? std::string(row.omitted_default) : value_in_token(row, token), config))
+        if (!read_value(row, omitted ? value_when_omitted(row, config) : value_in_token(row, token), config))
             throw ConfigError("kernel name", {fmt::format("'{}' stands where {} is expected",
                                                           token.empty() ? "nothing" : token, token_text(row))});
     }
@@ -171,7 +192,6 @@ template <typename Config>
 /// Texts that several families' parameters share.
 [[nodiscard]] std::string shape_text(const TileShape& shape);     ///< "128x64x16"
 [[nodiscard]] std::string shape_text_2d(const TileShape& shape);  ///< "128x64"
-[[nodiscard]] std::string flag_text(bool flag);                   ///< "1" or "0"
 
 /// Names of the rasterizations: "row", "column", "grouped_m", "grouped_n", "zigzag".
 [[nodiscard]] std::string_view rasterization_name(Rasterization rasterization);

@@ -35,8 +35,7 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
      [](const Config& c) { return std::to_string(c.stages); }},
     {"copy", "", "async or reg", read_copy,
      [](const Config& c) { return std::string(c.copy == CopyPath::async ? "async" : "reg"); }, "async"},
-    {"double_buffer", "db", "0, 1, false or true",
-     [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
+    {"double_buffer", "db", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
      [](const Config& c) { return flag_text(c.double_buffer); }, "1"},
     {"order", "", "left, right or even", read_order,
      [](const Config& c) { return std::string(kOrderNames[static_cast<std::size_t>(c.order)]); }, "left"},
@@ -44,7 +43,7 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
      [](const Config& c) { return std::to_string(c.k_lanes); }, "8"},
     {"copy_slices", "sl", "a number", [](TextReader& r, Config& c) { return r.take_number(c.copy_slices); },
      [](const Config& c) { return std::to_string(c.copy_slices); }, "8"},
-    {"predicated", "pred", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.predicated); },
+    {"predicated", "pred", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.predicated); },
      [](const Config& c) { return flag_text(c.predicated); }, "1"},
     {"min_blocks_per_sm", "occ", "a number",
      [](TextReader& r, Config& c) { return r.take_number(c.min_blocks_per_sm); },
@@ -58,7 +57,7 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
      [](const Config& c) { return std::to_string(c.split_k); }, "1"},
     {"blocks_per_wave", "wave", "a number", [](TextReader& r, Config& c) { return r.take_number(c.blocks_per_wave); },
      [](const Config& c) { return std::to_string(c.blocks_per_wave); }, "0"},
-    kDependentLaunchParameter<Config>,
+    dependent_launch_parameter<Config>(),
 }};
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr std::array<ConfigParameter<SimtLongKConfig>, 8> kLongKParameters{{
      [](const SimtLongKConfig& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
     {"split_k", "split", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.split_k); },
      [](const SimtLongKConfig& c) { return std::to_string(c.split_k); }},
-    kDependentLaunchParameter<SimtLongKConfig>,
+    dependent_launch_parameter<SimtLongKConfig>(),
 }};
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace jitgemm {
 struct WgmmaWarpSpecialized {
     using Config = WgmmaWarpSpecializedConfig;
     static constexpr std::string_view kName = "wgmma_warp_specialized";
+    static constexpr std::string_view kNameInKernels = "wgmma";
     static constexpr std::string_view kSummary =
         "f16 and bf16 on wgmma: TMA, a producer warp and consumer warpgroups, persistent blocks (sm_90a)";
     static constexpr std::string_view kTemplateFile = "wgmma_warp_specialized.cu";

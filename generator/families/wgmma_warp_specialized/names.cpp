@@ -1,5 +1,6 @@
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
+#include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
 #include <array>
 
@@ -30,18 +31,33 @@ bool read_store(TextReader& reader, Config& config) {
     return false;
 }
 
+/// Rows of the block tile, as few as a wgmma has where consumers share them, and all its columns.
+std::string usual_warpgroup(const Config& config) {
+    switch (config.schedule) {
+        case WarpgroupSchedule::cooperative: return shape_text_2d({kWgmmaM, config.block.n, 0});
+        case WarpgroupSchedule::pingpong: return shape_text_2d(config.block);
+        case WarpgroupSchedule::overlapped: return shape_text_2d({config.block.m / 2, config.block.n, 0});
+    }
+    std::abort();
+}
+
 constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
-    {"warpgroup", "wg", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
-     [](const Config& c) { return shape_text_2d(c.warpgroup); }},
+    {"cluster", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },
+     [](const Config& c) { return shape_text_2d(c.cluster); }, "1x1"},
     {"schedule", "", "cooperative, pingpong or overlapped", read_schedule, schedule_name, "cooperative"},
-    {"swap_ab", "swapab", "0, 1, false or true", [](TextReader& r, Config& c) { return r.take_flag(c.swap_ab); },
+    {"warpgroup",
+     "wg",
+     "<M>x<N>",
+     [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
+     [](const Config& c) { return shape_text_2d(c.warpgroup); },
+     {},
+     usual_warpgroup},
+    {"swap_ab", "swapab", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.swap_ab); },
      [](const Config& c) { return flag_text(c.swap_ab); }, "0"},
     {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
      [](const Config& c) { return std::to_string(c.stages); }},
-    {"cluster", "cluster", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },
-     [](const Config& c) { return shape_text_2d(c.cluster); }, "1x1"},
     {"swizzle", "swizzle", "32, 64 or 128", [](TextReader& r, Config& c) { return r.take_number(c.swizzle); },
      [](const Config& c) { return std::to_string(c.swizzle); }, "128"},
     {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
@@ -49,14 +65,14 @@ constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
      [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},
     {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
      [](const Config& c) { return std::to_string(c.group); }, "8"},
-    {"store", "store-", "tma, smem or reg", read_store,
+    {"store", "", "tma, smem or reg", read_store,
      [](const Config& c) { return std::string(kStoreNames[static_cast<std::size_t>(c.store)]); }, "tma"},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }, "2"},
     {"stream_k", "streamk", "a number of blocks, 0 for none",
      [](TextReader& r, Config& c) { return r.take_number(c.stream_k); },
      [](const Config& c) { return std::to_string(c.stream_k); }, "0"},
-    kDependentLaunchParameter<Config>,
+    dependent_launch_parameter<Config>("1"),
 }};
 
 }  // namespace
