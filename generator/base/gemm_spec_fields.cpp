@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};  // 
 constexpr std::array<std::string_view, 2> kOrders{"t", "n"};
 constexpr std::array<std::string_view, 4> kActivations{"none", "relu", "gelu", "silu"};
 constexpr std::array<std::string_view, 4> kScales{"none", "tensor", "vector", "block"};
+constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
 constexpr std::array<std::string_view, 3> kBiases{"none", "row", "col"};
 
 DataType read_type(std::string_view word) {
@@ -273,6 +274,19 @@ constexpr GemmSpecField kFields[] = {
         "scale-a", "scalea-", "Scale factors of A: none, tensor, vector or block (no kernel family takes them yet)"),
     scale<&GemmEpilogue::scale_b>("scale-b", "scaleb-", "Scale factors of B"),
     scale<&GemmEpilogue::scale_d>("scale-d", "scaled-", "Scale factor of D: none or tensor"),
+    {.key = "deterministic",
+     .option = "deterministic",
+     .help = "run_to_run (default), or batch_invariant: a row of D has the same bits whatever m and the other rows are",
+     .format = 2,
+     .print = [](const GemmSpec& spec) { return name_text(spec.deterministic, kDeterminisms); },
+     .read = [](GemmSpec& spec,
+                std::string_view word) { spec.deterministic = read_name<Determinism>(word, kDeterminisms); },
+     .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.deterministic); },
+     .is_known = [](const GemmSpec& spec) { return is_named(spec.deterministic, kDeterminisms); },
+     .is_number = false,
+     .is_of_c = false,
+     .token = {},
+     .unserved = {}},
 };
 
 }  // namespace

@@ -14,6 +14,14 @@
 namespace jitgemm {
 namespace {
 
+void check_sum_order(std::vector<std::string>& reasons, const GemmSpec& spec, const SumOrder& order, const Arch& arch) {
+    if (spec.deterministic != Determinism::batch_invariant) return;
+    const SumOrder wanted = batch_invariant_order(spec, arch);
+    if (order != wanted)
+        reasons.push_back(fmt::format("deterministic=batch_invariant: on {} sums are by {}, not by {}", arch.name,
+                                      to_string(wanted), to_string(order)));
+}
+
 /// A typed family behind the functions that everybody else calls: each takes its own struct out of the config.
 template <typename Typed>
 struct Adapter {
@@ -52,6 +60,11 @@ struct Adapter {
         return names;
     }
 
+    static SumOrder sum_order(const KernelConfig& config) {
+        if constexpr (requires { Typed::sum_order(own(config)); }) return Typed::sum_order(own(config));
+        return {};
+    }
+
     static constexpr bool (*selected_by_default())(const GemmSpec&) {
         if constexpr (requires { &Typed::selected_by_default; }) return Typed::selected_by_default;
         return nullptr;
@@ -81,7 +94,9 @@ struct Adapter {
     }
     static std::vector<std::string> violations(const GemmSpec& spec, const KernelConfig& config, const Arch& arch) {
         std::vector<std::string> reasons = unserved_fields(spec);
-        return reasons.empty() ? Typed::violations(spec, own(config), arch) : reasons;
+        if (reasons.empty()) reasons = Typed::violations(spec, own(config), arch);
+        check_sum_order(reasons, spec, sum_order(config), arch);
+        return reasons;
     }
 
     static constexpr Family row() {
@@ -97,6 +112,7 @@ struct Adapter {
             .violations = violations,
             .discouraged = [](const GemmSpec& spec,
                               const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
+            .sum_order = sum_order,
             .anatomy = [](const GemmSpec& spec,
                           const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },
             .cost = [](const GemmSpec& spec, const KernelConfig& config,

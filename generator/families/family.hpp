@@ -6,6 +6,7 @@
 #include "generator/families/kernel_config.hpp"
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/sum_order.hpp"
 
 #include <functional>
 #include <limits>
@@ -35,6 +36,7 @@ struct Family {
     std::vector<std::string> (*violations)(const GemmSpec&, const KernelConfig&, const Arch&);
     /// Why a config that breaks no rule is none to propose unasked (bank conflicts); each with its numbers.
     std::vector<std::string> (*discouraged)(const GemmSpec&, const KernelConfig&);
+    SumOrder (*sum_order)(const KernelConfig&);
     KernelAnatomy (*anatomy)(const GemmSpec&, const KernelConfig&);
     CostEstimate (*cost)(const GemmSpec&, const KernelConfig&, const GpuModel&);
     /// What cost() takes from measurements of the most similar GPU, for who fits it to others; unset: nothing.

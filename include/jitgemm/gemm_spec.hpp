@@ -51,6 +51,11 @@ struct GemmEpilogue {
     friend bool operator==(const GemmEpilogue&, const GemmEpilogue&) = default;
 };
 
+/// Which launches leave equal bits for equal operands. batch_invariant: those of problems that differ in M alone, too, row by row, whatever
+/// the other rows hold, on devices of one class and versions of the library that have the same kernels; the leading dimensions and alignments
+/// may differ as well. It costs what splitting K would bring to few rows.
+enum class Determinism : std::uint8_t { run_to_run, batch_invariant };
+
 /// What is asked: D (M×N) = alpha · A (M×K) · B (K×N) + beta · C (M×N).
 ///
 /// A zero leading dimension means "packed"; a zero alignment means "what the leading dimension and a 256-byte aligned
@@ -82,6 +87,7 @@ struct GemmSpec {
     std::optional<std::int64_t> batch_stride_c = std::nullopt;
     std::optional<std::int64_t> batch_stride_d = std::nullopt;  ///< never 0
     GemmEpilogue epilogue = {};
+    Determinism deterministic = Determinism::run_to_run;  ///< of the choice among kernels; each of them is run_to_run
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;
 };

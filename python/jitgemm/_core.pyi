@@ -16,6 +16,7 @@ def matmul(
     accumulate: bool = False,
     stream: Any = None,
     device: str | None = None,
+    deterministic: str | None = None,
 ) -> Any: ...
 
 class Kernel:

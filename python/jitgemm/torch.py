@@ -19,29 +19,38 @@ from ._errors import OperandError
 __all__ = ["Linear", "linear", "matmul", "replace_linear"]
 
 
-def matmul(a: Tensor, b: Tensor, *, device: str | None = None) -> Tensor:
+def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: str | None = None) -> Tensor:
     """a @ b with a gradient. a: (..., m, k), b: (k, n) or (..., k, n); the result is packed and of a's type.
 
-    `device` as for jitgemm.matmul, which also says what is refused; None for tensors on a GPU.
+    `device` (None for tensors on a GPU) and `deterministic`, which gradients keep to as well, as for jitgemm.matmul, which
+    also says what is refused.
     """
     if torch.compiler.is_compiling():
-        return torch.ops.jitgemm.matmul(a, b, device)
+        return torch.ops.jitgemm.matmul(a, b, device, deterministic)
     if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad):
-        return _Matmul.apply(a, b, device)
-    return _core.matmul(a, b, device=device)
+        return _Matmul.apply(a, b, device, deterministic)
+    return _core.matmul(a, b, device=device, deterministic=deterministic)
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, device: str | None = None) -> Tensor:
+def linear(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    device: str | None = None,
+    deterministic: str | None = None,
+) -> Tensor:
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k), bias: (n,).
 
-    The bias is added to the rounded product. Under torch.autocast operands are of its type.
+    The bias is added to the rounded product. Under torch.autocast operands are of its type. Where `deterministic` is
+    "batch_invariant", a token's result has the same bits whatever else is in its batch.
     """
     if torch.is_autocast_enabled(x.device.type):
         dtype = torch.get_autocast_dtype(x.device.type)
         x, weight = x.to(dtype), weight.to(dtype)
         bias = None if bias is None else bias.to(dtype)
     rows = x if x.dim() > 1 else x.unsqueeze(0)
-    d = matmul(rows, weight.T, device=device)
+    d = matmul(rows, weight.T, device=device, deterministic=deterministic)
     d = d if x.dim() > 1 else d.squeeze(0)
     return d if bias is None else d + bias
 
@@ -50,15 +59,18 @@ class Linear(torch.nn.Linear):
     """torch.nn.Linear by jitgemm's kernels."""
 
     jitgemm_device: str | None = None
+    jitgemm_deterministic: str | None = None
 
     def forward(self, input: Tensor) -> Tensor:
-        return linear(input, self.weight, self.bias, device=self.jitgemm_device)
+        options = {"device": self.jitgemm_device, "deterministic": self.jitgemm_deterministic}
+        return linear(input, self.weight, self.bias, **options)
 
 
 def replace_linear(
     model: torch.nn.Module,
     *,
     device: str | None = None,
+    deterministic: str | None = None,
     only: Callable[[str, torch.nn.Linear], bool] | None = None,
 ) -> list[str]:
     """Every torch.nn.Linear of a model, and the model if it is one, multiplies by jitgemm from now on; in place.
@@ -71,8 +83,9 @@ def replace_linear(
         if type(module) is not torch.nn.Linear or (only is not None and not only(name, module)):
             continue
         module.__class__ = Linear
-        if device is not None:
-            module.__dict__["jitgemm_device"] = device
+        for name_of_option, value in (("jitgemm_device", device), ("jitgemm_deterministic", deterministic)):
+            if value is not None:
+                module.__dict__[name_of_option] = value
         replaced.append(name)
     return replaced
 
@@ -81,17 +94,17 @@ def replace_linear(
 
 
 def _gradients(product: Callable[[Tensor, Tensor], Tensor], gradient: Tensor, a: Tensor, b: Tensor, needed: Any) -> Any:
-    """dA = dD @ B^T and dB = A^T @ dD, which are differentiable themselves; None for `device`."""
+    """dA = dD @ B^T and dB = A^T @ dD, which are differentiable themselves; None for the two options."""
     # That of sum() is one element, expanded: no kernel reads it as it lies.
     gradient = gradient if gradient.is_contiguous() or gradient.mT.is_contiguous() else gradient.contiguous()
     of_a = product(gradient, b.mT).sum_to_size(a.shape) if needed[0] else None
     if not needed[1]:
-        return of_a, None, None
+        return of_a, None, None, None
     if b.dim() == 2:  # the leading dimensions of A and D are rows
         of_b = product(a.reshape(-1, a.shape[-1]).mT, gradient.reshape(-1, gradient.shape[-1]))
     else:
         of_b = product(a.mT, gradient).sum_to_size(b.shape)
-    return of_a, of_b, None
+    return of_a, of_b, None, None
 
 
 def _check(a: Tensor, b: Tensor) -> None:
@@ -105,15 +118,15 @@ class _Matmul(torch.autograd.Function):
     """In eager mode."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, device: str | None) -> Tensor:
+    def forward(ctx: Any, a: Tensor, b: Tensor, device: str | None, deterministic: str | None) -> Tensor:
         _check(a, b)
         ctx.save_for_backward(a, b)
-        ctx.device = device
-        return _core.matmul(a, b, device=device)
+        ctx.options = {"device": device, "deterministic": deterministic}
+        return _core.matmul(a, b, **ctx.options)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        product = partial(matmul, device=ctx.device)
+        product = partial(matmul, **ctx.options)
         a, b = ctx.saved_tensors
         return _gradients(product, gradient, a, b, ctx.needs_input_grad)
 
@@ -121,17 +134,17 @@ class _Matmul(torch.autograd.Function):
 # ---- the operator, for torch.compile ---------------------------------------------------------------------------------------
 
 _NAME = "jitgemm::matmul"
-library.define(_NAME, "(Tensor a, Tensor b, str? device=None) -> Tensor")
+library.define(_NAME, "(Tensor a, Tensor b, str? device=None, str? deterministic=None) -> Tensor")
 
 
 @library.impl(_NAME, ("cpu", "cuda"))
-def _launch(a: Tensor, b: Tensor, device: str | None = None) -> Tensor:
+def _launch(a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None) -> Tensor:
     with torch.no_grad():  # autograd has taken note, or need not
-        return _core.matmul(a, b, device=device)
+        return _core.matmul(a, b, device=device, deterministic=deterministic)
 
 
 @library.register_fake(_NAME)
-def _fake(a: Tensor, b: Tensor, device: str | None = None) -> Tensor:
+def _fake(a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None) -> Tensor:
     _check(a, b)
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
     leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -140,11 +153,11 @@ def _fake(a: Tensor, b: Tensor, device: str | None = None) -> Tensor:
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(inputs[0], inputs[1])
-    ctx.device = inputs[2]
+    ctx.options = {"device": inputs[2], "deterministic": inputs[3]}
 
 
 def _backward(ctx: Any, gradient: Tensor) -> Any:
-    product = partial(torch.ops.jitgemm.matmul, device=ctx.device)
+    product = partial(torch.ops.jitgemm.matmul, **ctx.options)
     a, b = ctx.saved_tensors
     return _gradients(product, gradient, a, b, ctx.needs_input_grad)
 

@@ -131,6 +131,7 @@ private:
 
     void read_types() {
         GemmSpec& spec = problem_.spec;
+        spec.deterministic = like_ != nullptr ? like_->deterministic : arrays_.deterministic;
         spec.a = *arrays_.a.type;
         spec.b = *arrays_.b.type;
         spec.accumulator = like_ != nullptr ? like_->accumulator : default_accumulator(spec.a);
@@ -236,7 +237,8 @@ private:
 Problem problem_of(const Arrays& arrays, const GemmSpec* like) { return ProblemBuilder(arrays, like).build(); }
 
 ProblemKey::ProblemKey(const Arrays& arrays) {
-    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates);
+    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.deterministic)
+                                                                           << 1;
     add(arrays.a);
     add(arrays.b);
     add(arrays.c);

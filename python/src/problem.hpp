@@ -10,10 +10,11 @@
 
 namespace jitgemm::python {
 
-/// The arrays of a product; C and out may be absent. With accumulate C is out.
+/// The arrays of a product and what is asked of it; C and out may be absent. With accumulate C is out.
 struct Arrays {
     Operand a, b, c, out;
     bool accumulates = false;
+    Determinism deterministic = Determinism::run_to_run;
 
     [[nodiscard]] bool has_c() const { return c.given() || accumulates; }
 };

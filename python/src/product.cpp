@@ -4,6 +4,8 @@
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/device/launch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -26,6 +28,17 @@ bool truth(PyObject* object) {
     const int answer = PyObject_IsTrue(object);
     check(answer);
     return answer == 1;
+}
+
+Determinism determinism_of(PyObject* word) {
+    if (word == nullptr || word == Py_None) return Determinism::run_to_run;
+    if (PyUnicode_Check(word) == 0)
+        throw SpecError("invalid problem", {fmt::format("deterministic is of type {}: a str", type_name(word))});
+    const Ref bytes = Ref::owned(PyUnicode_AsUTF8String(word));
+    const std::string text = PyBytes_AsString(bytes.get());
+    if (text.find_first_of(" \t\r\n") != std::string::npos)  // would be read as other fields
+        throw SpecError("invalid problem", {fmt::format("deterministic is '{}': a word has no blanks", text)});
+    return parse_gemm_spec("gemm-v2 deterministic=" + text).deterministic;
 }
 
 Stream as_stream(PyObject* handle) {
@@ -74,6 +87,7 @@ Product read_product(const ProductArguments& given) {
     arrays.c = read_if_given(given.c, "c", product.stream);
     arrays.out = read_if_given(given.out, "out", product.stream);
     arrays.accumulates = truth(given.accumulate);
+    arrays.deterministic = determinism_of(given.deterministic);
     if (arrays.out.read_only) throw OperandError("invalid array", {"out is read-only"});
     if (arrays.accumulates && !arrays.out.given())
         throw OperandError("no product of these arrays", {"accumulate adds to out, which is not given"});

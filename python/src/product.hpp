@@ -7,7 +7,7 @@ namespace jitgemm::python {
 
 /// What a product is asked with.
 struct ProductArguments {
-    PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace;
+    PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace, *deterministic = nullptr;
 };
 
 /// Arrays, factors and stream of one product, as read.

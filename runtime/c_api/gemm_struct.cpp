@@ -61,6 +61,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("scale-a", scale_a, word),
     JITGEMM_MEMBER("scale-b", scale_b, word),
     JITGEMM_MEMBER("scale-d", scale_d, word),
+    JITGEMM_MEMBER("deterministic", deterministic, word),
 };
 
 #undef JITGEMM_MEMBER

@@ -47,6 +47,26 @@ def test_expanded_batches_with_one_matrix_are_rows():
         jg.matmul(x[0, :1].expand(3, 5), w.T, device=EMULATOR)
 
 
+def test_batch_invariant_rows_and_their_gradients():
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randn(40, 96, generator=generator)
+    w = torch.randn(24, 96, generator=generator).requires_grad_()
+    for rows in (1, 7, 33):
+        part = x[:rows].clone().requires_grad_()
+        whole = x.clone().requires_grad_()
+        of_part = jitgemm.torch.linear(part, w, device=EMULATOR, deterministic="batch_invariant")
+        of_whole = jitgemm.torch.linear(whole, w, device=EMULATOR, deterministic="batch_invariant")
+        assert torch.equal(of_part, of_whole[:rows])
+        of_part.pow(2).sum().backward()
+        of_whole.pow(2).sum().backward()
+        assert torch.equal(part.grad, whole.grad[:rows])
+    model = torch.nn.Linear(96, 24)
+    assert jitgemm.torch.replace_linear(model, device=EMULATOR, deterministic="batch_invariant") == [""]
+    assert torch.equal(model(x[:5]), model(x)[:5])
+    with pytest.raises(jg.SpecError, match="deterministic is 'always': expected one of run_to_run, batch_invariant"):
+        jg.matmul(x, x.T, device=EMULATOR, deterministic="always")
+
+
 REFUSED = {
     "float64": (lambda x: x.double(), "a is of type torch.float64, which no kernel takes"),
     "complex": (lambda x: x.to(torch.complex64), "a is of type torch.complex64"),

@@ -192,9 +192,13 @@ namespace {
 /// A value of each member that is not the usual one, and the same in the text of a spec.
 void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& text) {
     static const std::map<std::string_view, const char*> kWords{
-        {"a", "f16"},          {"b", "f16"},         {"c", "f32"},         {"d", "f32"},           {"acc", "f16"},
-        {"layout", "tt"},      {"d-layout", "n"},    {"bias", "col-bf16"}, {"activation", "gelu"}, {"residual", "f16"},
-        {"scale-a", "vector"}, {"scale-b", "block"}, {"scale-d", "tensor"}};
+        {"a", "f16"},           {"b", "f16"},
+        {"c", "f32"},           {"d", "f32"},
+        {"acc", "f16"},         {"layout", "tt"},
+        {"d-layout", "n"},      {"bias", "col-bf16"},
+        {"activation", "gelu"}, {"residual", "f16"},
+        {"scale-a", "vector"},  {"scale-b", "block"},
+        {"scale-d", "tensor"},  {"deterministic", "batch_invariant"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
@@ -260,7 +264,7 @@ TEST_CASE("a problem is read from either of its texts") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, workspace_bytes) + sizeof(jg_arguments::workspace_bytes) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, scale_d) + sizeof(jg_gemm::scale_d) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, deterministic) + sizeof(jg_gemm::deterministic) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

@@ -8,6 +8,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
 
 #include <cstdint>
 #include <string>
@@ -37,6 +38,9 @@ struct MmaMultistage {
     /// each with its wavefronts. Empty when there is none.
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
     /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
+    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+        return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .is_divided = config.split_k > 1};
+    }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);

@@ -7,6 +7,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
 #include "generator/families/simt_hierarchical/config.hpp"
 
 #include <cstdint>
@@ -32,6 +33,9 @@ struct SimtHierarchical {
     [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+        return {.is_divided = config.split_k > 1 || config.blocks_per_wave > 0};
+    }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

@@ -7,6 +7,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
 #include "generator/families/simt_long_k/config.hpp"
 
 #include <cstdint>
@@ -32,6 +33,7 @@ struct SimtLongK {
     [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static SumOrder sum_order(const Config&) { return {.is_divided = true}; }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

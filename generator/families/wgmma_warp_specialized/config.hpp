@@ -7,6 +7,11 @@
 
 namespace jitgemm {
 
+/// Rows of one wgmma, and the k that one multiplies.
+inline constexpr int kWgmmaM = 64;
+inline constexpr int kWgmmaK = 16;
+inline constexpr int kMaxWgmmaN = 256;
+
 /// How the consumer warpgroups of a block share its tiles: each its part of every tile; each a whole tile in its turn, so that one
 /// stores while the other multiplies; or each 128 rows of every tile, of which it stores one half while it multiplies the other.
 enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped };

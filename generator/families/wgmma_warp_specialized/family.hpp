@@ -7,6 +7,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 
 #include <cstdint>
@@ -34,6 +35,9 @@ struct WgmmaWarpSpecialized {
     [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+        return {.instruction = kMathInstruction, .instruction_k = kWgmmaK, .is_divided = config.stream_k > 0};
+    }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

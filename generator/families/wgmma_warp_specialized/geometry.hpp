@@ -43,10 +43,6 @@ struct WgmmaGeometry {
 
 [[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
 
-/// Rows of one wgmma, and the k that one multiplies.
-inline constexpr int kWgmmaM = 64;
-inline constexpr int kWgmmaK = 16;
-inline constexpr int kMaxWgmmaN = 256;
 /// Rows of D that a warp has of a wgmma.
 inline constexpr int kSliceRows = 16;
 

@@ -7,6 +7,7 @@
 #include "generator/families/shared/anatomy.hpp"
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
 #include "generator/families/wmma_multistage/config.hpp"
 
 #include <cstdint>
@@ -37,6 +38,9 @@ struct WmmaMultistage {
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
     /// Accesses are those that the ISA specifies: copies into the pipeline and what the epilogue reads back. Which addresses the
     /// lanes of wmma.load and wmma.store touch is left to the hardware.
+    [[nodiscard]] static SumOrder sum_order(const Config& config) {
+        return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k};
+    }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// mma_multistage's model for the same tiles and pipeline; made to order this family's own configs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);

@@ -1,0 +1,18 @@
+#include "generator/families/shared/sum_order.hpp"
+
+#include <fmt/format.h>
+
+namespace jitgemm {
+
+std::string to_string(const SumOrder& order) {
+    return fmt::format("{} over {} of k, {}", to_string(order.instruction), order.instruction_k,
+                       order.is_divided ? "K divided" : "in order of k");
+}
+
+SumOrder batch_invariant_order(const GemmSpec& spec, const Arch& arch) {
+    constexpr int kHalfPrecisionK = 16;  // of wgmma, and of mma.sync's largest shape
+    if (spec.a == DataType::f32) return {};
+    return {.instruction = fastest_instruction(arch, MathUnit::tensor_cores), .instruction_k = kHalfPrecisionK};
+}
+
+}  // namespace jitgemm

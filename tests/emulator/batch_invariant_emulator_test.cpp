@@ -1,0 +1,72 @@
+/// deterministic=batch_invariant on the emulator: equal rows have equal bits whatever m is and whatever the other rows hold.
+
+#include "generator/heuristics.hpp"
+#include "tests/catch.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/support/batch_rows.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace jitgemm;
+using namespace jitgemm::testing;
+
+Context& on_hopper() {
+    static Context context(emulator_options("sm_90a"));
+    return context;
+}
+
+GemmSpec invariant(GemmSpec spec) {
+    spec.deterministic = Determinism::batch_invariant;
+    return spec;
+}
+
+GemmSpec with_c(GemmSpec spec, DataType type) {
+    spec.c = spec.d = type;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("batch-invariant: a row's bits are the same for every m and beside rows of NaN") {
+    GemmSpec by_columns = spec_of(GemmLayout::tn, 0, 24, 136);
+    by_columns.d_order = Order::column;
+    for (const GemmSpec& spec :
+         {spec_of(GemmLayout::tn, 0, 40, 264), with_c(spec_of(GemmLayout::nn, 0, 19, 133), DataType::f32),
+          spec_of(GemmLayout::nt, 0, 16, 72, DataType::f16), by_columns,
+          spec_of(GemmLayout::tt, 0, 17, 65, DataType::f32)}) {
+        INFO(shape_line(spec));
+        CHECK(check_batch_invariance(on_hopper(), invariant(spec)) > 1);
+        CHECK(check_batch_invariance(on_emulator(), invariant(spec)) > 1);
+    }
+}
+
+// The choice may be any of these: what is tuned chooses among them, too.
+TEST_CASE("batch-invariant: all kernels that may be chosen leave the same bits") {
+    constexpr std::size_t kTried = 16;
+    for (Context* const context : {&on_hopper(), &on_emulator()})
+        for (const DataType type : {DataType::bf16, DataType::f32}) {
+            const GemmSpec spec = invariant(with_c(spec_of(GemmLayout::tn, 150, 200, 260, type), DataType::f32));
+            const CandidateList list = list_candidates(spec, state_of(*context).device->model());
+            REQUIRE(list.accepted.size() > kTried);
+            std::vector<std::byte> first;
+            for (std::size_t i = 0; i < kTried; ++i) {
+                const KernelConfig& config = list.accepted[i * (list.accepted.size() - 1) / (kTried - 1)].config;
+                const GemmKernel kernel = state_of(*context).build(resolved(spec), config);
+                INFO(kernel.info().name);
+                const std::vector<std::byte> rows = rows_of_d(*context, kernel, spec.m, OtherRows::usual);
+                if (first.empty()) first = rows;
+                CHECK(rows == first);
+            }
+        }
+}
+
+TEST_CASE("batch-invariant: without it a long K and few rows leave other bits") {
+    const GemmSpec spec = spec_of(GemmLayout::tn, 8, 64, 8192);
+    const auto rows = [&](const GemmSpec& asked) {
+        return rows_of_d(on_hopper(), on_hopper().kernel(asked), asked.m, OtherRows::usual);
+    };
+    CHECK(rows(invariant(spec)) != rows(spec));
+}
