@@ -63,4 +63,5 @@ struct TileWalk : BlockTiles {
         }
     }
     __device__ __forceinline__ TileOrigin origin() const { return origin_of(piece.tile); }
+    __device__ __forceinline__ int first_k(int k_tile) const { return (piece.first_k_tile + k_tile) * kBlockK; }
 };

@@ -22,4 +22,5 @@ struct TileWalk : BlockTiles {
     __device__ __forceinline__ bool has_tile() const { return tile < count; }
     __device__ __forceinline__ void next() { tile += clusters; }
     __device__ __forceinline__ TileOrigin origin() const { return origin_of(tile); }
+    __device__ __forceinline__ int first_k(int k_tile) const { return k_tile * kBlockK; }
 };

@@ -48,13 +48,59 @@
 #include "consumers.cuh"
 
 // ---- producer
-__device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
-    TileWalk walk(args);
+// A's part of a k-tile, and B's; the barrier of the stage counts their bytes.
+__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk, int row,
+                                       int k, int stage) {
 #if GEMM_CLUSTER > 1
-    // Blocks of a cluster that want the same rows of A are those of one row of it; of B, of one column. A bit each.
+    // Blocks of a cluster that want the same rows of A are those of one row of it, a bit each.
     const unsigned short row_of_blocks = kRowOfBlocks << walk.cluster_row;
-    const unsigned short column_of_blocks = kColumnOfBlocks << walk.cluster_column * kClusterM;
+    OperandA::load(shared.stage_a(stage), args.map_a, row, k, shared.full_barrier(stage), walk.cluster_column,
+                   row_of_blocks);
+#else
+    OperandA::load(shared.stage_a(stage), args.map_a, row, k, shared.full_barrier(stage));
 #endif
+}
+
+__device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                       int column, int k, int stage) {
+#if GEMM_CLUSTER > 1
+    const unsigned short column_of_blocks = kColumnOfBlocks << walk.cluster_column * kClusterM;
+    OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage), walk.cluster_row,
+                   column_of_blocks);
+#else
+    OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage));
+#endif
+}
+
+#if GEMM_EARLY_A || GEMM_EARLY_B
+// What no launch writes is fetched while the launch before may still run: of the first k-tiles, one per stage. Returns how many.
+__device__ __forceinline__ int copy_constants(const GemmArgs& args, const SharedMemory& shared) {
+    int begun = 0;
+    if (args.k == 0) return begun;
+#pragma unroll 1
+    for (TileWalk walk(args); walk.has_tile() && begun < kStages; walk.next()) {
+        const TileOrigin origin = walk.origin();
+#pragma unroll 1
+        for (int k_tile = 0; k_tile < walk.k_tiles && begun < kStages; ++k_tile, ++begun) {
+            mbarrier_arrive_expect(shared.full_barrier(begun), kStageBytes);
+#if GEMM_EARLY_A
+            copy_a(args, shared, walk, origin.row, walk.first_k(k_tile), begun);
+#endif
+#if GEMM_EARLY_B
+            copy_b(args, shared, walk, origin.column, walk.first_k(k_tile), begun);
+#endif
+        }
+    }
+    return begun;
+}
+
+#endif
+__device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
+#if GEMM_EARLY_A || GEMM_EARLY_B
+    int begun = copy_constants(args, shared);
+    wait_on_dependent_grids();
+#endif
+    TileWalk walk(args);
     const bool no_products = args.k == 0;  // no map of A and B either
     if (no_products) shared.clear_ring();
     RingPosition ring;
@@ -64,23 +110,31 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
 #pragma unroll 1
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
             const int stage = ring.stage;
-            const unsigned full = shared.full_barrier(stage);
             mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
             ring.advance();
-            mbarrier_arrive_expect(full, no_products ? 0 : kStageBytes);
-            if (no_products) continue;
-#if GEMM_STREAM_K
-            const int k = (walk.piece.first_k_tile + k_tile) * kBlockK;
+#if GEMM_EARLY_A || GEMM_EARLY_B
+            const bool is_begun = begun > 0;  // what is constant is on its way, all bytes are announced
+            if (is_begun)
+                --begun;
+            else
+                mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
 #else
-            const int k = k_tile * kBlockK;
+            mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
 #endif
-#if GEMM_CLUSTER > 1
-            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k, full, walk.cluster_column, row_of_blocks);
-            OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k, full, walk.cluster_row,
-                           column_of_blocks);
+            if (no_products) continue;
+            const int k = walk.first_k(k_tile);
+#if GEMM_EARLY_A && GEMM_EARLY_B
+            if (is_begun) continue;
+#endif
+#if GEMM_EARLY_A && !GEMM_EARLY_B
+            if (!is_begun) copy_a(args, shared, walk, origin.row, k, stage);
 #else
-            OperandA::load(shared.stage_a(stage), args.map_a, origin.row, k, full);
-            OperandB::load(shared.stage_b(stage), args.map_b, origin.column, k, full);
+            copy_a(args, shared, walk, origin.row, k, stage);
+#endif
+#if GEMM_EARLY_B && !GEMM_EARLY_A
+            if (!is_begun) copy_b(args, shared, walk, origin.column, k, stage);
+#else
+            copy_b(args, shared, walk, origin.column, k, stage);
 #endif
         }
     }
@@ -106,7 +160,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
+#if !GEMM_EARLY_A && !GEMM_EARLY_B
     wait_on_dependent_grids();
+#endif
 #endif
 
     if (warpgroup == kConsumers) {
@@ -117,6 +173,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     } else {
 #if GEMM_SETMAXNREG
         take_registers<kConsumerRegisters>();
+#endif
+#if GEMM_EARLY_A || GEMM_EARLY_B
+        wait_on_dependent_grids();  // C may be read, and D written
 #endif
         multiply_tiles(args, shared, warpgroup);
     }

@@ -302,6 +302,7 @@ GemmSpec with_row_major_d(const GemmSpec& spec) {
     std::swap(result.a, result.b);
     std::swap(result.lda, result.ldb);
     std::swap(result.align_a, result.align_b);
+    std::swap(result.constant_a, result.constant_b);
     std::swap(result.batch_stride_a, result.batch_stride_b);
     std::swap(result.epilogue.scale_a, result.epilogue.scale_b);
     result.epilogue.bias = turned(spec.epilogue.bias);

@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 4> kLayouts{"tn", "nn", "nt", "tt"};  // 
 constexpr std::array<std::string_view, 2> kOrders{"t", "n"};
 constexpr std::array<std::string_view, 4> kActivations{"none", "relu", "gelu", "silu"};
 constexpr std::array<std::string_view, 4> kScales{"none", "tensor", "vector", "block"};
+constexpr std::array<std::string_view, 2> kFlags{"no", "yes"};
 constexpr std::array<std::string_view, 2> kDeterminisms{"run_to_run", "batch_invariant"};
 constexpr std::array<std::string_view, 3> kBiases{"none", "row", "col"};
 
@@ -139,6 +140,22 @@ constexpr GemmSpecField scale(std::string_view key, std::string_view token, std:
             .is_of_c = false,
             .token = token,
             .unserved = "takes scale factors"};
+}
+
+template <auto Member>
+constexpr GemmSpecField flag(std::string_view key, std::string_view help) {
+    return {.key = key,
+            .option = key,
+            .help = help,
+            .format = 2,
+            .print = [](const GemmSpec& spec) { return std::string(kFlags[spec.*Member ? 1 : 0]); },
+            .read = [](GemmSpec& spec, std::string_view word) { spec.*Member = read_name<int>(word, kFlags) != 0; },
+            .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
+            .is_known = nullptr,
+            .is_number = false,
+            .is_of_c = false,
+            .token = {},
+            .unserved = {}};
 }
 
 std::string bias_text(const GemmSpec& spec) {
@@ -274,6 +291,9 @@ constexpr GemmSpecField kFields[] = {
         "scale-a", "scalea-", "Scale factors of A: none, tensor, vector or block (no kernel family takes them yet)"),
     scale<&GemmEpilogue::scale_b>("scale-b", "scaleb-", "Scale factors of B"),
     scale<&GemmEpilogue::scale_d>("scale-d", "scaled-", "Scale factor of D: none or tensor"),
+    flag<&GemmSpec::constant_a>("constant-a",
+                                "yes: no launch that may still run writes A; its first tiles may be fetched early"),
+    flag<&GemmSpec::constant_b>("constant-b", "yes: the same of B (weights)"),
     {.key = "deterministic",
      .option = "deterministic",
      .help = "run_to_run (default), or batch_invariant: a row of D has the same bits whatever m and the other rows are",

@@ -87,6 +87,10 @@ struct GemmSpec {
     std::optional<std::int64_t> batch_stride_c = std::nullopt;
     std::optional<std::int64_t> batch_stride_d = std::nullopt;  ///< never 0
     GemmEpilogue epilogue = {};
+    /// No launch that may still run when this one begins writes A, or B: weights, say. Its first tiles may then be fetched before that launch has
+    /// ended (programmatic dependent launch).
+    bool constant_a = false;
+    bool constant_b = false;
     Determinism deterministic = Determinism::run_to_run;  ///< of the choice among kernels; each of them is run_to_run
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;

@@ -95,11 +95,12 @@ typedef struct jg_gemm {
     int64_t batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d; /* in elements; 0: packed; JG_SAME */
     const char *bias, *activation, *residual;
     const char *scale_a, *scale_b, *scale_d;
+    const char *constant_a, *constant_b; /* no (the default) or yes: no launch that may still run writes it (weights) */
     const char *deterministic; /* run_to_run (the default), or batch_invariant: a row of D has the same bits for any m */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 /* Of a batch stride: all problems have one A, B or C. */
 #define JG_SAME (-1)
 

@@ -56,7 +56,7 @@ class Kernel(_core.Kernel):
 _PROBLEM_FIELDS = frozenset(
     "layout m n k a_type b_type c_type d_type acc_type d_layout lda ldb ldc ldd align_a align_b align_c align_d batch "
     "batch_stride_a batch_stride_b batch_stride_c batch_stride_d bias activation residual scale_a scale_b scale_d "
-    "deterministic".split()
+    "constant_a constant_b deterministic".split()
 )
 
 

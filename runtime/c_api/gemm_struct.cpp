@@ -61,6 +61,8 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("scale-a", scale_a, word),
     JITGEMM_MEMBER("scale-b", scale_b, word),
     JITGEMM_MEMBER("scale-d", scale_d, word),
+    JITGEMM_MEMBER("constant-a", constant_a, word),
+    JITGEMM_MEMBER("constant-b", constant_b, word),
     JITGEMM_MEMBER("deterministic", deterministic, word),
 };
 

@@ -50,9 +50,11 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
 
 std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
 
-// Every launch leaves the counters zero, on the emulator it is held to that.
+// Every launch leaves the counters zero, on the emulator it is held to that; and to waiting for the launch before it, but for constants.
 void enqueue_emulated(const KernelState& state, const KernelOperands& operands, Stream stream) {
     EmulatorDevice& emulator = *as_emulator(*state.device);
+    if (state.spec.constant_a) emulator.mark_constant(state.operands_swapped ? operands.b : operands.a);
+    if (state.spec.constant_b) emulator.mark_constant(state.operands_swapped ? operands.a : operands.b);
     try {
         enqueue(state, operands, stream);
         emulator.check_counters(operands.counters, state.counter_bytes);

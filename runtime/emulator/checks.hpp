@@ -12,7 +12,8 @@ struct Checks {
     bool registers_written = true;  ///< reads of registers never written
     bool races = true;              ///< shared memory between warps
     bool copies_in_flight = true;   ///< accesses to bytes an asynchronous copy has yet to write
-    bool barriers = true;           ///< divergence at barriers and counts that disagree; a deadlock is always one
+    bool grid_dependency = true;  ///< global memory touched before griddepcontrol.wait, where a launch may begin early
+    bool barriers = true;         ///< divergence at barriers and counts that disagree; a deadlock is always one
 };
 
 /// When asynchronous copies are done: at issue, or at the last moment the program's waits allow. A program that is right

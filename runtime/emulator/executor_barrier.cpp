@@ -106,12 +106,16 @@ void decode_fence(InstructionDecoder& decoder) {
     decoder.execute(InstructionKind::barrier, execute_nothing);
 }
 
-/// griddepcontrol.wait, .launch_dependents: launches come one after the other here, and nothing is left to wait for.
+void execute_wait_on_grids(Warp& warp, const Instruction& /*instruction*/, Mask /*mask*/) { warp.wait_on_grids(); }
+
+/// griddepcontrol.wait, .launch_dependents: launches come one after the other here, and nothing is left to wait for. But what a GPU
+/// might not have waited for yet is out of bounds before.
 void decode_grid_dependency(InstructionDecoder& decoder) {
-    if (decoder.take_any({"wait", "launch_dependents"}).empty()) decoder.unsupported();
+    const std::string verb = decoder.take_any({"wait", "launch_dependents"});
+    if (verb.empty()) decoder.unsupported();
     decoder.finish_modifiers();
     decoder.require_operands(0, 0);
-    decoder.execute(InstructionKind::barrier, execute_nothing);
+    decoder.execute(InstructionKind::barrier, verb == "wait" ? execute_wait_on_grids : execute_nothing);
 }
 
 }  // namespace

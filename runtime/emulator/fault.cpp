@@ -5,13 +5,14 @@
 namespace jitgemm::emulator {
 
 std::string_view to_string(FaultKind kind) {
-    constexpr std::array<std::string_view, 24> kNames{"out of range",
+    constexpr std::array<std::string_view, 25> kNames{"out of range",
                                                       "misaligned",
                                                       "read-only",
                                                       "guard band",
                                                       "never-written shared memory",
                                                       "never-written global memory",
                                                       "never-written register",
+                                                      "access before the wait",
                                                       "second store",
                                                       "shared-memory race",
                                                       "copy in flight",

@@ -93,6 +93,14 @@ void GlobalMemory::rename(DeviceAddress address, std::string name) {
     found->second.buffer.name = std::move(name);
 }
 
+void GlobalMemory::mark_constant(DeviceAddress address) {
+    const std::scoped_lock lock(mutex_);
+    const auto next = storages_.upper_bound(address);
+    if (next == storages_.begin()) return;
+    Buffer& buffer = std::prev(next)->second.buffer;
+    if (buffer.contains(address, 0)) buffer.constant = true;
+}
+
 void GlobalMemory::free(DeviceAddress address) {
     const std::scoped_lock lock(mutex_);
     const auto found = storages_.find(address);

@@ -22,6 +22,7 @@ struct Buffer {
     std::byte* host = nullptr;  ///< where its first byte really lies
     std::string name;           ///< what faults call it
     bool read_only = false;
+    bool constant = false;            ///< no launch that may still run writes it: to be read before griddepcontrol.wait
     WrittenBytes* written = nullptr;  ///< null: all bytes are
     bool stored_once = false;         ///< a launch's second store to a byte must bring what is there
     /// Of such a buffer, the bytes that the launch has stored: entries of one kernel may each store D.
@@ -68,6 +69,8 @@ public:
     [[nodiscard]] DeviceAddress allocate(std::size_t bytes, std::string name);
     /// What faults call the buffer from now on. Throws Error when none begins there.
     void rename(DeviceAddress address, std::string name);
+    /// Of the buffer that holds the address, if one does: Buffer::constant from now on.
+    void mark_constant(DeviceAddress address);
     /// Throws Error when no buffer begins there.
     void free(DeviceAddress address);
 

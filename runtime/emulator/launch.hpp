@@ -23,6 +23,7 @@ struct LaunchConfig {
     std::array<int, 3> cluster{1, 1, 1};  ///< blocks; 1x1x1: what the entry requires, if it does
     std::uint64_t order_seed = 0;         ///< 0: blocks and warps in order; else shuffled
     bool blocks_in_order = false;         ///< even then: they begin by their index
+    bool programmatic = false;            ///< it may begin before the launch before it has ended
     AsyncMode async_mode = AsyncMode::eager;
     Checks checks{};
     int compute_capability = 0;    ///< of the GPU, 80, 90; 0: that of the module's .target

@@ -53,12 +53,24 @@ void require_global_written(Warp& warp, const Buffer& buffer, std::uint64_t addr
                     buffer.written->missing(first, bytes), warp.launch().memory.describe(address + leading))};
 }
 
+/// What the launch before may still write or read is nobody's to touch until it has ended; what no launch writes may be read.
+void require_waited(const Warp& warp, const Buffer& buffer, std::uint64_t address, std::uint32_t bytes, Access access) {
+    const LaunchConfig& config = warp.launch().config;
+    if (!config.programmatic || warp.waited_on_grids() || !config.checks.grid_dependency) return;
+    if (!writes(access) && (buffer.constant || buffer.read_only)) return;
+    throw AccessFault{FaultKind::before_wait,
+                      fmt::format("{} {} bytes before griddepcontrol.wait, which the launch before may still {}, {}",
+                                  writes(access) ? "writes" : "reads", bytes, writes(access) ? "read" : "write",
+                                  warp.launch().memory.describe(address))};
+}
+
 bool is_plain_store(Access access) { return access == Access::write || access == Access::strong_write; }
 
 GlobalPlace global_place(Warp& warp, std::uint64_t address, std::uint32_t bytes, Access access) {
     const Buffer* buffer = global_buffer(warp, address, bytes, access);
     if (buffer == nullptr) return {};
     require_allowed(warp, *buffer, address, bytes, access);
+    require_waited(warp, *buffer, address, bytes, access);
     const std::size_t first = address - buffer->address;
     GlobalPlace place{.host = buffer->host + first};
     if (buffer->written == nullptr) return place;

@@ -97,6 +97,10 @@ public:
     void resume() { state_ = State::ready; }
     /// Waits, and executes the instruction at hand for the lanes of `mask` once more when resumed; this time does not count.
     void wait_and_retry(Mask mask);
+    void wait_on_grids() { waited_on_grids_ = true; }
+    [[nodiscard]] bool waited_on_grids() const {
+        return waited_on_grids_;
+    }                                                            ///< a lane at least, by griddepcontrol.wait
     [[nodiscard]] int& failed_tests() { return failed_tests_; }  ///< of mbarriers, in a row
 
     // ---- memory of the warp's own ----
@@ -135,6 +139,7 @@ private:
     Mask lanes_;
     Mask live_;
     State state_ = State::ready;
+    bool waited_on_grids_ = false;
 
     // The running activation, unpacked.
     const Instruction* code_;

@@ -191,6 +191,7 @@ emulator::LaunchConfig EmulatorDevice::config_of(const LaunchShape& shape) const
             .shared_bytes = shape.shared_bytes,
             .cluster = shape.cluster,
             .order_seed = mode_.order_seed,
+            .programmatic = shape.programmatic,
             .async_mode = mode_.async_mode,
             .checks = mode_.checks,
             .compute_capability = model_.arch->compute_capability,

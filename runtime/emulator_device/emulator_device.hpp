@@ -71,6 +71,9 @@ public:
     /// Throws EmulatorFault where a kernel left one of the counters, of 4 bytes each, other than zero.
     void check_counters(DevicePointer first, std::size_t bytes);
 
+    /// No launch that may still run writes the allocation that holds the address: launches that begin early may read it.
+    void mark_constant(DevicePointer address) { memory_.mark_constant(address.address); }
+
     /// Of all launches from now on.
     void set_mode(const EmulatorMode& mode);
     [[nodiscard]] EmulatorMode mode() const;

@@ -42,6 +42,12 @@
 #ifndef GEMM_SWAP_AB
 #define GEMM_SWAP_AB 0  // D^T = B^T A^T
 #endif
+#ifndef GEMM_EARLY_A
+#define GEMM_EARLY_A 0  // constant: its first k-tiles are fetched before the launch before has ended
+#endif
+#ifndef GEMM_EARLY_B
+#define GEMM_EARLY_B 0
+#endif
 #include "params.cuh"
 
 #if GEMM_OVERLAPPED

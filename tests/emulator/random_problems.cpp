@@ -53,6 +53,8 @@ GemmSpec random_types(RandomBits& random) {
     if (chance(random, 3)) spec.c = chance(random, 2) ? spec.d : pick(random, kOutputs);
     spec.accumulator = spec.a == DataType::f16 && chance(random, 3) ? DataType::f16 : DataType::f32;
     spec.layout = pick(random, kLayouts);
+    spec.constant_a = chance(random, 4);
+    spec.constant_b = chance(random, 4);
     return spec;
 }
 

@@ -31,7 +31,18 @@ constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpon
 constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
 constexpr const char* kOddRows = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,slices=1";
 constexpr const char* kTransposed = "block=128x64x64,warpgroup=64x64,swap_ab=1,stages=3";
+constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=b";
 constexpr PlantedFault kPlantedFaults[] = {
+    {"what isn't constant is fetched early", kEarly,
+     "            copy_b(args, shared, walk, origin.column, walk.first_k(k_tile), begun);",
+     "            copy_a(args, shared, walk, origin.row, walk.first_k(k_tile), begun);"},
+    {"the producer doesn't wait for the launch before", kEarly, "    wait_on_dependent_grids();\n    TileWalk",
+     "    TileWalk"},
+    {"consumers don't wait for the launch before", kEarly,
+     "wait_on_dependent_grids();  // C may be read, and D written", ""},
+    {"what was fetched early is announced again", kEarly,
+     "            if (is_begun)\n                --begun;\n            else\n", "            if (is_begun) --begun;\n"},
+    {"what was fetched early is fetched again", kEarly, "if (!is_begun) copy_b(", "copy_b("},
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
     {"sums are read before they are there", kTwoConsumers, "wgmma_wait<0>();", ""},
@@ -57,7 +68,7 @@ constexpr PlantedFault kPlantedFaults[] = {
      "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), blockIdx.x % kCluster);"},
     {"the second consumer takes the first one's k-tiles", kPair,
      "        ring.skip(walk.k_tiles);\n        walk.next();\n    }", "        walk.next();\n    }"},
-    {"a piece of K is multiplied from the tile's beginning", kStreamed, "walk.piece.first_k_tile + k_tile", "k_tile"},
+    {"a piece of K is multiplied from the tile's beginning", kStreamed, "piece.first_k_tile + k_tile", "k_tile"},
     {"sums that others left are forgotten", kStreamed, "if (walk.piece.first_k_tile != 0)", "if (false)"},
     {"sums are taken of the wrong rows", kStreamed, "* kTilesM + rows;\n    return reinterpret_cast",
      "* kTilesM;\n    return reinterpret_cast"},
@@ -77,8 +88,8 @@ constexpr PlantedFault kPlantedFaults[] = {
 /// What verification says of the kernel with its text changed; empty: that it is right.
 std::string complaint(const PlantedFault& fault) {
     const bool odd = std::string_view(fault.parameters) == kOddRows;
-    const GemmSpec spec =
-        resolved(odd ? spec_of(GemmLayout::tt, 521, 553, 201) : spec_of(GemmLayout::tt, 1040, 1104, 200));
+    GemmSpec spec = resolved(odd ? spec_of(GemmLayout::tt, 521, 553, 201) : spec_of(GemmLayout::tt, 1040, 1104, 200));
+    spec.constant_b = true;
     const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
     const KernelSource source = generate(spec, config, find_arch("sm_90a"));
     std::string body = source.body;

@@ -40,6 +40,12 @@ const Link kLinks[] = {
      "block=32x64x32,warp=32x32,stages=3,split_k=4,reduction=cluster"},
     {DataType::bf16, 191, 255, {MmaMultistageConfig{}}, "block=64x64x32,warp=32x32,stages=3,pack=ab,split_k=2"},
     {DataType::bf16, 192, 256, {WgmmaWarpSpecializedConfig{}}, "block=64x64x64,warpgroup=64x64,stages=4"},
+    {DataType::bf16, 192, 256, {WgmmaWarpSpecializedConfig{}}, "block=64x64x64,warpgroup=64x64,stages=3,early=b"},
+    {DataType::bf16,
+     192,
+     1024,
+     {WgmmaWarpSpecializedConfig{}},
+     "block=64x128x64,warpgroup=64x128,stages=4,swap_ab=1,early=a,cluster=2x1,stream_k=100"},
     {DataType::bf16, 191, 255, {WgmmaWarpSpecializedConfig{}}, "block=64x64x64,warpgroup=64x64,stages=4,store=smem"},
     {DataType::bf16,
      191,
@@ -101,6 +107,7 @@ TEST_CASE("launches that begin early read nothing stale and overwrite nothing th
         INFO(family_name(link.config) << ' ' << link.parameters);
         GemmSpec spec = spec_of(GemmLayout::tt, link.m, link.size, link.size, link.type);
         spec.d = link.type;
+        spec.constant_b = true;
         spec = resolved(spec);
         ParameterMap parameters = parse_parameters(link.parameters);
         parameters["dependent_launch"] = "1";

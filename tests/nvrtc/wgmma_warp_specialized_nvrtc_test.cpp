@@ -83,8 +83,11 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of MN-majo
     check_candidates(spec_of(GemmLayout::nt, 4000, 6000, 3000));
 }
 
-TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, for few tiles, which come in large clusters") {
-    check_candidates(spec_of(GemmLayout::nn, 1000, 1000, 1000));
+TEST_CASE(
+    "wgmma: no candidate spills, nor are its wgmmas serialised, for few tiles in large clusters, with a constant B") {
+    GemmSpec spec = spec_of(GemmLayout::nn, 1000, 1000, 1000);
+    spec.constant_b = true;
+    check_candidates(spec);
 }
 
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of rows of any pitch") {

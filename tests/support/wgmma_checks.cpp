@@ -35,12 +35,15 @@ GemmSpec with_tma_pitches(const GemmSpec& spec) {
 
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters, const VerifyOptions& options) {
     const Arch& arch = *state_of(context).device->model().arch;
-    const GemmSpec row_major = with_row_major_d(resolved(spec));
+    GemmSpec constant = spec;
+    constant.constant_a = constant.constant_b = true;
+    const GemmSpec row_major = with_row_major_d(resolved(constant));
     KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(parameters)));
-    for (const auto& [name, value] : {std::pair{"swap_ab", "0"}, std::pair{"store", "smem"}})
+    for (const auto& [name, value] :
+         {std::pair{"swap_ab", "0"}, std::pair{"store", "smem"}, std::pair{"early", "none"}})
         if (!family_of(config).violations(row_major, config, arch).empty())
             config = with_parameters(config, {{name, value}});
-    static_cast<void>(check_kernel(context, spec, config, options));
+    static_cast<void>(check_kernel(context, constant, config, options));
 }
 
 void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Pitches pitches) {

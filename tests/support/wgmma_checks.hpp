@@ -12,7 +12,7 @@ namespace jitgemm::testing {
 /// All schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
 /// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of
 /// more, in every schedule; D^T in place of D.
-inline constexpr std::array<std::string_view, 25> kWgmmaVariants{
+inline constexpr std::array<std::string_view, 28> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
@@ -37,13 +37,17 @@ inline constexpr std::array<std::string_view, 25> kWgmmaVariants{
     "block=64x152x64,warpgroup=64x152,schedule=pingpong,swap_ab=1,stages=4,slices=2,cluster=1x2",
     "block=128x48x64,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=2x2",
     "block=64x128x64,warpgroup=64x64,swap_ab=1,stages=3,slices=1",
-    "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7"};
+    "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7",
+    "block=64x64x64,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,early=b",
+    "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=6,dependent_launch=1,early=a,"
+    "cluster=1x2",
+    "block=64x40x64,warpgroup=64x40,schedule=pingpong,swap_ab=1,stages=3,dependent_launch=1,early=ab"};
 
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
 
-/// CHECKs that verify() finds the kernel of these parameters right; a config that can't turn the problem around doesn't, one that
-/// stores by TMA what it can't does so row by row.
+/// CHECKs that verify() finds the kernel of these parameters right, with operands that are constant; a config that can't turn the
+/// problem around doesn't, one that stores by TMA what it can't does so row by row, one that packs what it should fetch early waits.
 void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parameters,
                  const VerifyOptions& options = {});
 

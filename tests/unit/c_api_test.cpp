@@ -192,13 +192,10 @@ namespace {
 /// A value of each member that is not the usual one, and the same in the text of a spec.
 void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& text) {
     static const std::map<std::string_view, const char*> kWords{
-        {"a", "f16"},           {"b", "f16"},
-        {"c", "f32"},           {"d", "f32"},
-        {"acc", "f16"},         {"layout", "tt"},
-        {"d-layout", "n"},      {"bias", "col-bf16"},
-        {"activation", "gelu"}, {"residual", "f16"},
-        {"scale-a", "vector"},  {"scale-b", "block"},
-        {"scale-d", "tensor"},  {"deterministic", "batch_invariant"}};
+        {"a", "f16"},           {"b", "f16"},          {"c", "f32"},          {"d", "f32"},
+        {"acc", "f16"},         {"layout", "tt"},      {"d-layout", "n"},     {"bias", "col-bf16"},
+        {"activation", "gelu"}, {"residual", "f16"},   {"scale-a", "vector"}, {"scale-b", "block"},
+        {"scale-d", "tensor"},  {"constant-a", "yes"}, {"constant-b", "yes"}, {"deterministic", "batch_invariant"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);

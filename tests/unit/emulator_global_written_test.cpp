@@ -35,11 +35,16 @@ struct Memory {
         memory.copy_in(address, values);
     }
 
+    bool programmatic = false;  ///< of launches
+
     void launch(const PtxRun& run) {
         const auto program = emulator::load_program(ptx_text(run));
         const std::array<DeviceAddress, 2> parameters{in, out};
-        const emulator::LaunchConfig config{
-            .entry = "kernel", .block = {run.threads, 1, 1}, .async_mode = run.async_mode, .checks = run.checks};
+        const emulator::LaunchConfig config{.entry = "kernel",
+                                            .block = {run.threads, 1, 1},
+                                            .programmatic = programmatic,
+                                            .async_mode = run.async_mode,
+                                            .checks = run.checks};
         static_cast<void>(emulator::launch(*program, config, memory, std::as_bytes(std::span(parameters)), {}));
     }
 
@@ -166,4 +171,39 @@ TEST_CASE("emulator global memory: where a byte is to be stored once, a second s
 
     Memory any;
     CHECK(any.fault({.body = first + other, .threads = 1}, FaultKind::second_store) == "no fault");
+}
+
+TEST_CASE("emulator global memory: a launch that may begin early touches only constants before it waits") {
+    const std::string load = "ld.global.u32 %r1, [%own_in];";
+    const std::string copy =
+        "mov.u64 %rd1, tile;\ncvt.u32.u64 %r1, %rd1;\ncp.async.ca.shared.global [%r1], [%own_in], 16;\n"
+        "cp.async.wait_all;";
+    const std::string store = "st.global.u32 [%own_out], %thread;";
+    const std::string wait = "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;";
+    Memory memory;
+    memory.write(memory.in, kBytes);
+    memory.programmatic = true;
+    const auto fault = [&](const std::string& body) {
+        return memory.fault({.body = body, .threads = 1}, FaultKind::before_wait);
+    };
+    CHECK_THAT(fault("griddepcontrol.launch_dependents;\n" + load),
+               ContainsSubstring("reads 4 bytes before griddepcontrol.wait, which the launch before may still write, "
+                                 "offset 0 of in (1024 bytes)"));
+    CHECK_THAT(fault(copy), ContainsSubstring("reads 16 bytes before griddepcontrol.wait"));
+    CHECK_THAT(fault(store + wait), ContainsSubstring("writes 4 bytes before griddepcontrol.wait, which the launch "
+                                                      "before may still read, offset 0 of out"));
+    for (const std::string& body : {load, copy, store}) CHECK(fault(wait + body) == "no fault");
+    // What one warp has waited for says nothing of another.
+    const std::string first_warp = "setp.lt.u32 %p1, %thread, 32;\n@%p1 griddepcontrol.wait;\n";
+    CHECK_THAT(memory.fault({.body = first_warp + "ld.global.u32 %r1, [%in];", .threads = 64}, FaultKind::before_wait),
+               ContainsSubstring("thread (32,0,0)"));
+    memory.memory.mark_constant(memory.in + 4);
+    for (const std::string& body : {load + wait + store, copy + wait + store}) CHECK(fault(body) == "no fault");
+    CHECK(fault(load + store) != "no fault");
+    memory.memory.mark_constant(memory.in - 1);  // of no buffer: nothing happens
+    PtxRun unchecked{.body = store, .threads = 1};
+    unchecked.checks.grid_dependency = false;
+    CHECK(memory.fault(unchecked, FaultKind::before_wait) == "no fault");
+    memory.programmatic = false;
+    CHECK(fault(store) == "no fault");
 }

@@ -63,7 +63,11 @@ GemmSpec random_problem(std::mt19937& random) {
     spec.a = spec.b = pick(random, {f16, bf16, f32});
     spec.c = pick(random, {f16, bf16, f32});
     spec.d = pick(random, {f16, bf16, f32});
-    if (spec.a == f16 && random() % 2 == 0) spec.accumulator = f16;
+    if (spec.a == f16 && random() % 2 == 0) {
+        spec.accumulator = f16;
+        spec.c = spec.d;  // with a third type names have a few letters more
+    }
+    spec.constant_a = spec.constant_b = random() % 2 == 0;
     return spec;
 }
 
@@ -206,7 +210,7 @@ TEST_CASE("published defaults are as they were published") {
             {"wgmma_warp_specialized",
              "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 swizzle=128 rasterization=grouped_m group=8 "
              "store=tma "
-             "slices=2 stream_k=0 dependent_launch=1 "},
+             "slices=2 stream_k=0 dependent_launch=1 early=none "},
             {"wmma_multistage",
              "mma=16x16x16 padding=8 async=1 cache=cg l2_prefetch=128 double_buffer=1 rasterization=zigzag "
              "group=16 "}});

@@ -43,7 +43,9 @@ GemmSpec square(std::int64_t size) { return spec_of(GemmLayout::tn, size, size, 
 
 TEST_CASE("wgmma: the variants that are tested are kernels, and their names read back") {
     for (const std::string_view variant : kWgmmaVariants) {
-        CHECK(violations(square(512), variant).empty());
+        GemmSpec spec = square(512);
+        spec.constant_a = spec.constant_b = true;
+        CHECK(violations(spec, variant).empty());
         const KernelId id{signature(square(512)), {config_with(variant)}};
         CHECK(parse_kernel_name(kernel_name(id)) == id);
         CHECK(kernel_name(id).size() < 110);
@@ -189,6 +191,35 @@ TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
 }
 
 // The choice asks what a candidate costs before it asks whether it can be.
+TEST_CASE("wgmma: constant operands are fetched early, unless the launch itself packs them or nothing is waited for") {
+    const GpuModel& gpu = find_gpu("h200");
+    const auto chosen = [&](GemmSpec spec, const ParameterMap& parameters = {}) {
+        return choose_config(spec, gpu, {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters})
+            .as<WgmmaWarpSpecializedConfig>();
+    };
+    GemmSpec spec = spec_of(GemmLayout::tn, 64, 4096, 4096);
+    CHECK_FALSE((chosen(spec).early_a || chosen(spec).early_b));
+    spec.constant_b = true;
+    CHECK((!chosen(spec, {{"swap_ab", "0"}}).early_a && chosen(spec, {{"swap_ab", "0"}}).early_b));
+    CHECK((chosen(spec, {{"swap_ab", "1"}}).early_a && !chosen(spec, {{"swap_ab", "1"}}).early_b));
+    GemmSpec by_columns = spec;
+    by_columns.d_order = Order::column;  // D^T = B^T A^T is what kernels see
+    CHECK((chosen(by_columns, {{"swap_ab", "0"}}).early_a && !chosen(by_columns, {{"swap_ab", "0"}}).early_b));
+    spec.ldb = 4097;
+    CHECK_FALSE((chosen(spec).early_a || chosen(spec).early_b));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}}),
+                      ContainsSubstring("early: B is packed by an entry of the launch"));
+    spec.ldb = 0;
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "ab"}, {"swap_ab", "0"}}),
+                      ContainsSubstring("early: A is not constant in this problem"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}, {"swap_ab", "1"}}), ContainsSubstring("early: A is not constant"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "b"}, {"dependent_launch", "0"}}),
+                      ContainsSubstring("early: nothing is waited for without dependent_launch"));
+    CHECK_THROWS_WITH(chosen(spec, {{"early", "c"}}), ContainsSubstring("'c' is not none, a, b or ab"));
+    spec.m = spec.n = spec.k = 8192;  // of a launch of a millisecond it is nothing
+    CHECK_FALSE((chosen(spec).early_a || chosen(spec).early_b));
+}
+
 TEST_CASE("wgmma: forced parameters that can't be are refused by the choice, not divided by") {
     for (const char* parameters :
          {"stream_k=1,cluster=2x1", "cluster=0x1,stream_k=4", "cluster=0x0", "cluster=0x0,stream_k=7",

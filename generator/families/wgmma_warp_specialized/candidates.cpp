@@ -129,6 +129,8 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
 void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel& gpu, Config config) {
     const GemmSpec multiplied = as_multiplied(asked, config);
     const GemmSignature problem = as_multiplied(signature_of_resolved(asked), config);
+    config.early_a = config.dependent_launch && multiplied.constant_a && !needs_packing(multiplied.align_a);
+    config.early_b = config.dependent_launch && multiplied.constant_b && !needs_packing(multiplied.align_b);
     for (const TileRange& range : kTileRanges)
         for (int n = range.least_n; n <= range.most_n; n += kWidthStep) {
             if (reaches_beyond(range, n, multiplied) && (range.block_m > kWgmmaM || n > range.least_n)) continue;

@@ -38,6 +38,8 @@ struct WgmmaWarpSpecializedConfig {
     int slices = 2;    ///< of 16 rows that a warp may have staged
     int stream_k = 0;  ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
+    /// Operands, as wgmmas see them, whose first k-tiles are fetched before it waits for that: constant ones.
+    bool early_a = false, early_b = false;
 
     friend bool operator==(const WgmmaWarpSpecializedConfig&, const WgmmaWarpSpecializedConfig&) = default;
 };

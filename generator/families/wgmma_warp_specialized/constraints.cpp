@@ -120,6 +120,20 @@ void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                                       spec.n, bytes(spec.d)));
 }
 
+/// What is fetched before the launch before has ended must be written by none.
+void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
+    if (!c.early_a && !c.early_b) return;
+    if (!c.dependent_launch) reasons.emplace_back("early: nothing is waited for without dependent_launch");
+    const auto check = [&](bool early, char operand, bool is_constant, bool is_packed) {
+        if (!early) return;
+        const char asked = c.swap_ab ? static_cast<char>('A' + 'B' - operand) : operand;
+        if (!is_constant) reasons.push_back(fmt::format("early: {} is not constant in this problem", asked));
+        if (is_packed) reasons.push_back(fmt::format("early: {} is packed by an entry of the launch itself", asked));
+    };
+    check(c.early_a, 'A', multiplied.constant_a, needs_packing(multiplied.align_a));
+    check(c.early_b, 'B', multiplied.constant_b, needs_packing(multiplied.align_b));
+}
+
 void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.swap_ab) return;
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
@@ -158,6 +172,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_store(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
     check_stream_k(reasons, multiplied, c);
+    check_early(reasons, multiplied, c);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};

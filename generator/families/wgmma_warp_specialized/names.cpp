@@ -2,6 +2,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace jitgemm {
@@ -41,7 +42,21 @@ std::string usual_warpgroup(const Config& config) {
     std::abort();
 }
 
-constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
+constexpr std::array<std::string_view, 4> kEarlyNames{"none", "a", "b", "ab"};
+
+std::string early_name(const Config& config) {
+    return std::string(kEarlyNames[(config.early_a ? 1 : 0) + (config.early_b ? 2 : 0)]);
+}
+
+bool read_early(TextReader& reader, Config& config) {
+    const auto found = std::ranges::find(kEarlyNames, reader.rest());
+    if (found == kEarlyNames.end()) return false;
+    config.early_a = *found == "a" || *found == "ab";
+    config.early_b = *found == "b" || *found == "ab";
+    return reader.take(*found);
+}
+
+constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"cluster", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },
@@ -73,6 +88,7 @@ constexpr std::array<ConfigParameter<Config>, 13> kParameters{{
      [](TextReader& r, Config& c) { return r.take_number(c.stream_k); },
      [](const Config& c) { return std::to_string(c.stream_k); }, "0"},
     dependent_launch_parameter<Config>("1"),
+    {"early", "early", "none, a, b or ab", read_early, early_name, "none"},
 }};
 
 }  // namespace

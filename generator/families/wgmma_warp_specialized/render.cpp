@@ -60,7 +60,9 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_PACK_B", packs_b(pack_of(s))},
         {"GEMM_A_K_MAJOR", g.a.k_major},
         {"GEMM_B_K_MAJOR", g.b.k_major},
-        {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch}};
+        {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
+        {"GEMM_EARLY_A", c.early_a},
+        {"GEMM_EARLY_B", c.early_b}};
     macros.merge(type_macros(s));
     return macros;
 }
