@@ -3,8 +3,18 @@
 #include "jitgemm/device_pointer.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace jitgemm {
+
+/// Whether a launch may begin while the one before it in its stream ends (CUDA C++ Programming Guide, "Programmatic Dependent Launch and
+/// Synchronization"). Kernels that may wait for it before they touch memory, but for operands that the spec calls constant, so that all are
+/// right behind and before any launch.
+enum class DependentLaunch : std::uint8_t {
+    automatic,  ///< where the kernel was made for it: it was expected to be faster so
+    off,        ///< it begins when the launch before has ended
+    on,         ///< as automatic, but SpecError from a kernel that was not made for it
+};
 
 /// Operands of one launch. Pointers are device addresses; `c` is read only when the spec has C and beta is not 0.
 struct GemmArguments {
@@ -16,6 +26,7 @@ struct GemmArguments {
     float beta = 0.0F;
     DevicePointer workspace{};  ///< optional; else the context's own for that stream
     std::size_t workspace_bytes = 0;
+    DependentLaunch dependent_launch = DependentLaunch::automatic;
 };
 
 }  // namespace jitgemm

@@ -146,9 +146,14 @@ typedef struct jg_arguments {
     float beta;      /* 0 unless the problem has a C */
     void *workspace; /* aligned to 16; NULL: the context's own for that stream */
     size_t workspace_bytes;
+    int64_t dependent_launch; /* JG_DEPENDENT_...; launchers that were exported take AUTO alone */
 } jg_arguments;
-#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0} /* alpha 1 */
+#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0} /* alpha 1 */
 #endif
+
+/* Whether a launch may begin while the one before it in the stream ends (programmatic dependent launch): where the
+ * kernel was made for it; no; yes, and JG_INVALID from a kernel that was not. Right behind and before any launch. */
+enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
 
 /* Enqueues on a CUstream or cudaStream_t, NULL the legacy default one; may be captured into a graph. m or n of 0
  * enqueues nothing. A launch that fails has enqueued nothing. On the emulator it has ended when the call returns,

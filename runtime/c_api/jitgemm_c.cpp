@@ -50,6 +50,9 @@ jg_kernel* new_kernel(const jg_context& of, const GemmSpec& spec) {
 
 GemmArguments arguments_of(const jg_arguments* given) {
     const jg_arguments known = read_struct(given, "jg_arguments", kFirstArgumentsBytes);
+    if (known.dependent_launch < JG_DEPENDENT_AUTO || known.dependent_launch > JG_DEPENDENT_ON)
+        throw InvalidArgument(fmt::format(
+            "jg_arguments.dependent_launch is {}: expected JG_DEPENDENT_AUTO, _OFF or _ON", known.dependent_launch));
     return {.a = known.a,
             .b = known.b,
             .c = known.c,
@@ -57,7 +60,8 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .alpha = known.alpha,
             .beta = known.beta,
             .workspace = known.workspace,
-            .workspace_bytes = known.workspace_bytes};
+            .workspace_bytes = known.workspace_bytes,
+            .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch)};
 }
 
 LogListener listener_of(jg_log_callback* callback, void* user) {
@@ -67,6 +71,9 @@ LogListener listener_of(jg_log_callback* callback, void* user) {
     };
 }
 
+static_assert(static_cast<int>(DependentLaunch::automatic) == JG_DEPENDENT_AUTO &&
+              static_cast<int>(DependentLaunch::off) == JG_DEPENDENT_OFF &&
+              static_cast<int>(DependentLaunch::on) == JG_DEPENDENT_ON);
 static_assert(static_cast<int>(LogLevel::trace) == JG_LOG_TRACE && static_cast<int>(LogLevel::debug) == JG_LOG_DEBUG &&
               static_cast<int>(LogLevel::info) == JG_LOG_INFO &&
               static_cast<int>(LogLevel::warning) == JG_LOG_WARNING &&

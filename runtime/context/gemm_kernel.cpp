@@ -39,12 +39,19 @@ KernelOperands as_kernel_sees(const KernelState& state, const GemmArguments& arg
     return operands;
 }
 
+bool begins_early(const KernelState& state) { return state.entries.front().shape.programmatic; }
+
+/// An entry that waits for the launch before keeps those behind it waiting for that, too: they wait for the entry.
 void enqueue(const KernelState& state, const KernelOperands& operands, Stream stream) {
     PackedArguments packed;
+    bool may_begin_early = operands.dependent_launch != DependentLaunch::off;
     for (const LoadedEntry& loaded : state.entries) {
         if (loaded.shape.blocks == 0) continue;  // packing an operand of K = 0 elements
         loaded.packer.pack(operands, *state.device, packed);
-        state.device->launch(loaded.function, loaded.shape, packed.span(), stream);
+        LaunchShape shape = loaded.shape;
+        shape.programmatic = shape.programmatic && may_begin_early;
+        state.device->launch(loaded.function, shape, packed.span(), stream);
+        may_begin_early = true;
     }
 }
 
@@ -128,6 +135,9 @@ const KernelState& KernelAccess::state_for(const GemmKernel& kernel, const GemmA
 void GemmKernel::launch(const GemmArguments& arguments, Stream stream) const {
     const KernelState& state = KernelAccess::state_for(*this, arguments);
     std::vector<std::string> problems = launch_problems(state.spec, arguments, state.workspace_bytes);
+    if (arguments.dependent_launch == DependentLaunch::on && !begins_early(state)) [[unlikely]]
+        problems.emplace_back(
+            "dependent_launch is on, but the kernel waits for nothing (parameter dependent_launch=0)");
     if (!problems.empty()) [[unlikely]]
         throw_unsound(state, std::move(problems));
     if (state.spec.m == 0 || state.spec.n == 0) return;

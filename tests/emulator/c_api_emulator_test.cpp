@@ -322,6 +322,19 @@ TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") 
     std::ranges::fill(d, 0.0F);
     REQUIRE(launch(kernel, arguments) == JG_OK);
     CHECK(std::ranges::count(d, 256.0F) == 256);
+    for (const std::int64_t dependent_launch : {JG_DEPENDENT_OFF, JG_DEPENDENT_AUTO}) {
+        arguments.dependent_launch = dependent_launch;
+        std::ranges::fill(d, 0.0F);
+        REQUIRE(launch(kernel, arguments) == JG_OK);
+        CHECK(std::ranges::count(d, 256.0F) == 256);
+    }
+    arguments.dependent_launch = JG_DEPENDENT_ON;  // of a kernel for sm_80
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("dependent_launch is on, but the kernel waits for nothing"));
+    arguments.dependent_launch = 3;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.dependent_launch is 3: expected JG_DEPENDENT_AUTO"));
+    arguments.dependent_launch = JG_DEPENDENT_AUTO;
     arguments.workspace_bytes = bytes - 1;
     CHECK(launch(kernel, arguments) == JG_INVALID);
     CHECK_THAT(jg_last_error(), ContainsSubstring("workspace"));

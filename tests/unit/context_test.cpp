@@ -161,6 +161,35 @@ TEST_CASE("a kernel outlives its context") {
     CHECK(device->launch_count == static_cast<int>(state_of(kernel).entries.size()));
 }
 
+TEST_CASE(
+    "a launch may be kept from beginning before the launch before it has ended, or be told that its kernel can't") {
+    const auto forced = [](const char* parameters) {
+        Options options;
+        options.family = "mma_multistage";
+        options.parameters = parameters;
+        return options;
+    };
+    const auto launched = [](Bench& bench, const GemmKernel& kernel, DependentLaunch dependent_launch) {
+        bench.device->launches.clear();
+        kernel.launch({.a = kA, .b = kB, .d = kD, .dependent_launch = dependent_launch});
+        std::vector<bool> begin_early;
+        for (const auto& launch : bench.device->launches) begin_early.push_back(launch.shape.programmatic);
+        return begin_early;
+    };
+    using enum DependentLaunch;
+    Bench early(forced("dependent_launch=1,split_k=2,reduction=workspace"));
+    const GemmKernel kernel = early.context.kernel(square(512));
+    CHECK(launched(early, kernel, automatic) == std::vector{true, true});
+    CHECK(launched(early, kernel, on) == std::vector{true, true});
+    CHECK(launched(early, kernel, off) == std::vector{false, true});  // the second entry waits for the first
+    Bench late(forced("dependent_launch=0,split_k=1"));
+    const GemmKernel waiting = late.context.kernel(square(512));
+    CHECK(launched(late, waiting, automatic) == std::vector{false});
+    CHECK(launched(late, waiting, off) == std::vector{false});
+    CHECK_THROWS_WITH(launched(late, waiting, on),
+                      ContainsSubstring("dependent_launch is on, but the kernel waits for nothing"));
+}
+
 TEST_CASE("a column-major D is the transposed problem to the kernel") {
     Bench bench;
     const GemmKernel kernel = bench.context.kernel({.m = 512, .n = 256, .k = 128, .d_order = Order::column});
