@@ -146,13 +146,14 @@ typedef struct jg_arguments {
     float beta;      /* 0 unless the problem has a C */
     void *workspace; /* aligned to 16; NULL: the context's own for that stream */
     size_t workspace_bytes;
-    int64_t dependent_launch; /* JG_DEPENDENT_...; launchers that were exported take AUTO alone */
+    int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
 } jg_arguments;
 #define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0} /* alpha 1 */
 #endif
 
-/* Whether a launch may begin while the one before it in the stream ends (programmatic dependent launch): where the
- * kernel was made for it; no; yes, and JG_INVALID from a kernel that was not. Right behind and before any launch. */
+/* Of jg_arguments.dependent_launch: whether the launch may begin while the one before it in the stream ends (programmatic
+ * dependent launch): where the kernel was made for it; no; yes, and JG_INVALID from a kernel that was not. The kernel
+ * waits before it touches memory that others write, so that any of them is right behind and before any launch. */
 enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
 
 /* Enqueues on a CUstream or cudaStream_t, NULL the legacy default one; may be captured into a graph. m or n of 0

@@ -73,6 +73,8 @@ std::string operand_lines(const GemmSpec& spec) {
     return lines;
 }
 
+bool begins_early(const LauncherInput& input) { return input.source.entries.front().programmatic_launch; }
+
 std::string problem_fields(const LauncherInput& input) {
     std::string pitches;
     for (const OperandText& operand : operands(input.spec))
@@ -86,7 +88,8 @@ std::string full_fields(const LauncherInput& input) {
     for (const OperandText& operand : operands(input.spec))
         pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
     if (input.workspace.bytes != 0) pointers += "    CUdeviceptr workspace;\n";
-    return pointers + problem_fields(input) + "    float alpha;\n" + (input.spec.c ? "    float beta;\n" : "");
+    return pointers + problem_fields(input) + "    float alpha;\n" + (input.spec.c ? "    float beta;\n" : "") +
+           (begins_early(input) ? "    int begins_early;\n" : "");
 }
 
 std::string full_problem(const LauncherInput& input) {
@@ -102,6 +105,8 @@ std::string full_problem(const LauncherInput& input) {
         text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
     }
     for (const std::string_view extent : {"m", "n", "k"}) text += fmt::format("    full.{0} = problem->{0};\n", extent);
+    if (begins_early(input))
+        text += "    full.begins_early = arguments->size < sizeof *arguments || arguments->dependent_launch != 1;\n";
     text += "    full.alpha = arguments->alpha;\n";
     return text + (input.spec.c ? "    full.beta = arguments->beta;\n" : "");
 }
@@ -237,7 +242,7 @@ std::string launch_attributes(const KernelEntry& entry) {
     if (entry.programmatic_launch) {
         text += fmt::format(
             "    attributes[{0}].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;\n"
-            "    attributes[{0}].value.programmaticStreamSerializationAllowed = 1;\n",
+            "    attributes[{0}].value.programmaticStreamSerializationAllowed = problem->begins_early;\n",
             count);
         ++count;
     }
@@ -329,6 +334,7 @@ std::string launcher_source(const LauncherInput& input) {
     return filled(export_text::kSource, {{"EXPORTED_PROBLEM", exported_problem(input.spec)},
                                          {"FULL_FIELDS", full_fields(input)},
                                          {"FULL_PROBLEM", full_problem(input)},
+                                         {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
                                          {"CHECKS", checks(input)},
                                          {"ENTRIES", entries.functions},
                                          {"GET_FUNCTIONS", entries.lookups},

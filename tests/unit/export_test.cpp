@@ -81,8 +81,15 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef enum { CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
                CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14 } CUfunction_attribute;
-typedef enum { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 } CUlaunchAttributeID;
-typedef union { char pad[64]; struct { unsigned x, y, z; } clusterDim; } CUlaunchAttributeValue;
+typedef enum {
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+} CUlaunchAttributeID;
+typedef union {
+    char pad[64];
+    struct { unsigned x, y, z; } clusterDim;
+    int programmaticStreamSerializationAllowed;
+} CUlaunchAttributeValue;
 typedef struct { CUlaunchAttributeID id; char pad[4]; CUlaunchAttributeValue value; } CUlaunchAttribute;
 typedef struct {
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -135,8 +142,11 @@ CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsign
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **parameters, void **extra) {
     unsigned i;
     for (i = 0; i < c->numAttrs; ++i)
-        printf("cluster %d %u %u %u\n", (int)c->attrs[i].id, c->attrs[i].value.clusterDim.x,
-               c->attrs[i].value.clusterDim.y, c->attrs[i].value.clusterDim.z);
+        if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            printf("early %d\n", c->attrs[i].value.programmaticStreamSerializationAllowed);
+        else
+            printf("cluster %d %u %u %u\n", (int)c->attrs[i].id, c->attrs[i].value.clusterDim.x,
+                   c->attrs[i].value.clusterDim.y, c->attrs[i].value.clusterDim.z);
     return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
                           c->sharedMemBytes, c->hStream, parameters, extra);
 }
@@ -188,6 +198,16 @@ int main(void) {
     printf("%d\n", taken_launch(&kernel, &longer.known, 0));
     longer.newer = 0;
     printf("%d\n", taken_launch(&kernel, &longer.known, 0));
+    arguments = operands();
+    arguments.dependent_launch = 3;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments.dependent_launch = 2;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments.dependent_launch = 1;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments.dependent_launch = 3; /* behind what an older header has */
+    arguments.size = offsetof(jg_arguments, dependent_launch);
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
     return taken_unload(&kernel);
 }
 )";
@@ -214,8 +234,10 @@ bool has_workspace(const Exported& kernel) {
     return family_of(kernel.config).workspace_bytes(with_row_major_d(kernel.spec), kernel.config) != 0;
 }
 
+bool begins_early(const Exported& kernel) { return kernel.source.entries.front().programmatic_launch; }
+
 // What the fake driver must write for one launch, from jitgemm's own way to launch.
-std::string expected_launch(const Exported& kernel, float alpha) {
+std::string expected_launch(const Exported& kernel, float alpha, bool early = true) {
     const bool swapped = kernel.spec.d_order == Order::column;
     const GemmSpec row_major = with_row_major_d(kernel.spec);
     GemmArguments arguments{.a = swapped ? kB : kA, .b = swapped ? kA : kB, .d = kD, .alpha = alpha};
@@ -232,6 +254,7 @@ std::string expected_launch(const Exported& kernel, float alpha) {
         if (block_count(entry.grid, row_major) == 0) continue;  // packing an operand without elements
         if (entry.cluster[0] > 1)
             text += fmt::format("cluster 4 {} {} {}\n", entry.cluster[0], entry.cluster[1], entry.cluster[2]);
+        if (entry.programmatic_launch) text += fmt::format("early {}\n", early ? 1 : 0);
         text += fmt::format("{} {} {} 1 {} {}\n", entry.function, block_count(entry.grid, row_major), entry.threads,
                             entry.shared_bytes, hexadecimal(packed.span()));
     }
@@ -269,9 +292,11 @@ std::string launcher_output(const Exported& kernel) {
 }
 
 void check_launcher(const Exported& kernel) {
-    CHECK(launcher_output(kernel) == "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) +
-                                         "0\n" + expected_launch(kernel, 0) + "0\n1\n1\n1\n0\n1\n1\n1\n1\n" +
-                                         expected_launch(kernel, 2) + "0\nunload\n");
+    CHECK(launcher_output(kernel) ==
+          "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n" +
+              expected_launch(kernel, 0) + "0\n1\n1\n1\n0\n1\n1\n1\n1\n" + expected_launch(kernel, 2) + "0\n1\n" +
+              (begins_early(kernel) ? expected_launch(kernel, 2) + "0\n" : "1\n") + expected_launch(kernel, 2, false) +
+              "0\n" + expected_launch(kernel, 2) + "0\nunload\n");
 }
 
 }  // namespace
@@ -407,6 +432,11 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
             exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "16"}, {"reduction", "cluster"}});
         REQUIRE(kernel.source.entries.front().cluster[0] == 16);
         check_launcher(kernel);
+    }
+    SECTION("launches that begin early") {
+        check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}, {"dependent_launch", "1"}}));
+        check_launcher(exported({.m = 128, .n = 256, .k = 8192},
+                                {{"split_k", "2"}, {"reduction", "cluster"}, {"dependent_launch", "1"}}));
     }
     SECTION("split K") { check_launcher(exported({.m = 128, .n = 256, .k = 8192}, {{"split_k", "2"}})); }
 }
