@@ -50,7 +50,8 @@
 // ---- producer
 // A's part of a k-tile, and B's; the barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk, int row,
-                                       int k, int stage) {
+                                       int k_tile, int stage) {
+    const int k = walk.first_k(k_tile);
 #if GEMM_CLUSTER > 1
     // Blocks of a cluster that want the same rows of A are those of one row of it, a bit each.
     const unsigned short row_of_blocks = kRowOfBlocks << walk.cluster_row;
@@ -62,7 +63,8 @@ __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory&
 }
 
 __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                       int column, int k, int stage) {
+                                       int column, int k_tile, int stage) {
+    const int k = walk.first_k(k_tile);
 #if GEMM_CLUSTER > 1
     const unsigned short column_of_blocks = kColumnOfBlocks << walk.cluster_column * kClusterM;
     OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage), walk.cluster_row,
@@ -84,10 +86,10 @@ __device__ __forceinline__ int copy_constants(const GemmArgs& args, const Shared
         for (int k_tile = 0; k_tile < walk.k_tiles && begun < kStages; ++k_tile, ++begun) {
             mbarrier_arrive_expect(shared.full_barrier(begun), kStageBytes);
 #if GEMM_EARLY_A
-            copy_a(args, shared, walk, origin.row, walk.first_k(k_tile), begun);
+            copy_a(args, shared, walk, origin.row, k_tile, begun);
 #endif
 #if GEMM_EARLY_B
-            copy_b(args, shared, walk, origin.column, walk.first_k(k_tile), begun);
+            copy_b(args, shared, walk, origin.column, k_tile, begun);
 #endif
         }
     }
@@ -122,19 +124,18 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
             mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
 #endif
             if (no_products) continue;
-            const int k = walk.first_k(k_tile);
 #if GEMM_EARLY_A && GEMM_EARLY_B
             if (is_begun) continue;
 #endif
 #if GEMM_EARLY_A && !GEMM_EARLY_B
-            if (!is_begun) copy_a(args, shared, walk, origin.row, k, stage);
+            if (!is_begun) copy_a(args, shared, walk, origin.row, k_tile, stage);
 #else
-            copy_a(args, shared, walk, origin.row, k, stage);
+            copy_a(args, shared, walk, origin.row, k_tile, stage);
 #endif
 #if GEMM_EARLY_B && !GEMM_EARLY_A
-            if (!is_begun) copy_b(args, shared, walk, origin.column, k, stage);
+            if (!is_begun) copy_b(args, shared, walk, origin.column, k_tile, stage);
 #else
-            copy_b(args, shared, walk, origin.column, k, stage);
+            copy_b(args, shared, walk, origin.column, k_tile, stage);
 #endif
         }
     }

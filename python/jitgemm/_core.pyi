@@ -17,6 +17,7 @@ def matmul(
     stream: Any = None,
     device: str | None = None,
     deterministic: str | None = None,
+    dependent_launch: str | None = None,
 ) -> Any: ...
 
 class Kernel:
@@ -55,6 +56,7 @@ class Kernel:
         accumulate: bool = False,
         stream: Any = None,
         workspace: Any = None,
+        dependent_launch: str | None = None,
     ) -> Any: ...
     def pack_arguments(
         self,

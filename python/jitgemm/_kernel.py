@@ -13,9 +13,9 @@ _FIRST_FORMAT = "gemm-v2"
 class Kernel(_core.Kernel):
     """A kernel that is ready to launch, for one problem on one device. Threads may share it.
 
-    k(a, b, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, workspace=None) does what
-    jitgemm.matmul does, for arrays of just this problem's shapes, types and strides; `workspace` is an array of at least
-    k.workspace bytes, in place of the library's own.
+    k(a, b, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, workspace=None,
+    dependent_launch=None) does what jitgemm.matmul does, for arrays of just this problem's shapes, types and strides;
+    `workspace` is an array of at least k.workspace bytes, in place of the library's own.
     """
 
     @property

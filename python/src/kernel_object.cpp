@@ -81,7 +81,8 @@ void destroy(PyObject* self) {
 
 // ---- calling it --------------------------------------------------------------------------------------------------------
 
-constexpr std::array kCallNames{"a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "workspace"};
+constexpr std::array kCallNames{"a", "b",          "out",    "alpha",     "beta",
+                                "c", "accumulate", "stream", "workspace", "dependent_launch"};
 constexpr Signature kCallSignature{.function = "Kernel", .names = kCallNames, .positional = 2, .required = 2};
 
 /// One line for each field in which what the arrays ask differs from what the kernel was made for.
@@ -162,8 +163,9 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         Loaded& loaded = loaded_of(self);
         std::array<PyObject*, kCallNames.size()> values{};
         read_arguments(kCallSignature, positional, named, values.data());
-        const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace] = values;
-        const Product product = read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace});
+        const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch] = values;
+        const Product product = read_product(
+            {a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch});
         check_places(loaded, product.arrays);
         check_fits(loaded, product.arrays);
         const Operand room = read_room(loaded, workspace, product.stream);
@@ -214,7 +216,8 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         std::array<PyObject*, kPackNames.size()> values{};
         read_arguments(kPackSignature, positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, workspace] = values;
-        const Product product = read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace});
+        const Product product =
+            read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr});
         check_places(loaded, product.arrays);
         check_fits(loaded, product.arrays);
         const Operand room = read_room(loaded, workspace, nullptr);

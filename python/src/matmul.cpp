@@ -8,15 +8,15 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::array kMatmulNames{"a", "b",          "out",    "alpha",  "beta",
-                                  "c", "accumulate", "stream", "device", "deterministic"};
+constexpr std::array kMatmulNames{"a",      "b",      "out",           "alpha",           "beta", "c", "accumulate",
+                                  "stream", "device", "deterministic", "dependent_launch"};
 constexpr Signature kMatmulSignature{.function = "matmul", .names = kMatmulNames, .positional = 2, .required = 2};
 
 ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     std::array<PyObject*, kMatmulNames.size()> values{};
     read_arguments(kMatmulSignature, arguments, count, names, values.data());
-    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic] = values;
-    return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic};
+    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch] = values;
+    return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch};
 }
 
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
@@ -53,7 +53,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
 
 const char* const kMatmulDoc =
     "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None, "
-    "deterministic=None)\n"
+    "deterministic=None, dependent_launch=None)\n"
     "--\n\n"
     "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
     "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
@@ -76,7 +76,11 @@ const char* const kMatmulDoc =
     "deterministic: \"run_to_run\" (default), or \"batch_invariant\": a row of the result has the same bits whatever "
     "the "
     "number\n"
-    "  of rows is and whatever the others hold.\n\n"
+    "  of rows is and whatever the others hold.\n"
+    "dependent_launch: whether it may begin while the launch before it in the stream ends: \"auto\" (default: where "
+    "the "
+    "kernel was\n"
+    "  made for it), \"off\", or \"on\", a SpecError from a kernel that was not. Right in any case.\n\n"
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
     "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError; each has "

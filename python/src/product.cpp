@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace jitgemm::python {
@@ -30,15 +31,29 @@ bool truth(PyObject* object) {
     return answer == 1;
 }
 
-Determinism determinism_of(PyObject* word) {
-    if (word == nullptr || word == Py_None) return Determinism::run_to_run;
-    if (PyUnicode_Check(word) == 0)
-        throw SpecError("invalid problem", {fmt::format("deterministic is of type {}: a str", type_name(word))});
-    const Ref bytes = Ref::owned(PyUnicode_AsUTF8String(word));
-    const std::string text = PyBytes_AsString(bytes.get());
-    if (text.find_first_of(" \t\r\n") != std::string::npos)  // would be read as other fields
-        throw SpecError("invalid problem", {fmt::format("deterministic is '{}': a word has no blanks", text)});
-    return parse_gemm_spec("gemm-v2 deterministic=" + text).deterministic;
+/// A word, or nothing where there is none. Throws SpecError for what is no str.
+std::optional<std::string> word_of(PyObject* object, const char* name) {
+    if (object == nullptr || object == Py_None) return std::nullopt;
+    if (PyUnicode_Check(object) == 0)
+        throw SpecError("invalid problem", {fmt::format("{} is of type {}: a str", name, type_name(object))});
+    const Ref bytes = Ref::owned(PyUnicode_AsUTF8String(object));
+    return PyBytes_AsString(bytes.get());
+}
+
+Determinism determinism_of(PyObject* object) {
+    const std::optional<std::string> word = word_of(object, "deterministic");
+    if (!word) return Determinism::run_to_run;
+    if (word->find_first_of(" \t\r\n") != std::string::npos)  // would be read as other fields
+        throw SpecError("invalid problem", {fmt::format("deterministic is '{}': a word has no blanks", *word)});
+    return parse_gemm_spec("gemm-v2 deterministic=" + *word).deterministic;
+}
+
+DependentLaunch dependent_launch_of(PyObject* object) {
+    const std::optional<std::string> word = word_of(object, "dependent_launch");
+    if (!word || *word == "auto") return DependentLaunch::automatic;
+    if (*word == "off") return DependentLaunch::off;
+    if (*word == "on") return DependentLaunch::on;
+    throw SpecError("invalid launch", {fmt::format("dependent_launch is '{}': one of auto, off, on", *word)});
 }
 
 Stream as_stream(PyObject* handle) {
@@ -93,6 +108,7 @@ Product read_product(const ProductArguments& given) {
         throw OperandError("no product of these arrays", {"accumulate adds to out, which is not given"});
     if (arrays.accumulates && arrays.c.given())
         throw OperandError("no product of these arrays", {"accumulate adds to out, and c is given: one of them is C"});
+    product.dependent_launch = dependent_launch_of(given.dependent_launch);
     product.alpha = number(given.alpha, 1);
     product.beta = number(given.beta, arrays.has_c() ? 1.0F : 0.0F);
     return product;
@@ -133,7 +149,8 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                                   .alpha = product.alpha,
                                   .beta = product.beta,
                                   .workspace = workspace,
-                                  .workspace_bytes = workspace_bytes};
+                                  .workspace_bytes = workspace_bytes,
+                                  .dependent_launch = product.dependent_launch};
     const Stream stream = arrays.a.place.on_gpu ? stream_of(product.stream, arrays.a) : nullptr;
     const WithoutGil released;
     if (session.emulated)

@@ -7,7 +7,8 @@ namespace jitgemm::python {
 
 /// What a product is asked with.
 struct ProductArguments {
-    PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace, *deterministic = nullptr;
+    PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace, *deterministic,
+        *dependent_launch;
 };
 
 /// Arrays, factors and stream of one product, as read.
@@ -15,6 +16,7 @@ struct Product {
     Arrays arrays;
     float alpha = 1.0F, beta = 0.0F;
     PyObject* stream = nullptr;
+    DependentLaunch dependent_launch = DependentLaunch::automatic;
 };
 [[nodiscard]] Product read_product(const ProductArguments& given);
 

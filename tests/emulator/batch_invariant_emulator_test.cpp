@@ -33,9 +33,11 @@ GemmSpec with_c(GemmSpec spec, DataType type) {
 TEST_CASE("batch-invariant: a row's bits are the same for every m and beside rows of NaN") {
     GemmSpec by_columns = spec_of(GemmLayout::tn, 0, 24, 136);
     by_columns.d_order = Order::column;
+    // Rows of D^T, whose pitch and alignment are another with each m: stores by TMA and by row.
+    const GemmSpec by_columns_with_c = with_c(by_columns, DataType::bf16);
     for (const GemmSpec& spec :
          {spec_of(GemmLayout::tn, 0, 40, 264), with_c(spec_of(GemmLayout::nn, 0, 19, 133), DataType::f32),
-          spec_of(GemmLayout::nt, 0, 16, 72, DataType::f16), by_columns,
+          spec_of(GemmLayout::nt, 0, 16, 72, DataType::f16), by_columns, by_columns_with_c,
           spec_of(GemmLayout::tt, 0, 17, 65, DataType::f32)}) {
         INFO(shape_line(spec));
         CHECK(check_batch_invariance(on_hopper(), invariant(spec)) > 1);

@@ -34,8 +34,8 @@ constexpr const char* kTransposed = "block=128x64x64,warpgroup=64x64,swap_ab=1,s
 constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=b";
 constexpr PlantedFault kPlantedFaults[] = {
     {"what isn't constant is fetched early", kEarly,
-     "            copy_b(args, shared, walk, origin.column, walk.first_k(k_tile), begun);",
-     "            copy_a(args, shared, walk, origin.row, walk.first_k(k_tile), begun);"},
+     "            copy_b(args, shared, walk, origin.column, k_tile, begun);",
+     "            copy_a(args, shared, walk, origin.row, k_tile, begun);"},
     {"the producer doesn't wait for the launch before", kEarly, "    wait_on_dependent_grids();\n    TileWalk",
      "    TileWalk"},
     {"consumers don't wait for the launch before", kEarly,

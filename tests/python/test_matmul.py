@@ -129,6 +129,20 @@ def test_accumulate_adds_to_out_and_so_does_a_c_that_is_out():
     np.testing.assert_array_equal(out, -before)
 
 
+def test_dependent_launch_is_an_option_of_a_launch():
+    a, b = small_integers((17, 12)), small_integers((12, 9), seed=1)
+    for word in (None, "auto", "off"):
+        np.testing.assert_array_equal(matmul(a, b, dependent_launch=word), exact(a, b))
+    with pytest.raises(jg.SpecError, match="dependent_launch is on, but the kernel waits for nothing"):
+        jg.matmul(a, b, device="emulator:sm_80", dependent_launch="on")
+    with pytest.raises(jg.SpecError, match="dependent_launch is 'never': one of auto, off, on"):
+        matmul(a, b, dependent_launch="never")
+    with pytest.raises(jg.SpecError, match="dependent_launch is of type int: a str"):
+        matmul(a, b, dependent_launch=1)
+    k = jg.kernel(m=17, n=9, k=12, a="f32", layout="tt", constant_b="yes", device="emulator:sm_90a")
+    np.testing.assert_array_equal(k(a, b, dependent_launch="on" if "pdl" in k.name else "auto"), exact(a, b))
+
+
 def test_by_column_results_with_c():
     a, b = small_integers((17, 12)), small_integers((12, 9), seed=1)
     c, out = by_column(small_integers((17, 9), seed=2)), by_column(np.zeros((17, 9), "float32"))
