@@ -78,7 +78,7 @@ TEST_CASE("wmma_multistage: names and parameters round trip") {
 TEST_CASE("wmma_multistage: the defaults are the well-known set, and have that name") {
     const GemmSpec spec = f16_spec(4096, 4096, 4096);
     const KernelConfig config{WmmaMultistageConfig{}};
-    CHECK(kernel_name({signature(spec), config}) == "wmma_multistage_f16_tn_acc-f16_256x128x32_warp64x64_stages3");
+    CHECK(kernel_name({signature(spec), config}) == "wmma_multistage_f16_tn_accf16_256x128x32_warp64x64_stages3");
     CHECK(violations(spec, "").empty());
     const TensorCoreGeometry g = geometry(signature(spec), WmmaMultistageConfig{});
     CHECK(g.threads == 8 * 32);
