@@ -112,17 +112,20 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
 #pragma unroll 1
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
             const int stage = ring.stage;
-            mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
-            ring.advance();
 #if GEMM_EARLY_A || GEMM_EARLY_B
             const bool is_begun = begun > 0;  // what is constant is on its way, all bytes are announced
-            if (is_begun)
+            // Such a stage is fresh, and may have been read by now: to wait for the phase before its first would be for ever.
+            if (is_begun) {
                 --begun;
-            else
+            } else {
+                mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
                 mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
+            }
 #else
+            mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
             mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
 #endif
+            ring.advance();
             if (no_products) continue;
 #if GEMM_EARLY_A && GEMM_EARLY_B
             if (is_begun) continue;
