@@ -93,6 +93,7 @@ std::vector<std::size_t> turns_of_round(int round, std::size_t candidates) {
 std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& reason) {
     GemmSpec told = spec;
     told.deterministic = Determinism::run_to_run;  // ours to keep: a peer is what one would have without it
+    told.constant_a = told.constant_b = false;     // a promise that it may leave unused
     const std::string untold = second_format_text(told);
     if (untold.empty()) return candidates_of_one(told, reason);
     reason = fmt::format("{} is told of one plain problem alone, not of{}", name(), untold);
