@@ -120,7 +120,8 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
     };
     for (const TileShape& cluster : kClusters) add(cluster);
     config.cluster = {2, 1, 1};
-    const KTileCycles in_pairs = k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu));
+    const KTileCycles in_pairs =
+        k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu), gpu, 0);
     if (in_pairs.fetch > in_pairs.multiply)
         for (const TileShape& cluster : kLargeClusters) add(cluster);
 }

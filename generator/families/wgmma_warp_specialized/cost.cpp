@@ -124,6 +124,12 @@ GemmSpec as_packed(GemmSpec spec) {
     return spec;
 }
 
+/// Of DRAM, to deliver A and B.
+double operands_us(const GemmSpec& spec, const GpuModel& gpu) {
+    const double elements = (static_cast<double>(spec.m) + static_cast<double>(spec.n)) * static_cast<double>(spec.k);
+    return elements * bytes(spec.a) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+}
+
 double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu) {
     const Pack pack = pack_for_tma(spec.align_a, spec.align_b);
     if (pack == Pack::none) return 0;
@@ -147,22 +153,24 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
     const StreamK deal = tile_deal(spec, c, gpu);
-    const KTileCycles cycles = k_tile_cycles(spec, c, g, deal);
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
     const double slowdown = store_slowdown(row_major, c);
+    const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
+    cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
+    const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
+    cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
+    const KTileCycles cycles =
+        k_tile_cycles(spec, c, g, deal, gpu, operands_us(spec, gpu) / us_per_cycle / std::max(1.0, turns * k_tiles));
     const double stored =
         static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / store_bytes_per_cycle(spec, c) * slowdown;
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c), stored);
-    const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
-    cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile)
                                                       : std::ceil(cost.waves) * per_tile);
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
-    const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
-    cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) - kEarlyUs * early_share(spec, c) +
                        cluster_us(blocks) +
                        (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;

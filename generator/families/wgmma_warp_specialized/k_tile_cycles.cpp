@@ -1,9 +1,11 @@
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 
+#include "generator/base/round_up.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/norm.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace jitgemm {
@@ -16,8 +18,11 @@ constexpr double kSharedBytesPerCycle = 128;      // what a wgmma reads of its o
 constexpr double kL2BytesPerCycle = 86;           // that an SM takes from L2 when few do,
 constexpr double kL2BytesPerCycleOfAll = 8942;    // and all SMs together
 constexpr double kMulticastBytesPerCycle = 74.5;  // that an SM is given, what others fetched for it included
-constexpr double kSecondLine = 1.38;              // what a row's second line of L2 costs of its first one,
-constexpr double kFifthSector = 0.32;             // and a fifth sector in proportion to four
+// Fitted to 10,307 kernels timed on 154 problems of few rows or columns (docs/experiments.md), with the others held:
+constexpr double kFirstBytesPerCycle = 62.7;  // that the SMs of a TPC take of what is not in their half of L2 yet
+constexpr double kOutsideRowCycles = 3.1;     // of a row of a box that reaches beyond the problem
+constexpr double kSecondLine = 1.38;          // what a row's second line of L2 costs of its first one,
+constexpr double kFifthSector = 0.32;         // and a fifth sector in proportion to four
 constexpr double kOverlapExponent =
     7;                                // of what multiplying and fetching take, between their sum (1) and the longer one
 constexpr double kPartPanel = 1.037;  // where the last panel of a wgmma's B isn't full
@@ -42,18 +47,57 @@ double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
            (1 + kSecondLine * (lines - 1) + kFifthSector * (sectors / 4 - 1));
 }
 
+/// The blocks that fetch each byte of an operand, of which there are so many along the other one's extent.
+double readers(std::int64_t extent, int block, int shares) {
+    return static_cast<double>(
+        std::max<std::int64_t>(1, ceil_div(ceil_div<std::int64_t>(extent, block), std::int64_t{shares})));
+}
+
+/// Of an operand's fetches, those that find nothing in their half of L2: the first one in each half, where readers lie in either by
+/// chance. A byte that one block reads is one of them, of 64 blocks only two are.
+double first_share(double readers) { return 2 * (1 - std::exp2(-readers)) / readers; }
+
+/// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
+/// reads others.
+double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, int block_k) {
+    const std::int64_t tiles = ceil_div<std::int64_t>(extent, block);
+    if (tiles == 0 || tile.panels == 0) return 0;
+    const std::int64_t inside = extent - (tiles - 1) * block;  // of the last tile
+    const std::int64_t rows = tile.k_major ? (block - inside) * tile.panels
+                                           : std::max<std::int64_t>(0, tile.panels - inside / tile.box[0]) * block_k;
+    return static_cast<double>(rows) / static_cast<double>(tiles) / tile.shares;
+}
+
+/// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of them.
+double first_bytes(const PanelledTile& tile, double readers) {
+    return static_cast<double>(tile.bytes) / tile.shares * first_share(readers);
+}
+
+/// Of a block.
+double fetch_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, double at_work,
+                    const GpuModel& gpu) {
+    const double fetched = fetched_bytes(g.a, multiplied.lda) + fetched_bytes(g.b, multiplied.ldb);
+    const double first = first_bytes(g.a, readers(multiplied.n, c.block.n, g.a.shares)) +
+                         first_bytes(g.b, readers(multiplied.m, c.block.m, g.b.shares));
+    const int of_tpc = at_work > gpu.sm_count / 2.0 ? 2 : 1;  // blocks
+    return std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
+                     static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle,
+                     first * of_tpc / kFirstBytesPerCycle}) +
+           kOutsideRowCycles * (outside_rows(g.a, multiplied.m, c.block.m, c.block.k) +
+                                outside_rows(g.b, multiplied.n, c.block.n, c.block.k));
+}
+
 }  // namespace
 
-KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal) {
+KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, const StreamK& deal,
+                          const GpuModel& gpu, double dram_cycles) {
     KTileCycles cycles{};
     cycles.multiply = multiply_cycles(c);
-    const double fetched = fetched_bytes(g.a, multiplied.lda) + fetched_bytes(g.b, multiplied.ldb);
     const auto at_work = static_cast<double>(deal.clusters_at_work() * c.cluster.m * c.cluster.n);  // blocks
-    cycles.fetch = std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
-                             static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
+    cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu);
     const double both = norm({cycles.multiply, cycles.fetch}, kOverlapExponent);
     cycles.all = std::max(both, kProducerCycles);
-    const double in_flight = cycles.all * c.stages;
+    const double in_flight = std::max(cycles.all, dram_cycles) * c.stages;
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
     return cycles;

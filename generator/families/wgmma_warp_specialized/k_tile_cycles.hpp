@@ -13,8 +13,10 @@ struct KTileCycles {
     double all;       ///< the slowest of these, and of what issues the copies
 };
 
-/// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out.
+/// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out; where DRAM delivers no faster
+/// than one k-tile for each block in `dram_cycles`.
 [[nodiscard]] KTileCycles k_tile_cycles(const GemmSpec& multiplied, const WgmmaWarpSpecializedConfig& config,
-                                        const WgmmaGeometry& geometry, const StreamK& deal);
+                                        const WgmmaGeometry& geometry, const StreamK& deal, const GpuModel& gpu,
+                                        double dram_cycles);
 
 }  // namespace jitgemm
