@@ -19,8 +19,8 @@ constexpr double kL2BytesPerCycle = 86;           // that an SM takes from L2 wh
 constexpr double kL2BytesPerCycleOfAll = 8942;    // and all SMs together
 constexpr double kMulticastBytesPerCycle = 74.5;  // that an SM is given, what others fetched for it included
 // Fitted to 10,307 kernels timed on 154 problems of few rows or columns (docs/experiments.md), with the others held:
-constexpr double kFirstBytesPerCycle = 62.7;  // that the SMs of a TPC take of what is not in their half of L2 yet
-constexpr double kOutsideRowCycles = 3.1;     // of a row of a box that reaches beyond the problem
+constexpr double kFirstBytesPerCycle = 64.5;  // that the SMs of a TPC take of what is not in their half of L2 yet
+constexpr double kOutsideRowCycles = 2.9;     // of a row of a box that reaches beyond the problem
 constexpr double kSecondLine = 1.38;          // what a row's second line of L2 costs of its first one,
 constexpr double kFifthSector = 0.32;         // and a fifth sector in proportion to four
 constexpr double kOverlapExponent =
@@ -80,9 +80,9 @@ double fetch_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeom
     const double first = first_bytes(g.a, readers(multiplied.n, c.block.n, g.a.shares)) +
                          first_bytes(g.b, readers(multiplied.m, c.block.m, g.b.shares));
     const int of_tpc = at_work > gpu.sm_count / 2.0 ? 2 : 1;  // blocks
-    return std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
-                     static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle,
-                     first * of_tpc / kFirstBytesPerCycle}) +
+    const double from_l2 = std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
+                                     static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
+    return norm({from_l2, first * of_tpc / kFirstBytesPerCycle}, kOverlapExponent) +
            kOutsideRowCycles * (outside_rows(g.a, multiplied.m, c.block.m, c.block.k) +
                                 outside_rows(g.b, multiplied.n, c.block.n, c.block.k));
 }

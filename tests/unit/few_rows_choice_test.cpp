@@ -1,0 +1,78 @@
+#include "generator/families/kernel_name.hpp"
+#include "generator/heuristics.hpp"
+#include "jitgemm/gemm_spec.hpp"
+#include "tests/catch.hpp"
+
+#include <string>
+
+using namespace jitgemm;
+
+namespace {
+
+/// Two kernels of a problem of few rows or columns, and what they took on an H200 (`jitgemm tune`, the median of their rounds
+/// relative to a reference kernel that ran in turn with them; docs/experiments.md).
+struct Fact {
+    const char* shape;
+    const char* fast;
+    double fast_us;
+    const char* slow;
+    double slow_us;
+};
+constexpr Fact kFacts[] = {
+    // The weights, shared in a cluster, come from DRAM once; the activations are in L2 anyway.
+    {"bf16 tn 128 4096 4096", "wgmma_bf16_tn_64x64x128_1x2_swapab_stages6_slices1", 12.40,
+     "wgmma_bf16_tn_64x64x128_1x2_stages6_slices1", 15.10},
+    {"bf16 tn 128 6144 4096", "wgmma_bf16_tn_64x96x64_2x1_stages8", 16.85, "wgmma_bf16_tn_64x96x64_1x2_stages8_group16",
+     19.80},
+    {"bf16 tn 1856 200 21824", "wgmma_bf16_tn_64x200x64_stages6_group16_slices3_streamk116", 35.12,
+     "wgmma_bf16_tn_128x104x64_stages6_streamk120", 41.70},
+    {"bf16 nn 3328 48 3200", "wgmma_bf16_nn_64x24x128_1x2_stages8", 8.15, "wgmma_bf16_nn_64x24x128_stages8", 9.06},
+    // 80 blocks: 14 pairs share what one SM gets.
+    {"bf16 tn 16 10240 8192", "wgmma_bf16_tn_64x16x128_swapab_stages8_group4_slices1_streamk132", 42.71,
+     "wgmma_bf16_tn_128x16x128_swapab_stages6_group4_slices1", 53.97},
+    {"bf16 tn 32 10240 8192", "wgmma_bf16_tn_64x32x128_swapab_stages8_slices1_streamk132", 43.95,
+     "wgmma_bf16_tn_128x32x128_swapab_stages5_group4_slices1", 54.83},
+    // The weights are fetched twice, by blocks of few columns.
+    {"bf16 tn 16 4096 4096", "wgmma_bf16_tn_64x16x128_swapab_stages8_group4_slices1", 10.79,
+     "wgmma_bf16_tn_64x8x128_swapab_stages8_group4_slices1", 13.11},
+    {"bf16 tn 5056 80 1664", "wgmma_bf16_tn_64x80x64_stages8_group16", 7.75,
+     "wgmma_bf16_tn_128x32x128_stages5_group4_slices1", 9.13},
+    // Rows outside the problem.
+    {"bf16 nt 6720 24 2240", "wgmma_bf16_nt_64x24x128_4x1_stages6_group2", 10.41,
+     "wgmma_bf16_nt_64x24x128_2x1_stages6_group4", 12.50},
+    {"bf16 nt 56 22912 1088", "wgmma_bf16_nt_64x192x64_1x4_stages6_group16_slices3", 15.59,
+     "wgmma_bf16_nt_64x192x64_stages6_group16_slices3", 17.15},
+    // More clusters of 6 than the GPU holds at once.
+    {"bf16 tn 2304 8 1920", "wgmma_bf16_tn_64x8x128_stages8_group4_slices1", 4.85,
+     "mma_multistage_bf16_tn_128x16x64_warp32x16_stages6_split6_cluster_pdl", 9.79},
+    {"bf16 tn 1280 64 8192", "wgmma_bf16_tn_64x32x128_swapab_stages8_slices1_streamk120", 10.19,
+     "mma_multistage_bf16_tn_64x64x128_warp32x32_stages4_split6_cluster_pdl", 19.42},
+    {"bf16 tn 2 2304 4160", "mma_multistage_bf16_tn_16x64x128_warp16x16_stages5_split3_cluster_pdl", 7.83,
+     "mma_multistage_bf16_tn_16x128x128_warp16x32_stages3_split6_cluster_pdl", 13.01},
+};
+
+double predicted_us(const GemmSpec& spec, const std::string& kernel) {
+    const KernelConfig config = parse_kernel_name(kernel).config;
+    return family_of(config).cost(spec, config, find_gpu("h200")).total_us;
+}
+
+}  // namespace
+
+TEST_CASE("few rows or columns: of two kernels the one that an H200 ran faster is predicted faster") {
+    for (const Fact& fact : kFacts) {
+        INFO(fact.shape << ": " << fact.fast << " " << fact.fast_us << " us, " << fact.slow << " " << fact.slow_us);
+        const GemmSpec spec = resolved(parse_shape_line(fact.shape));
+        CHECK(predicted_us(spec, fact.fast) < predicted_us(spec, fact.slow));
+        CHECK(predicted_us(spec, fact.fast) > 0.75 * fact.fast_us);
+        CHECK(predicted_us(spec, fact.fast) < 1.25 * fact.fast_us);
+    }
+}
+
+TEST_CASE("few rows or columns: the choice is no kernel that was measured 9 % slower than another") {
+    for (const Fact& fact : kFacts) {
+        INFO(fact.shape);
+        const GemmSpec spec = parse_shape_line(fact.shape);
+        const KernelConfig chosen = choose_config(spec, find_gpu("h200"));
+        CHECK(kernel_name({signature(resolved(spec)), chosen}) != fact.slow);
+    }
+}
