@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/mma_multistage/family.hpp"
+#include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/shared/simt_family.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
 #include "generator/families/simt_long_k/family.hpp"
@@ -22,9 +23,10 @@ struct FamilyList {
 };
 
 /// The kernel families there are. Another one: the include of its family.hpp and its struct at the end of this list.
-using AllFamilies = FamilyList<MmaMultistage, SimtHierarchical, SimtFamily<SimtNaive>, SimtFamily<SimtTile2d>,
-                               SimtFamily<SimtTile2dShared>, SimtFamily<SimtOuterProduct>,
-                               SimtFamily<SimtOuterProductTile2d>, WmmaMultistage, SimtLongK, WgmmaWarpSpecialized>;
+using AllFamilies =
+    FamilyList<MmaMultistage, SimtHierarchical, SimtFamily<SimtNaive>, SimtFamily<SimtTile2d>,
+               SimtFamily<SimtTile2dShared>, SimtFamily<SimtOuterProduct>, SimtFamily<SimtOuterProductTile2d>,
+               WmmaMultistage, SimtLongK, WgmmaWarpSpecialized, MmaSlicedK>;
 
 using ConfigVariant = AllFamilies::Configs;
 

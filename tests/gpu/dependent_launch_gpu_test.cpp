@@ -52,6 +52,8 @@ const Link kLinks[] = {
      1023,
      {WgmmaWarpSpecializedConfig{}},
      "block=64x64x64,warpgroup=64x64,stages=4,store=smem,stream_k=100"},
+    {DataType::bf16, 8, 1024, {MmaSlicedKConfig{}}, "block=16x8x256,swap_ab=1,stages=4"},
+    {DataType::bf16, 24, 1024, {MmaSlicedKConfig{}}, "block=32x32x256,swap_ab=1,stages=3,early=1"},
     {DataType::f32, 100, 256, {SimtHierarchicalConfig{}}, "block=32x32x16,warp=16x32,thread=4x4,copy_slices=2"},
     {DataType::f32,
      100,

@@ -7,6 +7,7 @@
 #include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"
+#include "tests/support/sliced_k_checks.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -98,6 +99,12 @@ std::vector<Sample> samples() {
             }
             GemmSpec long_k = spec_of("f32", layout, 40, 100000 + size);
             for (const char* parameters : kLongKParameters) add(samples, long_k, "simt_long_k", parameters);
+            GemmSpec few_rows = parse_shape_line(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8));
+            GemmSpec few_with_c = few_rows;
+            few_with_c.c = few_with_c.d = DataType::f32;
+            for (const GemmSpec& spec : {few_rows, few_with_c})
+                for (const std::string_view parameters : testing::kSlicedKVariants)
+                    add(samples, spec, "mma_sliced_k", parameters);
         }
     return samples;
 }

@@ -1,0 +1,89 @@
+#include "generator/families/mma_sliced_k/family.hpp"
+#include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/tensor_core_constraints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+using Config = MmaSlicedKConfig;
+
+constexpr int kMostFew = 32;   // rows of the operand that has few
+constexpr int kMostLong = 64;  // of a tile: TMA swizzles 128 bytes at most
+constexpr int kMostWarps = 16;
+constexpr int kFewestStages = 2;
+constexpr int kMostStages = 32;
+constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
+
+void check_tma_operand(Reasons& reasons, char name, int alignment, std::int64_t pitch) {
+    if (alignment < kTmaAlignment)
+        reasons.push_back(fmt::format(
+            "mma_sliced_k copies by TMA, which wants {} aligned to {} bytes and rows at multiples of it, not {}", name,
+            kTmaAlignment, alignment));
+    if (pitch * 2 >= kLargestPitch)
+        reasons.push_back(
+            fmt::format("{}'s rows are {} bytes apart, TMA reaches below {}", name, pitch * 2, kLargestPitch));
+}
+
+/// Lines of shared memory of 16, 32, 64 or 128 bytes are what TMA swizzles (16: leaves as they are).
+bool is_one_of(int value, std::initializer_list<int> list) { return std::ranges::find(list, value) != list.end(); }
+
+void check_tiles(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
+    if (!is_one_of(c.block.m, {16, 32, kMostLong}))
+        reasons.push_back(fmt::format("block_tile.m = {} is none of 16, 32, 64 rows of the long operand", c.block.m));
+    if (!is_one_of(c.block.n, {8, 16, kMostFew}))
+        reasons.push_back(fmt::format("block_tile.n = {} is none of 8, 16, 32", c.block.n));
+    check_divides(reasons, "block_tile.k", c.block.k, "the k of a warp", kSlicedPanelK);
+    check_range(reasons, "warps (block_tile.k / 64)", c.warps(), 1, kMostWarps);
+    check_range(reasons, "stages", c.stages, kFewestStages, kMostStages);
+    if (multiplied.n > c.block.n)
+        reasons.push_back(
+            fmt::format("swap_ab = {}: a block tile holds all {} of D, {} are more than block_tile.n = {}",
+                        c.swap_ab ? 1 : 0, c.swap_ab ? "rows" : "columns", multiplied.n, c.block.n));
+}
+
+void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) {
+    if (!c.early) return;
+    if (!c.dependent_launch) reasons.emplace_back("early: nothing is waited for without dependent_launch");
+    if (!multiplied.constant_a)
+        reasons.push_back(fmt::format("early: {} is not constant in this problem", c.swap_ab ? 'B' : 'A'));
+}
+
+}  // namespace
+
+bool MmaSlicedK::selected_by_default(const GemmSpec&) { return true; }
+
+Reasons MmaSlicedK::unsupported(const GemmSpec& spec, const Arch& arch) {
+    Reasons reasons = unsupported_on_tensor_cores(kName, spec, arch);
+    if (!arch.has_tma) reasons.push_back(fmt::format("mma_sliced_k needs sm_90 (TMA), not {}", arch.name));
+    check_tma_operand(reasons, 'A', spec.align_a, spec.lda);
+    check_tma_operand(reasons, 'B', spec.align_b, spec.ldb);
+    if (std::min(spec.m, spec.n) > kMostFew)
+        reasons.push_back(
+            fmt::format("mma_sliced_k multiplies at most {} rows or columns, not {} by {}", kMostFew, spec.m, spec.n));
+    return reasons;
+}
+
+Reasons MmaSlicedK::violations(const GemmSpec& spec, const Config& c, const Arch& arch) {
+    Reasons reasons = unsupported(spec, arch);
+    if (!reasons.empty()) return reasons;
+    const GemmSpec multiplied = as_multiplied(spec, c);
+    check_tiles(reasons, multiplied, c);
+    check_early(reasons, multiplied, c);
+    check_dependent_launch(reasons, c.dependent_launch, arch);
+    if (!reasons.empty()) return reasons;
+    const SlicedKGeometry g = geometry(signature_of_resolved(spec), c);
+    if (g.shared_bytes > arch.shared_bytes_per_block)
+        reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, sums {}), {} has {}", g.shared_bytes,
+                                      g.pipeline_bytes, g.sums_bytes, arch.name, arch.shared_bytes_per_block));
+    check_grid(reasons, multiplied, {.tile_m = c.block.m, .tile_n = c.block.n});
+    return reasons;
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,128 @@
+#include "generator/base/roofline.hpp"
+#include "generator/base/round_up.hpp"
+#include "generator/families/mma_sliced_k/family.hpp"
+#include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/norm.hpp"
+#include "generator/layout/copy_atom.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jitgemm {
+namespace {
+
+using Config = MmaSlicedKConfig;
+
+constexpr int kUsualWarps = 8;
+constexpr int kFewWarps = 4;  // where two stages of eight are more than shared memory
+constexpr int kShallowestRing = 2;
+/// What an SM has in flight. More is no faster, and beyond fifty boxes of each operand it is slower (docs/experiments.md).
+constexpr std::int64_t kBytesInFlight = 144 << 10;
+constexpr int kMostBoxes = 48;
+/// Few rows whose elements of one k lie side by side come in short lines, many of one line of L2. A third of the SMs may ask for them at
+/// once; with more, L2 is what they wait for.
+constexpr int kReadersShare = 3;  // one in so many SMs
+
+// Chosen so that of all families' kernels timed for 227 problems on an H200 the one predicted fastest is, in the mean, 2.5 % behind the
+// best (docs/experiments.md); near the best ones they are 9 % off. Cycles are of the SM clock.
+constexpr double kBoxCycles = 12;           // of a box that TMA fetches into an SM, and
+constexpr double kLineCycles = 1;           // of a line of it
+constexpr double kLinesOfCutRow = 1.8;      // where rows begin within a line of L2
+constexpr double kBytesPerCycle = 55;       // that an SM takes, and
+constexpr double kBytesPerCycleOfTwo = 31;  // where the other SM of its TPC does, too
+constexpr double kDramShare = 0.935;
+constexpr double kCutRowShare = 0.96;  // of that, where rows begin within a line
+constexpr double kTileCycles = 167;    // sums of a tile
+constexpr double kNorm = 3.5;          // how sharply the slower of an SM and DRAM sets the pace
+constexpr double kOverheadUs = 1.45;   // of a launch that begins early
+constexpr double kEarlyUs = 1;         // which first panels take less that are fetched before the wait
+
+/// Stages that bring so much into flight, of eight warps or, where these have no room, of four.
+void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
+    for (const int warps : {kUsualWarps, kFewWarps}) {
+        c.block.k = warps * kSlicedPanelK;
+        c.stages = 1;
+        const std::int64_t of_stage = geometry(signature, c).pipeline_bytes;
+        c.stages = std::max(static_cast<int>(kBytesInFlight / of_stage), kShallowestRing);
+        if (geometry(signature, c).shared_bytes <= arch.shared_bytes_per_block) return;
+    }
+}
+
+constexpr std::int64_t kLine = 128;  // bytes, of L2 and of a panel's rows
+
+bool begins_within_lines(std::int64_t pitch) { return pitch * 2 % kLine != 0; }
+bool has_cut_rows(const GemmSpec& multiplied) { return begins_within_lines(multiplied.lda); }
+
+/// Of L2, that a panel's box touches.
+double lines(const SlicedPanel& panel, std::int64_t pitch) {
+    return panel.box[1] * (begins_within_lines(pitch) ? kLinesOfCutRow : 1);
+}
+
+}  // namespace
+
+std::vector<Config> MmaSlicedK::candidates(const GemmSpec& spec, const GpuModel& gpu) {
+    std::vector<Config> list;
+    const GemmSignature signature = signature_of_resolved(spec);
+    for (const bool swap_ab : {false, true}) {
+        Config c;
+        c.swap_ab = swap_ab;
+        const GemmSpec multiplied = as_multiplied(spec, c);
+        c.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
+        c.early = c.dependent_launch && multiplied.constant_a;
+        c.block.n = multiplied.n <= 8 ? 8 : multiplied.n <= 16 ? 16 : 32;
+        if (multiplied.n > c.block.n) continue;
+        const bool has_short_lines = !is_k_major(Operand::b, multiplied.layout);
+        for (const int rows : {16, 32, 64}) {
+            c.block.m = rows;
+            if (has_short_lines && ceil_div(multiplied.m, std::int64_t{rows}) * kReadersShare > gpu.sm_count) continue;
+            set_ring(c, signature, *gpu.arch);
+            list.push_back(c);
+            ++c.stages;
+            if (c.warps() * c.stages <= kMostBoxes) list.push_back(c);
+        }
+    }
+    return list;
+}
+
+CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
+    CostEstimate cost;
+    const GemmSpec spec = as_multiplied(row_major, c);
+    const SlicedKGeometry g = geometry(signature_of_resolved(row_major), c);
+    if (c.block.m < 1 || c.warps() < 1 || g.shared_bytes > gpu.arch->shared_bytes_per_block) return cost;
+    cost.blocks_per_sm = 1;
+    const auto tiles = static_cast<double>(ceil_div(spec.m, std::int64_t{c.block.m}));
+    const double k_tiles = std::ceil(static_cast<double>(spec.k) / c.block.k);
+    const double panels = k_tiles * c.warps();
+    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
+    const double tile_bytes = 2.0 * c.block.m * static_cast<double>(spec.k);
+    const double dram_bytes_per_us =
+        kDramShare * (has_cut_rows(spec) ? kCutRowShare : 1) * gpu.dram_bytes_per_second / 1e6;
+    const auto box_cycles = 2 * kBoxCycles + kLineCycles * (lines(g.of_long, spec.lda) + lines(g.of_few, spec.ldb));
+    const auto sm_us = [&](double blocks) {
+        const double rate = blocks > gpu.sm_count / 2.0 ? kBytesPerCycleOfTwo : kBytesPerCycle;
+        const double panel_cycles = norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, kNorm);
+        return (panels * panel_cycles + kTileCycles) * us_per_cycle;
+    };
+    // Of a round of tiles, one per block.
+    const auto round_us = [&](double blocks) {
+        return norm({sm_us(blocks), blocks * tile_bytes / dram_bytes_per_us}, kNorm);
+    };
+    const auto sms = static_cast<double>(gpu.sm_count);
+    cost.waves = tiles / sms;
+    const double whole = std::floor(cost.waves);
+    const double rest = tiles - whole * sms;
+    const double busy_us = whole * round_us(sms) + (rest > 0 ? round_us(rest) : 0);
+    cost.l2_us = whole * sm_us(sms) + (rest > 0 ? sm_us(rest) : 0);
+    cost.dram_us = compulsory_bytes(spec) / dram_bytes_per_us;
+    cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
+    constexpr double kCyclesPerMma = 16;  // of four that an SM issues at once
+    const double mmas = panels * kSlicedPanelK / kSlicedMma.k * (c.block.m / kSlicedMma.m) * (c.block.n / kSlicedMma.n);
+    cost.math_unit_us = std::ceil(cost.waves) * mmas * kCyclesPerMma / 4 * us_per_cycle;
+    cost.math_us = cost.math_unit_us;
+    cost.overhead_us = kOverheadUs - (c.early ? kEarlyUs : 0) + (c.dependent_launch ? 0 : kEarlyLaunchUs);
+    cost.total_us = cost.overhead_us + busy_us;
+    return cost;
+}
+
+}  // namespace jitgemm

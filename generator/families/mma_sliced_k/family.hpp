@@ -1,0 +1,49 @@
+#pragma once
+
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/mma_sliced_k/config.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitgemm {
+
+/// The family's row of the table, typed; struct Family (generator/families/family.hpp) says what each function is for.
+struct MmaSlicedK {
+    using Config = MmaSlicedKConfig;
+    static constexpr std::string_view kName = "mma_sliced_k";
+    static constexpr std::string_view kSummary =
+        "f16 and bf16 for a few rows or columns on mma.sync: warps slice K, each with a TMA ring of its own (sm_90)";
+    static constexpr std::string_view kTemplateFile = "mma_sliced_k.cu";
+    static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
+
+    [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
+    /// Types, architecture, operands that TMA can't address, more than 32 rows and columns.
+    [[nodiscard]] static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch);
+    [[nodiscard]] static std::vector<Config> candidates(const GemmSpec& spec, const GpuModel& gpu);
+    [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
+                                                             const Arch& arch);
+    [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec&, const Config&) { return {}; }
+    [[nodiscard]] static SumOrder sum_order(const Config&) { return {.is_divided = true}; }
+    [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
+    [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
+    [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();
+    [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
+    [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec&, const Config&) { return 0; }
+    /// The block is that of a GPU which holds all tiles at once; on a smaller one it is this modulo the grid. All warps have a part of
+    /// the sum: the lane and the register are those of each.
+    [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
+                                            std::int64_t column);
+};
+
+}  // namespace jitgemm

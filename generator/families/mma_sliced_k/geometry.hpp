@@ -1,0 +1,43 @@
+#pragma once
+
+#include "generator/base/gemm_signature.hpp"
+#include "generator/families/mma_sliced_k/config.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace jitgemm {
+
+/// The problem as mmas see it: the same, or with swap_ab D^T = B^T A^T.
+[[nodiscard]] GemmSpec as_multiplied(const GemmSpec& row_major, const MmaSlicedKConfig& config);
+[[nodiscard]] GemmSignature as_multiplied(const GemmSignature& signature, const MmaSlicedKConfig& config);
+
+/// A warp's part of an operand's k-tile, as TMA lays it (templates/sliced_k_ring.cuh).
+struct SlicedPanel {
+    bool k_major = true;
+    std::array<int, 2> box{};  ///< elements: along the contiguous extent, and across it
+    int line_bytes = 0;        ///< of a line of shared memory: what the swizzle spans
+    int bytes = 0;
+};
+
+/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. templates/sliced_k_tiling.cuh states the
+/// same in device code.
+struct SlicedKGeometry {
+    int threads = 0;
+    SlicedPanel of_long, of_few;
+    int accumulator_registers = 0;  ///< per thread
+    int fragment_registers = 0;
+    int vector_d = 1;                 ///< elements of D that a thread stores at once
+    std::int64_t stage_bytes = 0;     ///< of a warp
+    std::int64_t pipeline_bytes = 0;  ///< of all warps
+    std::int64_t sums_bytes = 0;
+    std::int64_t shared_bytes = 0;  ///< barriers included
+
+    /// Estimate of what ptxas takes, per thread.
+    [[nodiscard]] int registers() const { return accumulator_registers + fragment_registers + 40; }
+};
+
+/// Of the problem as asked for.
+[[nodiscard]] SlicedKGeometry geometry(const GemmSignature& signature, const MmaSlicedKConfig& config);
+
+}  // namespace jitgemm

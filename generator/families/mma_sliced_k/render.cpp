@@ -1,0 +1,114 @@
+#include "generator/families/mma_sliced_k/family.hpp"
+#include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/wrapper_text.hpp"
+#include "generator/layout/mma_atom.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace jitgemm {
+namespace {
+
+using Config = MmaSlicedKConfig;
+
+constexpr int kLdmatrix = 4;
+
+TensorMapSwizzle swizzle_of(const SlicedPanel& panel) {
+    switch (panel.line_bytes) {
+        case 32: return TensorMapSwizzle::span32;
+        case 64: return TensorMapSwizzle::span64;
+        case 128: return TensorMapSwizzle::span128;
+        default: return TensorMapSwizzle::none;
+    }
+}
+
+std::string bool_line(std::string_view name, bool value, std::string_view comment) {
+    return fmt::format("constexpr bool {} = {};  // {}\n", name, value, comment);
+}
+
+std::string params_text(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
+    const char of_long = c.swap_ab ? 'B' : 'A';
+    const char of_few = c.swap_ab ? 'A' : 'B';
+    std::string text =
+        constant_line("kBlockM", c.block.m, "block tile: rows of the long operand that a block multiplies at a time,") +
+        constant_line("kBlockN", c.block.n, "what holds all rows of the other one,") +
+        constant_line("kBlockK", c.block.k, "and of K all warps together") +
+        constant_line("kStages", c.stages,
+                      "panels of each operand in a warp's ring: one in use, the others in flight") +
+        constant_line("kVectorD", g.vector_d, "elements of D a thread stores at once") +
+        bool_line("kLongKMajor", g.of_long.k_major, fmt::format("K is contiguous in {}", of_long)) +
+        bool_line("kFewKMajor", g.of_few.k_major, fmt::format("and in {}", of_few)) + "\n";
+    if (s.d != DataType::f32 || (s.c && *s.c != DataType::f32))
+        text += alias_line("Bits", "unsigned short", "an element of 16 bits as stored");
+    const bool f16_sums = s.accumulator == DataType::f16;
+    text += alias_line("Accumulator", f16_sums ? "unsigned" : "float", f16_sums ? "two f16 sums" : "one f32 sum");
+    if (s.c) text += alias_line("ElementC", element_type(*s.c), fmt::format("{} as stored", to_string(*s.c)));
+    return text + alias_line("ElementD", element_type(s.d), fmt::format("{} as stored", to_string(s.d))) +
+           alias_line("ElementOut", "ElementD", "what the epilogue stores");
+}
+
+std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, const SlicedKGeometry& g) {
+    using Role = ArgumentRole;
+    const auto map = [](Role role, const SlicedPanel& panel) {
+        return TensorMapArgument{role,
+                                 {static_cast<std::uint32_t>(panel.box[0]), static_cast<std::uint32_t>(panel.box[1])},
+                                 swizzle_of(panel),
+                                 L2Promotion::bytes128};
+    };
+    std::vector<KernelArgument> list{map(Role::a, c.swap_ab ? g.of_few : g.of_long),
+                                     map(Role::b, c.swap_ab ? g.of_long : g.of_few)};
+    if (s.c) list.emplace_back(PointerArgument{Role::c});
+    list.emplace_back(PointerArgument{Role::d});
+    for (const Role role : {Role::m, Role::n, Role::k}) list.emplace_back(ExtentArgument{role});
+    if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
+    list.emplace_back(ExtentArgument{Role::ldd, 8});
+    list.emplace_back(ScalarArgument{Role::alpha});
+    if (s.c) list.emplace_back(ScalarArgument{Role::beta});
+    return list;
+}
+
+}  // namespace
+
+RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Config& c) {
+    const SlicedKGeometry g = geometry(signature, c);
+    RenderInput input;
+    input.macros = {{"GEMM_LONG_B", c.swap_ab},
+                    {"GEMM_EARLY", c.early},
+                    {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
+                    {"GEMM_A_K_MAJOR", g.of_long.k_major},
+                    {"GEMM_B_K_MAJOR", g.of_few.k_major},
+                    {"GEMM_BLOCK_M", c.block.m},
+                    {"GEMM_BLOCK_N", c.block.n},
+                    {"GEMM_BLOCK_K", c.block.k},
+                    {"GEMM_STAGES", c.stages},
+                    {"GEMM_VECTOR_D", g.vector_d},
+                    {"GEMM_CLUSTER", 1},
+                    {"GEMM_STORE_TMA", 0},
+                    {"GEMM_REST_COLUMNS", 0},
+                    {"GEMM_SWAP_AB", 0},
+                    {"GEMM_SLICE_OF_SUMS", 0}};
+    input.macros.merge(type_macros(signature));
+    input.generated["sliced_k_params.cuh"] = params_text(signature, c, g);
+    const MmaAtom& atom = *find_mma_atom(kSlicedMma, signature.a, signature.b, signature.accumulator);
+    input.generated["mma_atom.cuh"] = mma_wrapper(atom) + "\n" +
+                                      ldmatrix_wrapper(Operand::a, kLdmatrix, !g.of_long.k_major) + "\n" +
+                                      ldmatrix_wrapper(Operand::b, kLdmatrix, !g.of_few.k_major);
+    return input;
+}
+
+std::vector<KernelEntry> MmaSlicedK::entries(const GemmSignature& signature, const Config& c) {
+    const SlicedKGeometry g = geometry(signature, c);
+    KernelEntry gemm;
+    gemm.function = "gemm";
+    gemm.threads = g.threads;
+    gemm.shared_bytes = static_cast<int>(g.shared_bytes);
+    gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .blocks = PersistentBlocks{}};
+    if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
+    gemm.arguments = arguments(signature, c, g);
+    gemm.programmatic_launch = c.dependent_launch;
+    return {gemm};
+}
+
+}  // namespace jitgemm

@@ -1,0 +1,23 @@
+#pragma once
+// Defaults of mma_sliced_k, so that the template compiles alone. A rendering puts the chosen values here.
+#ifndef GEMM_LONG_B
+#define GEMM_LONG_B 1  // B is the long operand, A has few rows; else A, and B has few columns
+#endif
+#ifndef GEMM_EARLY
+#define GEMM_EARLY 0  // the long operand is constant: its first panels are fetched before the launch before has ended
+#endif
+#ifndef GEMM_CLUSTER
+#define GEMM_CLUSTER 1
+#endif
+#ifndef GEMM_STORE_TMA
+#define GEMM_STORE_TMA 0
+#endif
+#ifndef GEMM_SWAP_AB
+#define GEMM_SWAP_AB 0
+#endif
+#ifndef GEMM_SLICE_OF_SUMS
+#define GEMM_SLICE_OF_SUMS 0
+#endif
+#include "params.cuh"
+
+constexpr bool kLongKMajor = GEMM_A_K_MAJOR, kFewKMajor = GEMM_B_K_MAJOR;

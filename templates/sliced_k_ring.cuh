@@ -1,0 +1,78 @@
+#pragma once
+// Which panels a warp fetches, one after the other: of each tile of its block those of all k-tiles.
+struct PanelWalk {
+    unsigned tile;
+    int k_tile;
+
+    __device__ __forceinline__ void advance(int k_tiles) {
+        if (++k_tile < k_tiles) return;
+        k_tile = 0;
+        tile += gridDim.x;
+    }
+};
+
+// A panel: kRows of an operand (rows of A, columns of B) by kPanelK, as TMA lays it into shared memory. Its lines there are those rows
+// if K is contiguous, else one line for each k. Of each line the 16-byte chunks are permuted by bits 7 and on of the address (PTX
+// ISA, "Swizzling Modes").
+template <int kRows, bool kKMajor>
+struct Panel {
+    static constexpr int kLineBytes = (kKMajor ? kPanelK : kRows) * 2;
+    static constexpr int kBytes = kRows * kPanelK * 2;
+
+    // Where line `line` of the 8x8 matrix at (row, k) lies, both multiples of 8.
+    static __device__ __forceinline__ unsigned place(int row, int k, int line) {
+        const int offset = kKMajor ? (row + line) * kLineBytes + k * 2 : (k + line) * kLineBytes + row * 2;
+        return offset ^ (offset >> 3 & (kLineBytes - 16));
+    }
+    // The same so many rows and k further. Across lines these are whole patterns of the swizzle, and within a line they change other
+    // bits than `place` has set.
+    static __device__ __forceinline__ unsigned moved(unsigned place, int rows, int k) {
+        return kKMajor ? (place ^ k * 2) + rows * kLineBytes : (place ^ rows * 2) + k * kLineBytes;
+    }
+    static __device__ __forceinline__ void load(unsigned target, const TensorMap& map, int row, int k, unsigned full) {
+        tma_load(target, map, kKMajor ? k : row, kKMajor ? row : k, full);
+    }
+};
+using LongPanel = Panel<kBlockM, kLongKMajor>;
+using FewPanel = Panel<kBlockN, kFewKMajor>;
+constexpr int kStageBytes = LongPanel::kBytes + FewPanel::kBytes;
+constexpr int kRingBytes = kSlices * kStages * kStageBytes;  // of all warps
+constexpr int kBarriersAt = kRingBytes + kSlices * kSumsOfAWarp * 4;  // behind sP
+
+// Each warp fetches for itself what it multiplies: panel `warp` of every k-tile. So nobody else waits for a stage or frees it.
+struct WarpRing {
+    unsigned stages;  // (kStages) a panel of the long operand and one of the few
+    unsigned full;  // (kStages) barriers: all bytes of the stage have arrived
+    int panel;
+
+    __device__ __forceinline__ WarpRing(unsigned shared_memory, int warp)
+        : stages(shared_memory + warp * kStages * kStageBytes),
+          full(shared_memory + kBarriersAt + warp * kStages * 8),
+          panel(warp) {}
+
+    __device__ __forceinline__ unsigned stage(int stage) const { return stages + stage * kStageBytes; }
+    __device__ __forceinline__ unsigned full_barrier(int stage) const { return full + stage * 8; }
+    __device__ __forceinline__ int k_of(const PanelWalk& at) const { return at.k_tile * kBlockK + panel * kPanelK; }
+
+    __device__ __forceinline__ void init_barriers() const {
+        for (int stage = 0; stage < kStages; ++stage) mbarrier_init(full_barrier(stage), 1);
+        fence_proxy_async();  // TMA arrives at them
+    }
+
+    // One lane: the long operand's panel, behind which the few's must follow, whose bytes are announced along.
+    __device__ __forceinline__ void copy_long(const GemmArgs& args, int to, const PanelWalk& at) const {
+        mbarrier_arrive_expect(full_barrier(to), kStageBytes);
+#if GEMM_LONG_B
+        LongPanel::load(stage(to), args.map_b, at.tile * kBlockM, k_of(at), full_barrier(to));
+#else
+        LongPanel::load(stage(to), args.map_a, at.tile * kBlockM, k_of(at), full_barrier(to));
+#endif
+    }
+    __device__ __forceinline__ void copy_few(const GemmArgs& args, int to, const PanelWalk& at) const {
+#if GEMM_LONG_B
+        FewPanel::load(stage(to) + LongPanel::kBytes, args.map_a, 0, k_of(at), full_barrier(to));
+#else
+        FewPanel::load(stage(to) + LongPanel::kBytes, args.map_b, 0, k_of(at), full_barrier(to));
+#endif
+    }
+};
