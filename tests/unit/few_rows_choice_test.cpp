@@ -35,8 +35,9 @@ constexpr Fact kFacts[] = {
     // The weights are fetched twice, by blocks of few columns.
     {"bf16 tn 16 4096 4096", "wgmma_bf16_tn_64x16x128_swapab_stages8_group4_slices1", 10.79,
      "wgmma_bf16_tn_64x8x128_swapab_stages8_group4_slices1", 13.11},
-    {"bf16 tn 5056 80 1664", "wgmma_bf16_tn_64x80x64_stages8_group16", 7.75,
-     "wgmma_bf16_tn_128x32x128_stages5_group4_slices1", 9.13},
+    // 96 blocks: 30 pairs.
+    {"bf16 tn 8 6144 4096", "mma_sliced_k_bf16_tn_16x8x512_swapab_stages6", 13.93,
+     "wgmma_bf16_tn_64x8x128_swapab_stages8_group4_slices1", 15.99},
     // Rows outside the problem.
     {"bf16 nt 6720 24 2240", "wgmma_bf16_nt_64x24x128_4x1_stages6_group2", 10.41,
      "wgmma_bf16_nt_64x24x128_2x1_stages6_group4", 12.50},

@@ -32,7 +32,8 @@ constexpr double kTransposingCycles = 66;  // more, per tile
 constexpr double kUsualTile = 128 * 256;
 constexpr double kPrologueCycles = 1388;  // up to the first wgmma, and after the last
 constexpr double kDramShare = 0.95;
-constexpr double kSumExponent = 3.55;  // of what SMs and DRAM take, between their sum (1) and the longer one
+constexpr double kTpcBytesPerCycle = 56;  // that two SMs take of it, which share a way to L2
+constexpr double kSumExponent = 3.55;     // of what SMs and DRAM take, between their sum (1) and the longer one
 constexpr double kLaunchUs = 0.58;
 constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blocks of 200 KB
 /// What it takes less to read all operands before the launch before has ended: 9 % of a mean of 12 us, in trials on an H200 (few rows,
@@ -137,6 +138,22 @@ double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu) {
            packing_traffic(spec, pack) / (kPackShare * gpu.dram_bytes_per_second) * 1e6;
 }
 
+/// How much longer DRAM's part takes where a single wave leaves SMs without a block. DRAM serves TPCs alike: a block that has one to
+/// itself is done in half the time of two that share theirs, and these then have no more than a TPC takes. What the first stages hold
+/// is asked for at once.
+double uneven_share(const GemmSpec& spec, const StreamK& deal, const Config& c, const GpuModel& gpu) {
+    const double tpcs = gpu.sm_count / 2.0;
+    const double blocks = static_cast<double>(deal.tiles) * c.cluster.m * c.cluster.n;
+    if (deal.streamed != 0 || deal.tiles > deal.clusters || blocks < 1 || spec.k < 1) return 1;
+    const double of_all =
+        kDramShare * gpu.dram_bytes_per_second / 1e6 / static_cast<double>(gpu.clock_mhz);  // per cycle
+    const auto cycles_per_byte = [&](double takers) { return 1 / std::min(kTpcBytesPerCycle, of_all / takers); };
+    const double both =
+        blocks <= tpcs ? cycles_per_byte(blocks) : cycles_per_byte(tpcs) + cycles_per_byte(blocks - tpcs);
+    const double later = std::max(0.0, 1 - static_cast<double>(c.stages) * c.block.k / static_cast<double>(spec.k));
+    return 1 + later * std::max(0.0, both * of_all / blocks - 1);
+}
+
 /// Of the operands, the share that is fetched early.
 double early_share(const GemmSpec& spec, const Config& c) {
     const double a = c.early_a ? static_cast<double>(spec.m) : 0;
@@ -160,6 +177,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
     cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.dram_us *= uneven_share(spec, deal, c, gpu);
     const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
     const KTileCycles cycles =
         k_tile_cycles(spec, c, g, deal, gpu, operands_us(spec, gpu) / us_per_cycle / std::max(1.0, turns * k_tiles));
