@@ -189,8 +189,8 @@ double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int r
 }
 
 /// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
-/// 132, clusters of 2 fill all, of 4 and 8 fill 120, but no more than 38 of 3 and 17 of 6 run at once: one more takes twice as long
-/// (one block an SM; with more an SM it matters less, but then a wave's blocks are more too).
+/// 132, clusters of 2 fill all, of 4 and 8 fill 120. 38 of 3 and 17 of 6 ran at once on one card; 40 and 18 took up to twice as long,
+/// 39 were not tried (one block an SM; with more an SM it matters less, but then a wave's blocks are more too).
 int sms_for_clusters(const GpuModel& gpu, int blocks) {
     if (blocks <= 2) return gpu.sm_count;
     const int reached = blocks == 6 ? 102 : blocks == 3 ? 114 : 120;
@@ -201,8 +201,8 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
 /// whose blocks have the least to do is the fastest, as it is on an H200: a power of 8 or of 12 chooses equally well.
 constexpr double kOverlapExponent = 12;
 
-/// What a launch takes less that begins while the one before it ends. Clusters gain nothing: all SMs of one have to be free at once
-/// (1,595 kernels of 154 problems on an H200 took 0.6 to 1.4 us longer than with that gain).
+/// What a launch takes less that begins while the one before it ends. Clusters gain nothing, perhaps as all SMs of one have to be
+/// free at once: with that gain 1,595 kernels of few rows were predicted 0.6 to 1.4 us (medians by splits) too fast on an H200.
 double early_us(const MmaMultistageConfig& c) {
     return c.dependent_launch && !c.splits_in_cluster() ? kEarlyLaunchUs : 0;
 }
