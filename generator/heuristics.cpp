@@ -100,11 +100,11 @@ bool runs_before(const Candidate& left, const Candidate& right) {
 [[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported,
                                        const Selection& selection, const GpuModel& gpu) {
     std::vector<RejectedCandidate> rejected;
-    if (unsupported.empty())
-        for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
-            rejected.push_back({config, rejections(family, spec, config, *gpu.arch, selection)});
-        });
-    std::vector<std::string> reasons = unsupported.empty() ? reasons_in_common(rejected) : std::move(unsupported);
+    for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
+        rejected.push_back({config, rejections(family, spec, config, *gpu.arch, selection)});
+    });
+    // Why families that could serve it have no kernel is worth more than why others could not.
+    std::vector<std::string> reasons = rejected.empty() ? std::move(unsupported) : reasons_in_common(rejected);
     throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
 }
 

@@ -36,7 +36,7 @@ constexpr Fact kFacts[] = {
     {"bf16 tn 16 4096 4096", "wgmma_bf16_tn_64x16x128_swapab_stages8_group4_slices1", 10.79,
      "wgmma_bf16_tn_64x8x128_swapab_stages8_group4_slices1", 13.11},
     // 96 blocks: 30 pairs.
-    {"bf16 tn 8 6144 4096", "mma_sliced_k_bf16_tn_16x8x512_swapab_stages6", 13.93,
+    {"bf16 tn 8 6144 4096", "mma_sliced_k_bf16_tn_32x8x512_swapab_stages3", 14.96,
      "wgmma_bf16_tn_64x8x128_swapab_stages8_group4_slices1", 15.99},
     // Rows outside the problem.
     {"bf16 nt 6720 24 2240", "wgmma_bf16_nt_64x24x128_4x1_stages6_group2", 10.41,
@@ -69,7 +69,7 @@ TEST_CASE("few rows or columns: of two kernels the one that an H200 ran faster i
     }
 }
 
-TEST_CASE("few rows or columns: the choice is no kernel that was measured 9 % slower than another") {
+TEST_CASE("few rows or columns: the choice is no kernel that was measured 7 % slower than another") {
     for (const Fact& fact : kFacts) {
         INFO(fact.shape);
         const GemmSpec spec = parse_shape_line(fact.shape);

@@ -158,7 +158,7 @@ TEST_CASE("tiles beyond all bounds are refused with reasons") {
     const GpuModel& gpu = find_gpu("h200");
     for (const Family& family : family_table()) {
         const bool half = family.math_unit == MathUnit::tensor_cores;
-        const GemmSpec spec = resolved(parse_shape_line(half ? "bf16 tn 256 256 256" : "f32 tn 256 256 256"));
+        const GemmSpec spec = resolved(parse_shape_line(half ? "bf16 tn 256 16 256" : "f32 tn 256 16 256"));
         const KernelConfig usual = family.candidates(spec, gpu).front();
         const auto check_refused = [&](const ParameterMap& parameters) {
             const KernelConfig config = family.with_parameters(usual, parameters);

@@ -13,7 +13,7 @@ constexpr std::size_t kFirst = 32;        // timed before anything is learnt
 constexpr std::size_t kBatch = 8;         // of each later step
 constexpr std::size_t kLeaders = 3;       // whose neighbours are preferred
 constexpr double kPreference = 2;         // as if they promised so much more
-constexpr double kWorthATrial = 0.00005;  // least expected improvement, of the best's time; there are many to try
+constexpr double kWorthATrial = 0.00003;  // least expected improvement, of the best's time; there are many to try
 
 /// Expected improvement on `best` of something that is normal with this mean and deviation (Jones, Schonlau and Welch,
 /// Efficient global optimization of expensive black-box functions, 1998).
