@@ -24,7 +24,7 @@ __device__ __forceinline__ void mbarrier_arrive_expect(unsigned barrier, int byt
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-#if GEMM_CLUSTER > 1
+#if GEMM_MBARRIER_ARRIVE && GEMM_CLUSTER > 1
 // One arrival at the barrier that lies at this address in another block of the cluster.
 __device__ __forceinline__ void mbarrier_arrive(unsigned barrier, unsigned block) {
     asm volatile(
@@ -33,7 +33,7 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier, unsigned block
         "r"(block)
         : "memory");
 }
-#else
+#elif GEMM_MBARRIER_ARRIVE
 __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }

@@ -45,15 +45,13 @@ __device__ __forceinline__ void load_fragments(Fragments& fragments, unsigned st
             ldmatrix_a(fragments.rA[k][i], stage + LongPanel::moved(place_long, i * 16, k * 16));
 }
 
-__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
-                                         const Fragments& fragments) {
+__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const Fragments& fragments) {
 #pragma unroll
     for (int k = 0; k < kPanelK / 16; ++k)
 #pragma unroll
         for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
-            for (int j = 0; j < kTilesN; ++j)
-                mma(rC[i][j], fragments.rA[k][i], fragments.rB[k / 2][j] + k % 2 * 2);
+            for (int j = 0; j < kTilesN; ++j) mma(rC[i][j], fragments.rA[k][i], fragments.rB[k / 2][j] + k % 2 * 2);
 }
 
 // ---- kernel
@@ -72,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     const unsigned tiles = (args.m + kBlockM - 1u) / kBlockM;
 #endif
     const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // none: no maps of A and B either
-    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};                        // that is to be fetched
+    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // that is to be fetched
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
 #if !GEMM_EARLY

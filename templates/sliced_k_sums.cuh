@@ -44,8 +44,8 @@ __device__ __forceinline__ void add_up_and_store(const GemmArgs& args, const flo
         float sum[kVectorD] = {};
 #pragma unroll
         for (int warp = 0; warp < kSlices; ++warp) {
-            const SumVector part = *reinterpret_cast<const SumVector*>(sP + warp * kSumsOfAWarp +
-                                                                       row_of_tile * kPitchP + column_of_tile);
+            const SumVector part =
+                *reinterpret_cast<const SumVector*>(sP + warp * kSumsOfAWarp + row_of_tile * kPitchP + column_of_tile);
 #pragma unroll
             for (int e = 0; e < kVectorD; ++e) sum[e] += part.element[e];
         }

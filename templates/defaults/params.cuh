@@ -28,6 +28,9 @@
 #ifndef GEMM_STAGES
 #define GEMM_STAGES 4
 #endif
+#ifndef GEMM_MBARRIER_ARRIVE
+#define GEMM_MBARRIER_ARRIVE 1  // threads arrive at mbarriers without announcing bytes
+#endif
 #ifndef GEMM_LDMATRIX_A
 #define GEMM_LDMATRIX_A 4
 #endif

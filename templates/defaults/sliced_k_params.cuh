@@ -6,6 +6,18 @@
 #ifndef GEMM_EARLY
 #define GEMM_EARLY 0  // the long operand is constant: its first panels are fetched before the launch before has ended
 #endif
+#ifndef GEMM_BLOCK_M
+#define GEMM_BLOCK_M 16  // rows of the long operand
+#endif
+#ifndef GEMM_BLOCK_N
+#define GEMM_BLOCK_N 8  // of the few
+#endif
+#ifndef GEMM_BLOCK_K
+#define GEMM_BLOCK_K 512  // of eight warps
+#endif
+#ifndef GEMM_MBARRIER_ARRIVE
+#define GEMM_MBARRIER_ARRIVE 0
+#endif
 #ifndef GEMM_CLUSTER
 #define GEMM_CLUSTER 1
 #endif

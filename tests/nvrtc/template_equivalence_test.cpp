@@ -5,6 +5,7 @@
 #include "runtime/cli/subprocess.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/simt_variants.hpp"
+#include "tests/support/sliced_k_checks.hpp"
 #include "tests/support/specs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -76,11 +77,11 @@ void put_pieces(const TemporaryFolder& folder, const std::string& templates, con
 
 /// Compiles both ways; `kind` is "-ptx" or "-cubin". Returns the two files' contents.
 std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const KernelConfig& config,
-                                                 const std::string& kind) {
+                                                 const std::string& kind, const std::string& arch = kArchName) {
     TemporaryFolder folder;
-    const KernelSource source = generate(spec, config, find_arch(kArchName));
+    const KernelSource source = generate(spec, config, find_arch(arch));
     put_text(folder / "dump.cu", dump(source, spec));
-    const std::vector<std::string> common{"nvcc", std::string("-arch=") + kArchName, "-std=c++17", kind};
+    const std::vector<std::string> common{"nvcc", "-arch=" + arch, "-std=c++17", kind};
     std::vector<std::string> of_dump = common;
     of_dump.insert(of_dump.end(), {"-o", folder / "dump.out", folder / "dump.cu"});
     compile(of_dump);
@@ -261,6 +262,23 @@ TEST_CASE("template and dump compile to the same PTX over a sample of the space"
         INFO(one.name);
         const KernelConfig config = one.config();
         const auto [of_dump, of_template] = compile_both(one.spec, config, "-ptx");
+        REQUIRE(code_of(of_dump).size() > 1000);
+        CHECK(code_of(of_dump) == code_of(of_template));
+    }
+}
+
+TEST_CASE("template and dump of mma_sliced_k compile to the same PTX") {
+    if (!has_nvcc()) SKIP_TEST("no nvcc: the equivalence of templates and dumps is not tested");
+    for (std::size_t i = 0; i < testing::kSlicedKVariants.size(); ++i) {
+        const KernelConfig config =
+            with_parameters({MmaSlicedKConfig{}}, parse_parameters(testing::kSlicedKVariants[i]));
+        const bool few_rows = parameters_of(config).at("swap_ab") == "1";
+        GemmSpec spec = spec_of(testing::kLayouts[i % 4], few_rows ? 8 : 520, few_rows ? 520 : 8, 512);
+        spec.constant_a = spec.constant_b = true;
+        if (i % 2 == 1) spec = with_c(spec, DataType::f32, i % 3 == 0 ? DataType::f32 : DataType::bf16);
+        if (i == 2) spec = f16(spec, DataType::f16);
+        INFO(testing::kSlicedKVariants[i] << ", " << to_string(spec));
+        const auto [of_dump, of_template] = compile_both(spec, config, "-ptx", "sm_90a");
         REQUIRE(code_of(of_dump).size() > 1000);
         CHECK(code_of(of_dump) == code_of(of_template));
     }

@@ -84,6 +84,7 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_BLOCK_K", c.block.k},
                     {"GEMM_STAGES", c.stages},
                     {"GEMM_VECTOR_D", g.vector_d},
+                    {"GEMM_MBARRIER_ARRIVE", 0},
                     {"GEMM_CLUSTER", 1},
                     {"GEMM_STORE_TMA", 0},
                     {"GEMM_REST_COLUMNS", 0},
