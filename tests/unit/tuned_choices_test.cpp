@@ -407,6 +407,45 @@ TEST_CASE("installed winners serve what nothing else measured does, in place of 
     REQUIRE(tuned_choices(on, kH200, templates).choose(far, kH200).source == ChoiceSource::heuristic);
 }
 
+TEST_CASE("an installed winner of a larger or smaller block tile serves near problems alone") {
+    const GemmSpec spec = spec_of(4096, 4096, 8192), near = spec_of(4096, 4096, 12288),
+                   far = spec_of(4096, 4096, 32768);
+    const CandidateList list = list_candidates(spec, kH200);
+    const KernelConfig heuristic = list.accepted.front().config;
+    REQUIRE(choose_config(near, kH200) == heuristic);
+    REQUIRE(choose_config(far, kH200) == heuristic);
+    const auto source_of = [&](const GemmSpec& asked, const KernelConfig& config) {
+        Winner winner = winner_for(spec);
+        winner.kernel = kernel_name({signature(resolved(spec)), config});
+        winner.heuristic_kernel = kernel_name({signature(resolved(spec)), heuristic});
+        return TunedChoices({}, {}, {winner}).choose(asked, kH200).source;
+    };
+    const auto tile_of = [&](const KernelConfig& config) {
+        const TileShape block = family_of(config).anatomy(resolved(spec), config).block;
+        return block.m * block.n;
+    };
+    const auto ratio = [&](const GemmSpec& asked, const KernelConfig& config) {
+        const auto us = [&](const KernelConfig& one) {
+            return family_of(one).cost(resolved(asked), one, kH200).total_us;
+        };
+        return us(config) / us(heuristic);
+    };
+    std::size_t alike = 0, others = 0;
+    for (const Candidate& candidate : list.accepted) {
+        const KernelConfig& config = candidate.config;
+        if (family_name(config) != family_name(heuristic) || config == heuristic) continue;
+        if (ratio(near, config) > ratio(spec, config) || ratio(far, config) > ratio(spec, config)) continue;
+        INFO(kernel_name({signature(resolved(spec)), config}));
+        CHECK(source_of(spec, config) == ChoiceSource::installed);
+        CHECK(source_of(near, config) == ChoiceSource::installed);
+        const bool is_alike = tile_of(config) == tile_of(heuristic);
+        CHECK(source_of(far, config) == (is_alike ? ChoiceSource::installed : ChoiceSource::heuristic));
+        ++(is_alike ? alike : others);
+    }
+    CHECK(alike > 0);
+    CHECK(others > 0);
+}
+
 TEST_CASE("every installed winner is a sound kernel of its problem, and is chosen for it") {
     const Wisdom wisdom = installed_wisdom();
     REQUIRE(wisdom.problems.empty());

@@ -112,6 +112,16 @@ double model_error(const Winner& winner, const KernelConfig& config, const GpuMo
     }
 }
 
+/// Two kernels whose block tiles hold as many elements cover D alike: what one gains over the other hangs on no size.
+bool cover_alike(const KernelConfig& left, const KernelConfig& right, const GemmSpec& spec) {
+    if (family_name(left) != family_name(right)) return false;
+    const auto tile_elements = [&](const KernelConfig& config) {
+        const TileShape block = family_of(config).anatomy(spec, config).block;
+        return block.m * block.n;
+    };
+    return tile_elements(left) == tile_elements(right);
+}
+
 std::string gain(const Winner& winner) {
     if (winner.median_us == 0) return "its time was not kept";
     std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
@@ -249,6 +259,8 @@ std::optional<TunedChoice> TunedChoices::installed(const Request& request, const
     for (const Winner* const winner : installed_over(request, heuristic)) {
         const KernelConfig config = parse_kernel_name(winner->kernel).config;
         if (!misfits({signature(request.spec), config}, request.spec, *request.gpu.arch).empty()) continue;
+        const bool is_near = distance_between(request.spec, winner->spec) <= kNearestLimit;
+        if (!is_near && !cover_alike(config, heuristic, request.spec)) continue;
         const double allowed_us = heuristic_us * kInstalledSlack * model_error(*winner, config, request.gpu);
         if (!satisfies(config, request.selection) || predicted_us(request.spec, config, request.gpu) > allowed_us)
             continue;

@@ -42,8 +42,9 @@ struct TunedChoice {
 ///   whole interval lies below that kernel's time. It serves the very problem it was measured on, where the heuristic's
 ///   kernel of today is still the one that it beat; and near problems where nothing but its versions is amiss.
 /// - An *installed* one, which comes with the library, serves every problem of its types and layout for which the heuristic
-///   chooses the very kernel that it beat. What two kernels of one tile gain over each other is in their code, whatever the
-///   sizes; that the tile suits these is up to the model.
+///   chooses the very kernel that it beat. What two kernels gain over each other whose block tiles are as large is in their
+///   code, whatever the sizes; a winner of larger or smaller ones serves near problems alone. That its tile suits these is
+///   up to the model.
 /// - Whatever else there is (cold or hot operands, no faster than the heuristic's) serves nobody; it is kept for those who
 ///   look at it, and to be measured again.
 class TunedChoices {
