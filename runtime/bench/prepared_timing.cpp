@@ -17,6 +17,9 @@ public:
     virtual void add(std::size_t number, const BenchCandidate& candidate) = 0;
     virtual void drop(std::size_t number) = 0;
     [[nodiscard]] virtual double microseconds(std::size_t number) = 0;
+    [[nodiscard]] virtual double sustained_microseconds(std::size_t /*number*/) {
+        throw Error("launches after a flush of L2 are no sustained ones");
+    }
 
     std::size_t candidates = 0;  ///< added so far
 };
@@ -83,36 +86,33 @@ Replay record_long_enough(const Stopwatch& watch, const BenchCandidate& candidat
 class ReplayMethod final : public PreparedTiming::Method {
 public:
     ReplayMethod(ContextState& context, const GemmSpec& spec, const TimingOptions& options)
-        : operands_(make_operands(context, spec, options)), minimum_us_(options.minimum_graph_us) {
-        if (options.protocol != Protocol::sustained) return;
-        warm_up_us_ = options.warm_up_us;
-        timed_us_ = options.sustained_us;
-    }
+        : operands_(make_operands(context, spec, options)), options_(options) {}
 
     void add(std::size_t number, const BenchCandidate& candidate) override {
-        replays_[number] = record_long_enough(watch_, candidate, operands_, minimum_us_);
+        replays_[number] = record_long_enough(watch_, candidate, operands_, options_.minimum_graph_us);
     }
     void drop(std::size_t number) override { replays_.erase(number); }
     [[nodiscard]] double microseconds(std::size_t number) override {
+        return options_.protocol == Protocol::sustained ? sustained_microseconds(number)
+                                                        : time_replays(replays_.at(number), 1);
+    }
+    [[nodiscard]] double sustained_microseconds(std::size_t number) override {
         const Replay& replay = replays_.at(number);
-        std::int64_t times = 1;
-        if (timed_us_ > 0) {
-            const double once_us = std::max(watch_.microseconds(replay.graph), 1.0);
-            static_cast<void>(watch_.microseconds(replay.graph, replays_in(warm_up_us_, once_us)));
-            times = replays_in(timed_us_, once_us);
-        }
-        return watch_.microseconds(replay.graph, times) / static_cast<double>(times * replay.launches);
+        const double once_us = std::max(watch_.microseconds(replay.graph), 1.0);
+        static_cast<void>(watch_.microseconds(replay.graph, replays_in(options_.warm_up_us, once_us)));
+        return time_replays(replay, replays_in(options_.sustained_us, once_us));
     }
 
 private:
     [[nodiscard]] static std::int64_t replays_in(double us, double once_us) {
         return static_cast<std::int64_t>(std::ceil(us / once_us));
     }
+    [[nodiscard]] double time_replays(const Replay& replay, std::int64_t times) const {
+        return watch_.microseconds(replay.graph, times) / static_cast<double>(times * replay.launches);
+    }
 
     RotatingOperands operands_;
-    double minimum_us_;
-    double warm_up_us_ = 0;
-    double timed_us_ = 0;
+    TimingOptions options_;
     Stopwatch watch_;
     std::map<std::size_t, Replay> replays_;
 };
@@ -216,6 +216,11 @@ void PreparedTiming::drop(std::size_t candidate) {
 double PreparedTiming::microseconds(std::size_t candidate) {
     const ScopedContext current(cuda_context(*device_));
     return method_->microseconds(candidate);
+}
+
+double PreparedTiming::sustained_microseconds(std::size_t candidate) {
+    const ScopedContext current(cuda_context(*device_));
+    return method_->sustained_microseconds(candidate);
 }
 
 }  // namespace jitgemm

@@ -82,6 +82,17 @@ TEST_CASE("a measuring worker verifies and times kernels and cuBLASLt side by si
             CHECK(times_of(samples, i)[1] < 10 * times_of(samples, 0)[1]);
         }
     }
+    job.protocol = Protocol::steady;
+    job.sustained = true;
+    job.rounds = 1;
+    std::vector<TimedSample> both;
+    REQUIRE(device.time(job, {.on_sample = [&](const TimedSample& sample) { both.push_back(sample); }}).verdict ==
+            Verdict::fine);
+    REQUIRE(both.size() == job.kernels.size());
+    for (const TimedSample& one : both) {
+        CHECK(one.sample.sustained_us > one.sample.us / 2);
+        CHECK(one.sample.sustained_us < one.sample.us * 2);
+    }
     CHECK(device.children() == 1);
 }
 

@@ -76,8 +76,9 @@ public:
     tuning::DeviceFacts known;
     std::function<double(const GemmSpec&, const std::string&)> truth;
     std::function<double(const std::string& kernel, int round)> noise;  ///< a factor of the time; none unless set
-    std::map<std::string, tuning::Verdict> faults;                      ///< found by verifying
-    std::map<std::string, tuning::Verdict> late_faults;                 ///< struck while timing
+    std::function<double(const std::string& kernel)> alone;  ///< a factor of the time by the sustained protocol
+    std::map<std::string, tuning::Verdict> faults;           ///< found by verifying
+    std::map<std::string, tuning::Verdict> late_faults;      ///< struck while timing
     std::function<void()> before_turn;
     std::map<std::string, int> verified;  ///< how often
     int spoilt_rounds = 0;                ///< the first rounds that do not count
@@ -96,6 +97,7 @@ private:
         timed.sample.round = job.first_rounds.at(kernel) + round;
         timed.sample.us = truth(job.spec, job.kernels[kernel]);
         if (noise) timed.sample.us *= noise(job.kernels[kernel], timed.sample.round);
+        if (job.sustained) timed.sample.sustained_us = timed.sample.us * (alone ? alone(job.kernels[kernel]) : 1.0);
         const std::lock_guard lock(mutex_);
         turns_.emplace_back(to_string(job.spec) + ' ' + job.kernels[kernel], timed.sample.round);
         return timed;

@@ -34,14 +34,16 @@ struct ScriptedDevice final : TimingObserver {
     }
 
     /// Two kernels, of which the first has had three rounds before. The time is the number of the turn.
-    int measure() {
+    int measure(bool sustained = false) {
         TimeJob job;
         job.kernels = {"a", "b"};
         job.first_rounds = {3, 0};
-        return measure_round(job, 0,
-                             {[this] { return read(); },
-                              [this](std::size_t) { return static_cast<double>(turns.size()); }, [this] { ++rests; }},
-                             *this);
+        job.sustained = sustained;
+        return measure_round(
+            job, 0,
+            {[this] { return read(); }, [this](std::size_t) { return static_cast<double>(turns.size()); },
+             [this](std::size_t) { return static_cast<double>(10 * turns.size()); }, [this] { ++rests; }},
+            *this);
     }
 
     std::deque<std::uint64_t> throttle;
@@ -65,6 +67,18 @@ TEST_CASE("an undisturbed round is measured once, each turn told by itself") {
     REQUIRE(device.ends.size() == 1);
     CHECK(device.ends[0].counts);
     CHECK(device.rests == 0);
+}
+
+TEST_CASE("a round of a job that wants both protocols has both times of each kernel, another one has not") {
+    ScriptedDevice steady, both;
+    CHECK(steady.measure() == 0);
+    CHECK(both.measure(true) == 0);
+    REQUIRE(both.samples.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(both.samples[i].sample.us == steady.samples[i].sample.us);
+        CHECK(both.samples[i].sample.sustained_us == 10 * both.samples[i].sample.us);
+        CHECK(steady.samples[i].sample.sustained_us == 0);
+    }
 }
 
 TEST_CASE("the power cap is recorded and counts") {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <future>
 #include <map>
@@ -166,6 +167,44 @@ TEST_CASE("a sweep finds the fastest kernel, measures each round once and stores
     CHECK(stored[0].kernel == winner.kernel);
     CHECK(stored[0].device_class == device_class(bench.scripts[0]->known));
     CHECK(result.stop == Stop::none);
+}
+
+TEST_CASE("finals of what power may decide take both protocols, cuBLASLt too, and the result is their geometric mean") {
+    const auto alone = [](const std::string& kernel) {  // many cycles, little energy
+        return kernel == kCublasLt ? 1.05 : 0.95 + static_cast<double>(std::hash<std::string>()(kernel) % 7) / 50;
+    };
+    const auto rounds_alone = [](const ProblemRecord& record) {
+        std::map<std::string, int> rounds;
+        for (const Trial& trial : record.trials)
+            if (count_sustained(trial) > 0) rounds[trial.kernel] = count_sustained(trial);
+        return rounds;
+    };
+    Bench bench;
+    bench.scripts[0]->alone = alone;
+    const TuneProblem slow = problem(8192, 4096, 8192), quick = problem(1024);
+    const SweepResult result = bench.run({slow, quick});
+    REQUIRE(result.problems.size() == 2);
+    CHECK(rounds_alone(result.problems[1].record).empty());
+    CHECK(each_once(bench.turns()));
+
+    const ProblemRecord& record = result.problems[0].record;
+    const Winner& winner = record.winner.value();
+    CHECK(winner.complete);
+    const std::map<std::string, int> rounds = rounds_alone(record);
+    CHECK(rounds.size() >= 3);
+    CHECK(rounds.size() <= 6);
+    CHECK(rounds.at(std::string(kCublasLt)) == 3);
+    const auto both_us = [&](const std::string& kernel) {
+        return bent_model(slow.spec, kernel) * std::sqrt(alone(kernel));
+    };
+    for (const auto& [kernel, count] : rounds) {
+        CHECK(count == 3);
+        if (kernel != kCublasLt) CHECK(both_us(winner.kernel) <= 1.005 * both_us(kernel));
+    }
+    CHECK(winner.median_us == Approx(both_us(winner.kernel)));
+    CHECK(winner.heuristic_us == Approx(both_us(winner.heuristic_kernel)));
+    CHECK(winner.cublaslt_us == Approx(both_us(std::string(kCublasLt))));
+    CHECK(bench.store.winners().size() == 2);
 }
 
 TEST_CASE("a candidate that fails is recorded and the sweep goes on without it") {

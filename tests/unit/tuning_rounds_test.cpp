@@ -305,3 +305,62 @@ TEST_CASE("winner: noise is not crowned, and two sweeps agree", "[heavy]") {
         }
     }
 }
+
+namespace {
+
+/// So many rounds of this time, beside the heuristic's kernel, the last `sustained` of them by both protocols.
+Trial both_ways(const std::string& kernel, double us, double reference_us, double sustained_us,
+                double reference_sustained_us, std::size_t sustained = 3) {
+    Trial trial = trial_of(kernel, std::vector(15 + sustained, us));
+    for (Sample& sample : trial.samples) {
+        sample.reference_us = reference_us;
+        if (sample.round < 15) continue;
+        sample.sustained_us = sustained_us;
+        sample.reference_sustained_us = reference_sustained_us;
+    }
+    return trial;
+}
+
+}  // namespace
+
+TEST_CASE("rounds: finalists of what takes 200 us and more have three by both protocols, after all others") {
+    const auto sustained_of = [](double us) {
+        NoisyKernels kernels({us, us * 0.9, us * 0.93, us * 0.96, us * 2}, {.sigma = 0}, 1);
+        kernels.sweep();
+        return sustained_rounds(kernels.trials, kernels.reference());
+    };
+    REQUIRE_FALSE(sustained_of(220));  // the best takes 198
+    const auto plan = sustained_of(230);
+    REQUIRE(plan);
+    CHECK(plan->sustained);
+    CHECK(plan->rounds == 3);
+    CHECK(plan->kernels == std::vector<std::string>{"kernel001", "kernel002", "kernel000"});
+
+    // Behind in cycles beyond doubt, and yet they may take less energy; not those 5 % behind.
+    const std::vector<Trial> done{both_ways("heuristic", 300, 300, 310, 310), both_ways("fast", 290, 300, 320, 310)};
+    CHECK_FALSE(sustained_rounds(done, {"heuristic"}));
+    const std::vector<Trial> begun{both_ways("heuristic", 300, 300, 310, 310),
+                                   both_ways("fast", 290, 300, 320, 310, 2)};
+    const auto rest = sustained_rounds(begun, {"heuristic"});
+    REQUIRE(rest);
+    CHECK(rest->kernels == std::vector<std::string>{"fast"});
+    CHECK_FALSE(sustained_rounds({}, kNone));
+}
+
+TEST_CASE("winner: of what was timed by both protocols the geometric mean decides, once all have their rounds") {
+    const Trial heuristic = both_ways("heuristic", 300, 300, 330, 330);
+    const Trial few_cycles = both_ways("few cycles", 294, 300, 340, 330);
+    const Trial little_energy = both_ways("little energy", 297, 300, 320, 330);
+    const Trial also_ran = trial_of("also ran", std::vector(9, 296.0));
+    CHECK(pick_winner({heuristic, few_cycles, little_energy, also_ran}, {"heuristic"}) == "little energy");
+    CHECK(count_sustained(few_cycles) == 3);
+    CHECK(reference_sustained_us({heuristic}, "heuristic") == 330);
+    CHECK(sustained_factor(little_energy, 297, 330).value() == Approx(std::sqrt(320.0 / 297)));
+    CHECK(sustained_factor(little_energy, 297, 660).value() == Approx(std::sqrt(640.0 / 297)));  // a hotter hour
+
+    const Trial cut = both_ways("little energy", 297, 300, 320, 330, 2);
+    CHECK_FALSE(sustained_factor(cut, 297, 330));
+    CHECK(pick_winner({heuristic, few_cycles, cut}, {"heuristic"}) == "few cycles");
+    CHECK(reference_sustained_us({cut}, "little energy") == 0);
+    CHECK_FALSE(sustained_factor(also_ran, 296, 330));
+}

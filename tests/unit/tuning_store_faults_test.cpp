@@ -129,15 +129,15 @@ TEST_CASE("a damaged store is set aside with a warning, and a new one begun") {
 TEST_CASE("a store of a higher schema is set aside, and only warned about by those who read") {
     const TemporaryFolder folder;
     fill(folder.path());
-    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 3");
+    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 4");
     const StoredWinners stored = stored_winners(folder.path());
     REQUIRE(stored.winners.empty());
     REQUIRE(stored.problems.size() == 1);
-    REQUIRE_THAT(stored.problems[0], ContainsSubstring("has schema 3, this version of jitgemm reads up to 2"));
+    REQUIRE_THAT(stored.problems[0], ContainsSubstring("has schema 4, this version of jitgemm reads up to 3"));
     REQUIRE(set_aside(folder.path()).empty());
     const CapturedLog captured;
     REQUIRE(TuningStore(folder.path()).winners().empty());
-    REQUIRE(captured.lines_with("has schema 3") == 1);
+    REQUIRE(captured.lines_with("has schema 4") == 1);
     REQUIRE(set_aside(folder.path()).size() == 1);
 }
 
@@ -153,6 +153,8 @@ void lower_to_first_schema(const std::string& file) {
         ALTER TABLE sweep_winners DROP COLUMN hot;
         ALTER TABLE sweep_winners DROP COLUMN narrowed;
         ALTER TABLE samples DROP COLUMN reference_us;
+        ALTER TABLE samples DROP COLUMN sustained_us;
+        ALTER TABLE samples DROP COLUMN reference_sustained_us;
         PRAGMA user_version = 1)sql");
 }
 
@@ -183,6 +185,27 @@ TEST_CASE(
     REQUIRE(store.winners().size() == 2);  // the old one stands beside the new one
     add_round(store, 1, "kernel_0", 1);
     REQUIRE(TuningStore(folder.path()).winners().size() == 2);
+}
+
+TEST_CASE("a store of the second schema, whose samples know of no sustained times, goes on") {
+    const TemporaryFolder folder;
+    fill(folder.path());
+    RawDatabase(folder / "tuning.sqlite").execute(R"sql(
+        ALTER TABLE samples DROP COLUMN sustained_us;
+        ALTER TABLE samples DROP COLUMN reference_sustained_us;
+        PRAGMA user_version = 2)sql");
+    TuningStore store(folder.path());
+    REQUIRE(samples_in(store, 1) == 40);
+    const std::vector<ProblemRecord> problems = store.read_sweep(1);
+    for (const Trial& trial : problems.at(0).trials)
+        for (const Sample& sample : trial.samples) CHECK((sample.us > 0 && sample.sustained_us == 0));
+    Sample both{.round = 1, .us = 11, .before = {}, .after = {}};
+    both.sustained_us = 12;
+    store.add(1, kTunedSpec, {{"kernel_0", both}, {"kernel_0", SampleEnd{1, {}, true, 13, 14}}});
+    const Sample kept = store.read_sweep(1).at(0).trials.at(0).samples.back();
+    CHECK(kept.sustained_us == 12);
+    CHECK(kept.reference_us == 13);
+    CHECK(kept.reference_sustained_us == 14);
 }
 
 TEST_CASE("another program's database is set aside, not written into") {

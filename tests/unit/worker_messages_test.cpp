@@ -26,12 +26,13 @@ TEST_CASE("requests are read back from their lines") {
     CHECK(verified.alpha == 2.0F);
     CHECK(verified.beta == 0.1F);
 
-    TimeJob job{some_spec(), {"a", "b"}, {0, 3}, 7, Protocol::cold, true, 0xffffffffffffffffULL, 0.5F, 1.0F};
+    TimeJob job{some_spec(), {"a", "b"}, {0, 3}, 7, Protocol::cold, true, true, 0xffffffffffffffffULL, 0.5F, 1.0F};
     const auto timed = std::get<TimeJob>(parse_request(to_line(job)));
     CHECK(timed.kernels == job.kernels);
     CHECK(timed.first_rounds == job.first_rounds);
     CHECK(timed.rounds == 7);
     CHECK(timed.protocol == Protocol::cold);
+    CHECK(timed.sustained);
     CHECK(timed.hot);
     CHECK(timed.seed == job.seed);
 
@@ -49,11 +50,14 @@ TEST_CASE("replies are read back from their lines, each on one line") {
     CHECK(refusal.find('\n') == std::string::npos);
     CHECK_THAT(std::get<WorkerRefusal>(parse_reply(refusal)).message, ContainsSubstring("two\nlines"));
 
-    const TimedSample sample{2, {5, 12.25, {1980, 3201, 690.5, 61, 4}, {}}};
+    const TimedSample sample{2, {5, 12.25, {1980, 3201, 690.5, 61, 4}, {}, 12.5, 13.5, 13.75}};
     const auto back = std::get<TimedSample>(parse_reply(to_line(sample)));
     CHECK(back.kernel == 2);
     CHECK(back.sample.us == 12.25);
     CHECK(back.sample.before.throttle == 4);
+    CHECK(back.sample.reference_us == 12.5);
+    CHECK(back.sample.sustained_us == 13.5);
+    CHECK(back.sample.reference_sustained_us == 13.75);
 
     const RoundEnd end{{1980, 3201, 690.5, 61, 64}, false};
     CHECK(std::get<RoundEnd>(parse_reply(to_line(end))).after.throttle == 64);

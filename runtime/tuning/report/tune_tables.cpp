@@ -17,7 +17,8 @@ std::string csv_field(const std::string& text) {
 constexpr std::string_view kHeader =
     "shape,spec,kernel,verdict,message,same_as,predicted_us,compile_ms,registers,spill_bytes,round,us,"
     "sm_clock_before_mhz,memory_clock_before_mhz,power_before_w,temperature_before_c,throttle_before,"
-    "sm_clock_after_mhz,memory_clock_after_mhz,power_after_w,temperature_after_c,throttle_after,reference_us\n";
+    "sm_clock_after_mhz,memory_clock_after_mhz,power_after_w,temperature_after_c,throttle_after,reference_us,"
+    "sustained_us,reference_sustained_us\n";
 
 std::string reading_fields(const DeviceReading& reading) {
     return fmt::format(",{},{},{},{},{}", reading.sm_clock_mhz, reading.memory_clock_mhz, reading.power_watts,
@@ -39,10 +40,11 @@ std::string tune_csv(const TuneReport& report) {
     for (const ProblemRecord& problem : report.problems) {
         for (const Trial& trial : problem.trials) {
             const std::string fields = trial_fields(problem, trial);
-            if (trial.samples.empty()) csv += fields + ",,,,,,,,,,,,,\n";
+            if (trial.samples.empty()) csv += fields + ",,,,,,,,,,,,,,,\n";
             for (const Sample& sample : trial.samples)
-                csv += fmt::format("{},{},{}{}{},{}\n", fields, sample.round, sample.us, reading_fields(sample.before),
-                                   reading_fields(sample.after), sample.reference_us);
+                csv += fmt::format("{},{},{}{}{},{},{},{}\n", fields, sample.round, sample.us,
+                                   reading_fields(sample.before), reading_fields(sample.after), sample.reference_us,
+                                   sample.sustained_us, sample.reference_sustained_us);
         }
     }
     return csv;

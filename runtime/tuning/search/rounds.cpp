@@ -5,9 +5,11 @@
 #include "runtime/tuning/search/services.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace jitgemm::tuning {
 namespace {
@@ -17,6 +19,8 @@ constexpr std::size_t kFinal = 15;
 constexpr std::size_t kExtra = 8;  // rounds more, while it is open whether finalists are equals ...
 constexpr std::size_t kMost = 31;  // ... up to here
 constexpr std::size_t kFinalists = 4;
+constexpr std::size_t kSustained = 3;
+constexpr double kPowerSwing = 0.05;  // that one protocol may show of two kernels beyond the other
 constexpr std::size_t kEverybody = std::numeric_limits<std::size_t>::max();
 constexpr double kTie = 0.005;  // of the best's median: with the noise on top, equals are within 1 % of each other
 
@@ -56,6 +60,10 @@ struct TimedTrials {
     [[nodiscard]] bool competes(const Trial& trial) const { return reference.competes || !is_reference(trial); }
 };
 
+bool by_time(const RankedCandidate& left, const RankedCandidate& right) {
+    return std::tie(left.time.median, left.kernel) < std::tie(right.time.median, right.kernel);
+}
+
 /// Those of at least so many rounds (and one), fastest first, equals by name. Judged by their first `judged` rounds alone, so
 /// that who is promoted stays promoted while his next rounds come in.
 std::vector<RankedCandidate> ranking(const TimedTrials& all, std::size_t rounds, std::size_t judged) {
@@ -66,9 +74,7 @@ std::vector<RankedCandidate> ranking(const TimedTrials& all, std::size_t rounds,
         times.resize(std::min(times.size(), judged));
         field.push_back({trial.kernel, trial.samples.size(), median_interval(times)});
     }
-    std::ranges::sort(field, [](const RankedCandidate& left, const RankedCandidate& right) {
-        return std::tie(left.time.median, left.kernel) < std::tie(right.time.median, right.kernel);
-    });
+    std::ranges::sort(field, by_time);
     return field;
 }
 
@@ -132,6 +138,38 @@ std::optional<RoundPlan> overtime(const TimedTrials& all, const std::vector<Rank
     return std::nullopt;
 }
 
+/// The fastest few that energy may decide between, and the heuristic's own: those that had a place in the steady rounds or none. Judged
+/// by steady rounds alone, so that they stay the same while the others come in.
+std::vector<RankedCandidate> close_behind(std::vector<Trial> trials, const Reference& reference) {
+    for (Trial& trial : trials)
+        std::erase_if(trial.samples, [](const Sample& sample) { return sample.sustained_us > 0; });
+    const TimedTrials all(trials, reference);
+    std::vector<RankedCandidate> field = ranking(all, kScreening, kEverybody);
+    if (field.empty()) return field;
+    const double limit_us = field.front().time.median * (1 + kPowerSwing);
+    std::vector<RankedCandidate> close;
+    for (const RankedCandidate& one : field)
+        if ((close.size() < kFinalists && one.time.median <= limit_us) || one.kernel == all.reference.kernel)
+            close.push_back(one);
+    return close;
+}
+
+/// Those with sustained rounds, by both protocols; none unless they all have had them all.
+std::vector<RankedCandidate> ranked_by_both(const TimedTrials& all) {
+    const double reference_us = reference_sustained_us(all.trials, all.reference.kernel);
+    std::vector<RankedCandidate> both;
+    for (RankedCandidate one : ranking(all, 0, kEverybody)) {
+        const Trial& trial = *find_trial(all.trials, one.kernel);
+        if (count_sustained(trial) == 0) continue;
+        const std::optional<double> factor = sustained_factor(trial, one.time.median, reference_us);
+        if (!factor) return {};
+        one.time = {one.time.median * *factor, one.time.low * *factor, one.time.high * *factor};
+        both.push_back(std::move(one));
+    }
+    std::ranges::sort(both, by_time);
+    return both;
+}
+
 /// Entries a launch has; more than any for a name of another version's kernel, so that it yields to those of this one.
 std::size_t entries_of(const std::string& kernel) {
     try {
@@ -173,13 +211,48 @@ std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials, const Ref
     return overtime(field, finalists);
 }
 
+std::optional<RoundPlan> sustained_rounds(const std::vector<Trial>& trials, const Reference& reference) {
+    const std::vector<RankedCandidate> finalists = close_behind(trials, reference);
+    if (finalists.empty() || finalists.front().time.median < kPowerBoundUs) return std::nullopt;
+    const auto rounds_of = [&](const RankedCandidate& one) {
+        return static_cast<std::size_t>(count_sustained(*find_trial(trials, one.kernel)));
+    };
+    std::optional<RoundPlan> plan = plan_for(finalists, rounds_of, kSustained);
+    if (plan) plan->sustained = true;
+    return plan;
+}
+
+int count_sustained(const Trial& trial) {
+    return static_cast<int>(
+        std::ranges::count_if(trial.samples, [](const Sample& sample) { return sample.sustained_us > 0; }));
+}
+
+double reference_sustained_us(const std::vector<Trial>& trials, const std::string& kernel) {
+    const Trial* const reference = find_measured(trials, kernel);
+    std::vector<double> times;
+    if (reference != nullptr)
+        for (const Sample& sample : reference->samples)
+            if (sample.sustained_us > 0) times.push_back(sample.sustained_us);
+    return times.size() < kSustained ? 0 : median_interval(times).median;
+}
+
+std::optional<double> sustained_factor(const Trial& trial, double steady_us, double reference_sustained_us) {
+    std::vector<double> times;
+    for (const Sample& sample : trial.samples)
+        if (sample.sustained_us > 0 && sample.reference_sustained_us > 0)
+            times.push_back(sample.sustained_us / sample.reference_sustained_us * reference_sustained_us);
+    if (times.size() < kSustained || steady_us <= 0 || reference_sustained_us <= 0) return std::nullopt;
+    return std::sqrt(median_interval(times).median / steady_us);
+}
+
 std::optional<std::string> pick_winner(const std::vector<Trial>& trials, const Reference& reference) {
     const TimedTrials all(trials, reference);
     std::size_t most = 0;  // but for the reference, which has its turn in everybody's rounds
     for (const Trial& trial : trials)
         if (takes_part(trial) && !all.is_reference(trial)) most = std::max(most, trial.samples.size());
-    const std::vector<RankedCandidate> field = ranking(all, (most + 1) / 2, kEverybody);
+    std::vector<RankedCandidate> field = ranking(all, (most + 1) / 2, kEverybody);
     if (field.empty()) return std::nullopt;
+    if (std::vector<RankedCandidate> both = ranked_by_both(all); !both.empty()) field = std::move(both);
     std::set<std::pair<std::size_t, std::string>> equals;
     for (const RankedCandidate& one : field)
         if (ties(one, field.front())) equals.emplace(entries_of(one.kernel), one.kernel);

@@ -81,14 +81,30 @@ struct Reference {
 struct RoundPlan {
     std::vector<std::string> kernels;  ///< to be timed together, interleaved
     int rounds = 0;                    ///< that each of them shall have in all
+    bool sustained = false;            ///< they are of rounds that time by the sustained protocol as well
 };
 /// The next timing to make among the verified candidates; nothing when the search for a winner has all its rounds.
 [[nodiscard]] std::optional<RoundPlan> next_rounds(const std::vector<Trial>& trials, const Reference& reference,
                                                    bool screening_only);
 
+/// From so many microseconds on, power may decide.
+inline constexpr double kPowerBoundUs = 200;
+/// Once next_rounds() has no more: what alternates every few milliseconds runs at one clock and is compared by its cycles, so of a
+/// problem of kPowerBoundUs and more the fastest four within 5 % have three further rounds in which each also runs alone, where what takes
+/// more energy runs at a lower clock; and the heuristic's own. Nothing when they have had them, and for problems that are faster.
+[[nodiscard]] std::optional<RoundPlan> sustained_rounds(const std::vector<Trial>& trials, const Reference& reference);
+/// How many of a trial's rounds those were.
+[[nodiscard]] int count_sustained(const Trial& trial);
+/// The heuristic's own median by the sustained protocol, or that of its twin; 0 where it has not all those rounds.
+[[nodiscard]] double reference_sustained_us(const std::vector<Trial>& trials, const std::string& kernel);
+/// The geometric mean of both protocols' times as a multiple of the steady one, `steady_us`; nothing where the trial has not all those rounds.
+[[nodiscard]] std::optional<double> sustained_factor(const Trial& trial, double steady_us,
+                                                     double reference_sustained_us);
+
 /// The best by median of those timed in earnest (at least half as many rounds as any other); among kernels whose
 /// intervals overlap the best's, and whose median is within 0.5 % (1 % and the noise on top would be more), the one that comes first in canonical order (simplest
-/// first: fewer entries, then the name). Nothing when none was timed.
+/// first: fewer entries, then the name). Where finalists have had their sustained rounds, the best of them by both protocols. Nothing
+/// when none was timed.
 [[nodiscard]] std::optional<std::string> pick_winner(const std::vector<Trial>& trials, const Reference& reference);
 
 }  // namespace jitgemm::tuning

@@ -47,7 +47,8 @@ struct TimeJob {
     std::vector<int> first_rounds;     ///< the number of the first round of each, as it will be recorded
     int rounds = 3;                    ///< of each
     Protocol protocol = Protocol::steady;
-    bool hot = false;  ///< one copy of the operands: all in L2 where it fits
+    bool sustained = false;  ///< steady: each turn times the kernel by the sustained protocol as well
+    bool hot = false;        ///< one copy of the operands: all in L2 where it fits
     std::uint64_t seed = 7;
     float alpha = 1.0F;
     float beta = 0.0F;

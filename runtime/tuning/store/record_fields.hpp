@@ -60,9 +60,13 @@ inline constexpr auto kFields<DeviceReading> = std::tuple{
     Field{"throttle", &DeviceReading::throttle}};
 
 template <>
-inline constexpr auto kFields<Sample> =
-    std::tuple{Field{"round", &Sample::round}, Field{"us", &Sample::us}, Field{"before", &Sample::before},
-               Field{"after", &Sample::after}, Field{"reference_us", &Sample::reference_us}};
+inline constexpr auto kFields<Sample> = std::tuple{Field{"round", &Sample::round},
+                                                   Field{"us", &Sample::us},
+                                                   Field{"before", &Sample::before},
+                                                   Field{"after", &Sample::after},
+                                                   Field{"reference_us", &Sample::reference_us},
+                                                   Field{"sustained_us", &Sample::sustained_us},
+                                                   Field{"reference_sustained_us", &Sample::reference_sustained_us}};
 
 template <>
 inline constexpr auto kFields<Trial> =

@@ -56,6 +56,9 @@ struct Sample {
     DeviceReading before;     ///< of the turn through all kernels of the round, not of this kernel alone
     DeviceReading after;      ///< of the same turn; all zero where a fault or a kill cut it short
     double reference_us = 0;  ///< of the heuristic's kernel in this round; 0: it had no turn, or a kill cut it short
+    /// A launch by the sustained protocol, in the same turn; 0: not timed so.
+    double sustained_us = 0;
+    double reference_sustained_us = 0;  ///< likewise of the heuristic's kernel in this round
 };
 
 /// One candidate on trial for one problem: all that is known of it.
@@ -82,8 +85,9 @@ struct Winner {
     std::string device_class;
     GemmSpec spec;
     std::string kernel;
-    double median_us = 0;  ///< 0: not kept
-    double low_us = 0;     ///< confidence interval of the median, 95 %
+    double median_us =
+        0;              ///< 0: not kept; of a problem timed by both protocols, like all its times, their geometric mean
+    double low_us = 0;  ///< confidence interval of the median, 95 %
     double high_us = 0;
     std::string heuristic_kernel;  ///< what would have been chosen unmeasured, and its median in the same rounds
     double heuristic_us = 0;       ///< 0: not measured

@@ -49,6 +49,7 @@ struct SampleEnd {
     DeviceReading after;
     bool counts = true;       ///< false: the sample is void, as if it had never been
     double reference_us = 0;  ///< Sample::reference_us
+    double reference_sustained_us = 0;
 };
 
 /// One thing a sweep learnt of a kernel. A sample refers to a round its kernel has not; an end to one it has.

@@ -10,7 +10,7 @@
 namespace jitgemm::tuning {
 
 /// Version of the tables, kept in PRAGMA user_version.
-inline constexpr int kStoreSchema = 2;
+inline constexpr int kStoreSchema = 3;
 
 /// Opens a store for writing, made with its tables when it is not there; one that is damaged, of a higher schema or no
 /// store at all is renamed to "...damaged-<time>" with a warning, and a new one begun. Throws TuningStoreError.

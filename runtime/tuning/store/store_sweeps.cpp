@@ -75,11 +75,12 @@ struct TrialWriter {
             database.prepare("DELETE FROM samples WHERE trial = ? AND round = ?").bind(trial, end.round).run();
             return;
         }
-        Statement update = database.prepare(
-            fmt::format("UPDATE samples SET ({}, reference_us) = ({}, ?) WHERE trial = ? AND round = ?",
-                        column_list<DeviceReading>("after_"), placeholders<DeviceReading>()));
+        Statement update =
+            database.prepare(fmt::format("UPDATE samples SET ({}, reference_us, reference_sustained_us) = ({}, ?, ?) "
+                                         "WHERE trial = ? AND round = ?",
+                                         column_list<DeviceReading>("after_"), placeholders<DeviceReading>()));
         bind_value(update, end.after);
-        update.bind(end.reference_us, trial, end.round).run();
+        update.bind(end.reference_us, end.reference_sustained_us, trial, end.round).run();
     }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <utility>
 
@@ -57,6 +58,7 @@ Stop ProblemTuner::run() {
     }
     time_rounds(false);
     complete_peer();
+    time_sustained();
     log_.flush();
     return stop_;
 }
@@ -151,26 +153,35 @@ void ProblemTuner::time_rounds(bool screening_only) {
     }
 }
 
+/// The finals of what power may decide, by the other protocol as well.
+void ProblemTuner::time_sustained() {
+    const bool is_steady = timing_.protocol == Protocol::steady && !timing_.hot;
+    if (!is_steady || services_.device.facts().emulator || stopped()) return;
+    if (const std::optional<RoundPlan> plan = sustained_rounds(log_.trials(), reference_)) time_plan(*plan);
+}
+
 /// Rounds a kernel still lacks of the plan; 0 for one that cannot be timed.
-int ProblemTuner::lacks(const std::string& kernel, int rounds) const {
+int ProblemTuner::lacks(const std::string& kernel, const RoundPlan& plan) const {
     const Trial& trial = trial_of(kernel);
     const bool sound = kernel == kCublasLt ? !trial.verified : may_be_timed(trial);
-    return sound ? std::max(0, rounds - static_cast<int>(trial.samples.size())) : 0;
+    const int had = plan.sustained ? count_sustained(trial) : static_cast<int>(trial.samples.size());
+    return sound ? std::max(0, plan.rounds - had) : 0;
 }
 
 /// Kernels may lack different numbers of rounds after an interruption; those that lack any go on together.
 void ProblemTuner::time_plan(const RoundPlan& plan) {
     std::vector<std::string> kernels = plan.kernels;
     // cuBLASLt takes part where the winner is decided: the same rounds for all three figures of the result.
-    if (plan.rounds >= kPeerRounds && timing_.against_cublaslt && !services_.device.facts().emulator)
+    if ((plan.sustained || plan.rounds >= kPeerRounds) && timing_.against_cublaslt &&
+        !services_.device.facts().emulator)
         kernels.emplace_back(kCublasLt);
-    const auto done = [&](const std::string& kernel) { return lacks(kernel, plan.rounds) == 0; };
+    const auto done = [&](const std::string& kernel) { return lacks(kernel, plan) == 0; };
     while (!stopped()) {
         std::erase_if(kernels, done);
         if (kernels.empty()) return;
         int rounds = plan.rounds;
-        for (const std::string& kernel : kernels) rounds = std::min(rounds, lacks(kernel, plan.rounds));
-        time_once(with_reference(kernels), rounds);
+        for (const std::string& kernel : kernels) rounds = std::min(rounds, lacks(kernel, plan));
+        time_once(time_job(with_reference(kernels), rounds, plan.sustained));
     }
 }
 
@@ -194,12 +205,13 @@ void ProblemTuner::complete_peer() {
     time_plan({.kernels = {}, .rounds = most});
 }
 
-TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int rounds) const {
+TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int rounds, bool sustained) const {
     TimeJob job{.spec = space_.spec,
                 .kernels = kernels,
                 .first_rounds = {},
                 .rounds = rounds,
                 .protocol = timing_.protocol,
+                .sustained = sustained,
                 .hot = timing_.hot,
                 .alpha = problem_.alpha,
                 .beta = problem_.beta};
@@ -208,9 +220,9 @@ TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int roun
     return job;
 }
 
-void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds) {
+void ProblemTuner::time_once(const TimeJob& job) {
     const TimingEvents events{
-        .on_sample = [&](const TimedSample& timed) { log_.add_sample(kernels.at(timed.kernel), timed.sample); },
+        .on_sample = [&](const TimedSample& timed) { log_.add_sample(job.kernels.at(timed.kernel), timed.sample); },
         .on_round_end =
             [&](const RoundEnd& end) {
                 log_.end_round(end);
@@ -218,10 +230,10 @@ void ProblemTuner::time_once(const std::vector<std::string>& kernels, int rounds
             },
         .stopped = [this] { return stopped(); }};
     TimeOutcome outcome;
-    if (!lend([&](MeasureService& device) { outcome = device.time(time_job(kernels, rounds), events); })) return;
+    if (!lend([&](MeasureService& device) { outcome = device.time(job, events); })) return;
     log_.cut_round();
     if (outcome.verdict == Verdict::fine) return;
-    log_.add_verified(kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
+    log_.add_verified(job.kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
     services_.on_progress(log_);
 }
 
@@ -259,10 +271,22 @@ std::optional<Winner> ProblemTuner::winner(bool complete) const {
                   .versions = facts.versions,
                   .device_name = facts.model.name,
                   .unix_time = std::time(nullptr)};
+    take_both_protocols(winner);
     winner.candidates_timed = static_cast<int>(std::ranges::count_if(log_.trials(), [&](const Trial& trial) {
         return !trial.samples.empty() && (reference_.competes || trial.kernel != space_.heuristic_kernel);
     }));
     return winner;
+}
+
+/// Times of a problem that was timed by both protocols are their geometric means, all of them or none.
+void ProblemTuner::take_both_protocols(Winner& winner) const {
+    const double reference_us = reference_sustained_us(log_.trials(), space_.heuristic_kernel);
+    const std::optional<double> own = sustained_factor(log_.trial(winner.kernel), winner.median_us, reference_us);
+    const std::optional<double> peer = sustained_factor(log_.cublaslt(), winner.cublaslt_us, reference_us);
+    if (!own || (winner.cublaslt_us > 0 && !peer)) return;
+    for (double* const us : {&winner.median_us, &winner.low_us, &winner.high_us}) *us *= *own;
+    winner.heuristic_us = std::sqrt(winner.heuristic_us * reference_us);
+    winner.cublaslt_us *= peer.value_or(1.0);
 }
 
 /// What the heuristic's kernel took in the winner's rounds; without such rounds, its own median.

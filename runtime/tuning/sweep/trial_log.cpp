@@ -56,20 +56,22 @@ void TrialLog::add_sample(const std::string& kernel, const Sample& sample) {
     ++samples_added_;
 }
 
-/// 0 where it had no turn in it.
-double TrialLog::reference_us_in_open_round() {
+/// Times of 0 where it had no turn in it.
+Sample TrialLog::reference_in_open_round() {
     const bool had_its_turn = std::ranges::find(open_round_, reference_) != open_round_.end();
-    return had_its_turn ? find(reference_).samples.back().us : 0;
+    return had_its_turn ? find(reference_).samples.back() : Sample{};
 }
 
 void TrialLog::end_round(const RoundEnd& end) {
-    const double reference_us = reference_us_in_open_round();
+    const Sample reference = reference_in_open_round();
     std::vector<TrialEntry> ends;
     for (const std::string& kernel : std::exchange(open_round_, {})) {
         std::vector<Sample>& samples = find(kernel).samples;
-        ends.push_back({kernel, SampleEnd{samples.back().round, end.after, end.counts, reference_us}});
+        ends.push_back(
+            {kernel, SampleEnd{samples.back().round, end.after, end.counts, reference.us, reference.sustained_us}});
         samples.back().after = end.after;
-        samples.back().reference_us = reference_us;
+        samples.back().reference_us = reference.us;
+        samples.back().reference_sustained_us = reference.sustained_us;
         if (!end.counts) samples.pop_back();
     }
     if (!end.counts) samples_added_ -= static_cast<int>(ends.size());

@@ -56,7 +56,7 @@ public:
 
 private:
     Trial& find(const std::string& kernel);
-    [[nodiscard]] double reference_us_in_open_round();
+    [[nodiscard]] Sample reference_in_open_round();
 
     StoreWriter writer_;
     std::string reference_;

@@ -118,6 +118,7 @@ private:
     [[nodiscard]] RoundDevice round_device(TimingBench& bench, const TimeJob& job) const {
         return {[this] { return read_device(facts_.ordinal); },
                 [&bench, &job](std::size_t i) { return bench.microseconds(job.kernels[i]); },
+                [&bench, &job](std::size_t i) { return bench.sustained_microseconds(job.kernels[i]); },
                 [] { std::this_thread::sleep_for(kCoolDown); }};
     }
 
@@ -146,8 +147,8 @@ public:
     [[nodiscard]] TimeOutcome time(const TimeJob& job, TimingObserver& listener) override {
         CurrentTurn observer(listener);
         TimeOutcome outcome;
-        const RoundDevice device{[] { return DeviceReading{}; }, [&](std::size_t i) { return estimated_us(job, i); },
-                                 [] {}};
+        const auto estimate = [&](std::size_t i) { return estimated_us(job, i); };
+        const RoundDevice device{[] { return DeviceReading{}; }, estimate, estimate, [] {}};
         try {
             for (int i = 0; i < job.rounds && !observer.stopped(); ++i) measure_round(job, i, device, observer);
         } catch (const std::exception& error) {

@@ -13,8 +13,10 @@ bool take_turns(const TimeJob& job, int number, int repeats, const RoundDevice& 
     for (const std::size_t kernel : turns_of_round(number, job.kernels.size())) {
         if (observer.stopped()) break;
         observer.turn(kernel);
-        const double us = device.microseconds(kernel);
-        if (!is_void) observer.sample({kernel, {job.first_rounds.at(kernel) + number, us, before, {}}});
+        Sample sample{.round = job.first_rounds.at(kernel) + number, .us = 0, .before = before, .after = {}};
+        sample.us = device.microseconds(kernel);
+        if (job.sustained) sample.sustained_us = device.sustained_microseconds(kernel);
+        if (!is_void) observer.sample({kernel, sample});
     }
     const DeviceReading after = device.read();
     const bool counts = !is_void && !is_thrown_away(after, repeats);

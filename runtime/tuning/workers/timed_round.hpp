@@ -10,8 +10,9 @@ namespace jitgemm::tuning {
 /// What a round needs of the device.
 struct RoundDevice {
     std::function<DeviceReading()> read;
-    std::function<double(std::size_t)> microseconds;  ///< one launch of TimeJob::kernels[i], measured now
-    std::function<void()> rest;                       ///< lets the device cool
+    std::function<double(std::size_t)> microseconds;            ///< one launch of TimeJob::kernels[i], measured now
+    std::function<double(std::size_t)> sustained_microseconds;  ///< by the sustained protocol; of a job that wants it
+    std::function<void()> rest;                                 ///< lets the device cool
 };
 
 /// Round `number` (0 ... TimeJob::rounds - 1) of a job: every kernel once, each turn announced and its sample told as

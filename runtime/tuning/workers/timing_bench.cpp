@@ -98,4 +98,8 @@ void TimingBench::keep_only(const std::vector<std::string>& kernels) {
 
 double TimingBench::microseconds(const std::string& kernel) { return timing_.microseconds(numbers_.at(kernel)); }
 
+double TimingBench::sustained_microseconds(const std::string& kernel) {
+    return timing_.sustained_microseconds(numbers_.at(kernel));
+}
+
 }  // namespace jitgemm::tuning

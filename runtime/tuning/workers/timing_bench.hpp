@@ -23,6 +23,7 @@ public:
     void keep_only(const std::vector<std::string>& kernels);
     /// One launch's time of a kernel added before.
     [[nodiscard]] double microseconds(const std::string& kernel);
+    [[nodiscard]] double sustained_microseconds(const std::string& kernel);  ///< of a job by the steady protocol
 
 private:
     [[nodiscard]] std::size_t add_best_of_cublaslt();

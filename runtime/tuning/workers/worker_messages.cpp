@@ -24,6 +24,7 @@ inline constexpr auto kFields<TimeJob> = std::tuple{Field{"spec", &TimeJob::spec
                                                     Field{"first_rounds", &TimeJob::first_rounds},
                                                     Field{"rounds", &TimeJob::rounds},
                                                     Field{"protocol", &TimeJob::protocol},
+                                                    Field{"sustained", &TimeJob::sustained},
                                                     Field{"hot", &TimeJob::hot},
                                                     Field{"seed", &TimeJob::seed},
                                                     Field{"alpha", &TimeJob::alpha},

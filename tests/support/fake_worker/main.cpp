@@ -108,8 +108,11 @@ public:
                     current = kernel;
                     return take_turn(job, kernel, round);
                 };
+                const auto take_alone = [&](std::size_t kernel) {
+                    return script_.noisy_time_us(job.spec, job.kernels[kernel], job.first_rounds.at(kernel) + round);
+                };
                 outcome.repeated_rounds +=
-                    measure_round(job, round, {[this] { return read(); }, take, [] {}}, observer);
+                    measure_round(job, round, {[this] { return read(); }, take, take_alone, [] {}}, observer);
             }
         } catch (const Error& error) {
             outcome = {Verdict::unfit, current, error.what(), 0};
