@@ -3,6 +3,7 @@
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"
+#include "runtime/cli/bench_page.hpp"
 #include "runtime/cli/device_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
@@ -15,6 +16,7 @@
 #include "runtime/cli/shapes.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/device/device_name.hpp"
+#include "runtime/support/output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,6 +34,7 @@ struct BenchOptions {
     MeasurementOptions measurement;
     std::string shapes;
     std::string csv;
+    std::string report;
 };
 
 std::vector<ProblemRequest> read_problems(const BenchOptions& options) {
@@ -92,6 +95,14 @@ void bench_all(Bench& bench, const std::vector<ProblemRequest>& problems) {
     }
 }
 
+/// The summary, and the page; also of what an interruption left.
+void finish(const BenchOptions& options, RowWriter& writer, bool interrupted, Output& output) {
+    writer.finish(interrupted);
+    if (options.report.empty()) return;
+    write_output_file(options.report, bench_page(writer.document(interrupted)));
+    if (options.csv != "-") output.text(fmt::format("page: {}\n", options.report));
+}
+
 /// A GPU alone has times to compare.
 void check_device(const ProblemOptions& problem) {
     const std::string device = problem.text("device").value_or("cuda");
@@ -109,6 +120,8 @@ int run_bench(const BenchOptions& options, Output& output) {
     check_selection(options.problem);
     check_device(options.problem);
     if (options.csv != "-") check_output_file("csv", options.csv);
+    check_output_file("report", options.report);
+    check_different("report", options.report, "csv", options.csv);
     Context context = open_context(options.problem.options(), output);
     Peers peers = open_peers(options.measurement.against, state_of(context));
     RowWriter writer(output, options.csv, context.device_name(), options.measurement.protocol);
@@ -116,10 +129,10 @@ int run_bench(const BenchOptions& options, Output& output) {
     try {
         bench_all(bench, problems);
     } catch (const Interrupted&) {
-        writer.finish(true);
+        finish(options, writer, true, output);
         return kExitInterrupted;
     }
-    writer.finish(false);
+    finish(options, writer, false, output);
     return writer.exit_code();
 }
 
@@ -134,6 +147,8 @@ Action declare_bench(CLI::App& app) {
     app.add_option("--shapes", options->shapes, "Problems from a file, one a line: TYPE LAYOUT M N K")
         ->type_name("FILE");
     app.add_option("--csv", options->csv, "Also write each row to this file as soon as it is measured; - for stdout")
+        ->type_name("FILE");
+    app.add_option("--report", options->report, "Write a page: how much faster than each peer, what lost, all rows")
         ->type_name("FILE");
     return [options](Output& output) { return run_bench(*options, output); };
 }

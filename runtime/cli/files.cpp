@@ -32,6 +32,14 @@ std::string text_of_stream(const std::string& path) {
     return std::move(text).str();
 }
 
+/// The file that a name leads to, so that two names of one are told.
+std::filesystem::path place_of(const std::string& file) {
+    std::error_code ignored;
+    const std::filesystem::path place =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored);
+    return place.empty() ? std::filesystem::path(file) : place;
+}
+
 }  // namespace
 
 std::string file_text(const std::string& path) {
@@ -60,6 +68,15 @@ void check_output_file(std::string_view option, const std::string& file) {
     } catch (const std::system_error& error) {
         throw UsageError(fmt::format("--{} is '{}': {}", option, file, error.what()));
     }
+}
+
+void check_different(std::string_view option, const std::string& file, std::string_view other_option,
+                     const std::string& other) {
+    if (file.empty() || other.empty() || place_of(file) != place_of(other)) return;
+    std::error_code ignored;
+    if (std::filesystem::is_character_file(file, ignored)) return;  // /dev/null takes both
+    throw UsageError(
+        fmt::format("--{} and --{} are both '{}': one would overwrite the other", option, other_option, file));
 }
 
 }  // namespace jitgemm::cli

@@ -12,4 +12,8 @@ namespace jitgemm::cli {
 /// option, where it is no name of a file or cannot be written. No file ("") is fine.
 void check_output_file(std::string_view option, const std::string& file);
 
+/// Throws UsageError where two options name one file, by whatever names: the later one written would be all that is left.
+void check_different(std::string_view option, const std::string& file, std::string_view other_option,
+                     const std::string& other);
+
 }  // namespace jitgemm::cli

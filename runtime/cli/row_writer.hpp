@@ -27,6 +27,8 @@ public:
     void write(const Json& row);
     /// Prints the summary or the document.
     void finish(bool interrupted);
+    /// What --json prints.
+    [[nodiscard]] Json document(bool interrupted) const;
     /// Failed where a row is wrong or failed, bad usage where no row is of a problem that a kernel serves.
     [[nodiscard]] int exit_code() const;
 
@@ -42,7 +44,6 @@ private:
     void write_csv(const std::string& line);
     void count(const Json& row);
     [[nodiscard]] int count_of(RowStatus status) const;
-    [[nodiscard]] Json document(bool interrupted) const;
     [[nodiscard]] std::string summary(bool interrupted) const;
 
     Output& output_;

@@ -6,6 +6,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/cli/duration.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 #include "runtime/cli/shapes.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/device/device_name.hpp"
@@ -17,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <span>
 #include <sstream>
@@ -111,24 +111,6 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
         ->type_name("")
         ->group("Measuring");
     app.add_option("--worker", options.worker, "Program of the worker processes")->type_name("")->group("");
-}
-
-/// The file that a name leads to, so that two names of one are told.
-std::filesystem::path place_of(const std::string& file) {
-    std::error_code ignored;
-    const std::filesystem::path place =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored);
-    return place.empty() ? std::filesystem::path(file) : place;
-}
-
-/// The later one written would be all that is left.
-void check_different(std::string_view option, const std::string& file, std::string_view other_option,
-                     const std::string& other) {
-    if (file.empty() || other.empty() || place_of(file) != place_of(other)) return;
-    std::error_code ignored;
-    if (std::filesystem::is_character_file(file, ignored)) return;  // /dev/null takes both
-    throw UsageError(
-        fmt::format("--{} and --{} are both '{}': one would overwrite the other", option, other_option, file));
 }
 
 void check_count(std::string_view option, const std::optional<int>& count) {
