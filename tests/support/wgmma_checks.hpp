@@ -16,7 +16,7 @@ inline constexpr std::array<std::string_view, 29> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
-    "block=128x320x64,warpgroup=128x160,stages=3,cluster=2x1",
+    "block=128x384x64,warpgroup=128x192,stages=3,cluster=2x1",
     "block=256x104x64,warpgroup=128x104,schedule=overlapped,stages=3,slices=3",
     "block=128x72x64,warpgroup=128x72,schedule=overlapped,stages=4,store=reg,cluster=1x2",
     "block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=4,rasterization=grouped_n,group=2",
