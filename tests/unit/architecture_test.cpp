@@ -158,6 +158,8 @@ const std::vector<Room>& rooms() {
           "runtime/emulator", "runtime/support", "runtime/compiler", "runtime/cache", "runtime/cuda",
           "runtime/emulator_device", "runtime/tuning/store", "runtime/context", "runtime/export", "runtime/verify",
           "runtime/bench"}},
+        {"runtime/cli/bench",
+         {"include/jitgemm", "generator/families", "generator/draw", "runtime/device", "runtime/support", "runtime/cli"}},
         {"runtime/cli/ladder",
          {"include/jitgemm", "generator/base", "generator", "generator/draw", "runtime/device", "runtime/support",
           "runtime/emulator_device", "runtime/context", "runtime/verify", "runtime/bench", "runtime/cli"}},

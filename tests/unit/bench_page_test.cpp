@@ -1,4 +1,4 @@
-#include "runtime/cli/bench_page.hpp"
+#include "runtime/cli/bench/page.hpp"
 
 #include "runtime/cli/report.hpp"
 #include "runtime/cli/row_writer.hpp"

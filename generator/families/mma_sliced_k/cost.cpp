@@ -128,7 +128,8 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
     cost.dram_us = compulsory_bytes(spec) / dram_bytes_per_us;
     cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
     constexpr double kCyclesPerMma = 16;  // of four that an SM issues at once
-    const double mmas = panels * kSlicedPanelK / kSlicedMma.k * (c.block.m / kSlicedMma.m) * (c.block.n / kSlicedMma.n);
+    const int mmas_of_k = (c.block.m / kSlicedMma.m) * (c.block.n / kSlicedMma.n);
+    const double mmas = panels * kSlicedPanelK / kSlicedMma.k * mmas_of_k;
     cost.math_unit_us = std::ceil(cost.waves) * mmas * kCyclesPerMma / 4 * us_per_cycle;
     cost.math_us = cost.math_unit_us;
     cost.overhead_us = kOverheadUs - (c.early ? kEarlyUs : 0) + (c.dependent_launch ? 0 : kEarlyLaunchUs);

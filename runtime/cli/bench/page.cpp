@@ -1,4 +1,4 @@
-#include "runtime/cli/bench_page.hpp"
+#include "runtime/cli/bench/page.hpp"
 
 #include "generator/draw/bar_chart.hpp"
 #include "generator/draw/html_page.hpp"
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace jitgemm::cli {
@@ -46,7 +47,7 @@ Rows compared_with(const Json& rows, const std::string& peer) {
     Rows compared;
     for (const Json& row : rows)
         if (text_of(row, "peer") == peer && number_of(row, "speedup")) compared.push_back(&row);
-    std::ranges::stable_sort(compared, {}, speedup_of);
+    std::ranges::sort(compared, {}, [](const Json* row) { return std::pair(speedup_of(row), row); });
     return compared;
 }
 

@@ -3,7 +3,7 @@
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"
-#include "runtime/cli/bench_page.hpp"
+#include "runtime/cli/bench/page.hpp"
 #include "runtime/cli/device_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
