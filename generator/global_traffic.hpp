@@ -14,11 +14,11 @@ struct GlobalTraffic {
 
 /// Computed from how the config tiles the problem; takes a resolved spec that is row-major in D.
 ///
-///   tiles in shared memory   A is read once a column of block tiles, B once a row of them:
+///   tiles in shared memory   A is read once per column of block tiles, B once per row of them:
 ///                            ceil(n / bn) · m · k · |A| + ceil(m / bm) · k · n · |B|,
 ///                            more where a row of a tile is no whole number of sectors, or is read a few k at a time
 ///                            (operands that simt_hierarchical transposes on their way: k_lanes of them)
-///   straight into registers  each load of a warp brings a sector a row, where its lanes lie across rows in memory, else
+///   straight into registers  each load of a warp brings a sector per row, where its lanes lie across rows in memory, else
 ///                            as many as its lanes' elements fill:
 ///                            ceil(m / wm) · ceil(n / (wn · tn)) · k loads of A, ceil(n / wn) · ceil(m / (wm · tm)) · k of B,
 ///                            with wm × wn lanes and thread tiles of tm × tn

@@ -66,7 +66,7 @@ install_packages() {
     fi
     local missing
     missing=$(missing_packages)
-    # shellcheck disable=SC2086  # one word a package
+    # shellcheck disable=SC2086  # one word per package
     if [ -n "$missing" ]; then apt_install $missing; fi
 }
 

@@ -16,10 +16,10 @@ struct Roofline {
     double flops = 0;
     double bytes = 0;               ///< compulsory_bytes
     double intensity = 0;           ///< flop per byte; 0 without bytes
-    double peak_flops = 0;          ///< a second, of that instruction on f16 or f32 at the sustained clock
-    double dram_bytes = 0;          ///< a second, the datasheet's
+    double peak_flops = 0;          ///< per second, of that instruction on f16 or f32 at the sustained clock
+    double dram_bytes = 0;          ///< per second, the datasheet's
     double ridge = 0;               ///< flop per byte from which on the math unit is the limit
-    double attainable_flops = 0;    ///< a second: the lower of peak and intensity · bandwidth
+    double attainable_flops = 0;    ///< per second: the lower of peak and intensity · bandwidth
     double least_microseconds = 0;  ///< flops at the attainable rate
 
     [[nodiscard]] MathUnit unit() const { return unit_of(instruction); }

@@ -43,7 +43,7 @@ struct KernelPage {
 /// drawn where its anatomy has an LdmatrixPipeline.
 [[nodiscard]] KernelPage kernel_page(const GemmSpec& spec, const KernelConfig& config, const GpuModel& gpu);
 
-/// What of the page fits a picture: the block tile of D by warps, one cell an atom, and one atom by lanes and values.
+/// What of the page fits a picture: the block tile of D by warps, one cell per atom, and one atom by lanes and values.
 [[nodiscard]] Picture tiling_picture(const KernelPage& page);
 
 /// One self-contained page: no resource from elsewhere.

@@ -19,7 +19,7 @@ constexpr int kDrawnK = 32;  // of A's and B's tiles, which may hold all of K
 
 /// Pixels of everything: D below B and right of A.
 struct Frame {
-    int scale = 1;  // pixels an element of M and N
+    int scale = 1;  // pixels per element of M and N
     int k_block = kShortestStep;
     int left = 0, top = 0;  // of D
 };

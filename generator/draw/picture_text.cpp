@@ -68,7 +68,7 @@ TextGrid measured(std::vector<std::vector<std::string>> cells, const Grid& grid,
     return text;
 }
 
-/// One line a cell with two blanks between columns, else one blank; lines below each other where that is too wide.
+/// One line per cell with two blanks between columns, else one blank; lines below each other where that is too wide.
 TextGrid fitted(const Grid& grid) {
     std::vector<std::vector<std::string>> single;
     std::vector<std::vector<std::string>> stacked;

@@ -12,7 +12,7 @@ namespace jitgemm {
 // CuTe spells them, mode for mode. Every function throws LayoutError naming the rule that the operands break, and where a
 // size exceeds 63 bits.
 
-/// What divides or multiplies a layout: a layout, nothing (the mode stays as it is), or one tiler a mode.
+/// What divides or multiplies a layout: a layout, nothing (the mode stays as it is), or one tiler per mode.
 class Tiler {
 public:
     Tiler() = default;                                               ///< nothing: "_"

@@ -19,7 +19,7 @@ struct LdmatrixOption {
 /// How a warp of a tiled MMA loads its fragments of an operand from shared memory with ldmatrix.
 struct LdmatrixPlan {
     bool trans = false;  ///< shared memory holds the operand M- or N-major
-    int matrices = 0;    ///< of 8 rows of 16 bytes, one a register
+    int matrices = 0;    ///< of 8 rows of 16 bytes, one per register
     int values_per_thread = 0;
     std::vector<Coordinate> origins;      ///< of the matrix that fills each register of the first warp
     std::vector<LdmatrixOption> options;  ///< x1, x2, x4

@@ -56,7 +56,7 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 22;
                                                           const Layout& layout_tv);
 
 /// The predicates of an operand in a GEMM's main loop, K apart from M or N: rows are compared once, before the loop, and
-/// broadcast along K; K is compared once a k-tile.
+/// broadcast along K; K is compared once per k-tile.
 struct MainLoopPredicates {
     std::vector<std::vector<bool>> rows;  ///< [thread][value]: the M or N coordinate exists, whatever the k-tile
     std::vector<std::int64_t> k;          ///< elements along K that exist in each k-tile

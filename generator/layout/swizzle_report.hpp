@@ -27,7 +27,7 @@ struct TileTraffic {
 
 /// What a swizzle of element indices does to a tile's accesses.
 struct SwizzleReport {
-    TileTraffic load;   ///< ldmatrix: 8 rows of one 16-byte chunk a phase
+    TileTraffic load;   ///< ldmatrix: 8 rows of one 16-byte chunk per phase
     TileTraffic store;  ///< vectors stored one after the other along the rows, 32 per warp (cp.async, st.shared)
     [[nodiscard]] bool conflict_free() const;
 };

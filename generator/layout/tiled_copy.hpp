@@ -10,7 +10,7 @@
 
 namespace jitgemm {
 
-/// A copy of a tile by many threads: CuTe's TiledCopy with one thread an instruction (cp.async, plain loads and stores).
+/// A copy of a tile by many threads: CuTe's TiledCopy with one thread per instruction (cp.async, plain loads and stores).
 ///
 ///     const TiledCopy copy(parse_layout("(16,8):(8,1)"), parse_layout("(1,8)"));
 ///     copy.layout_tv();    // ((8,16),8):((128,1),16): 16 x 64 elements per pass

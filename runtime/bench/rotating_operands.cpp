@@ -59,7 +59,7 @@ RotatingOperands::Operand RotatingOperands::allocate(const std::shared_ptr<Devic
     return operand;
 }
 
-// Padding and the room between copies are filled as well: one launch an operand, and nothing reads them.
+// Padding and the room between copies are filled as well: one launch per operand, and nothing reads them.
 void RotatingOperands::fill(const ReferenceKernels& kernels, const Operand& operand, DataType type,
                             std::uint64_t seed) {
     const std::int64_t elements = operand.memory.size_bytes() / bytes(type);

@@ -44,7 +44,7 @@ struct CacheLimits {
 };
 
 /// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}.
-/// Atomic (written aside, synced, renamed), checked on load, self-healing, one compile a key across threads and processes.
+/// Atomic (written aside, synced, renamed), checked on load, self-healing, one compile per key across threads and processes.
 /// A folder that cannot be used (unwritable, foreign, full) is reported once on the log and the cache works as if empty.
 class KernelCache {
 public:

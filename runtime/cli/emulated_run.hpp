@@ -16,7 +16,7 @@ struct EmulatedRun {
     EmulatedTime time;
 };
 
-/// Verifies the kernel in all of emulated_trials() and estimates its time. Ctrl-C ends it with EmulatorStopped.
+/// Verifies the kernel in all trials of verify_emulated() and estimates its time. Ctrl-C ends it with EmulatorStopped.
 [[nodiscard]] EmulatedRun run_emulated(ContextState& context, const GemmKernel& kernel, const ProblemRequest& request,
                                        Output& output);
 

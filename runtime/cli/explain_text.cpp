@@ -149,10 +149,10 @@ std::string roofline_text(const Explanation& e) {
     std::string text = heading("Roofline");
     text += row("work",
                 fmt::format("{:.4g} GFLOP on at least {:.4g} MB of DRAM traffic", line.flops / 1e9, line.bytes / 1e6));
-    text += row(
-        "intensity",
-        fmt::format("{:.1f} flop a byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of {} over {:.2f} TB/s", line.intensity,
-                    line.ridge, line.peak_flops / 1e12, to_string(line.instruction), line.dram_bytes / 1e12));
+    text += row("intensity",
+                fmt::format("{:.1f} flop per byte; the ridge is at {:.1f}: {:.1f} TFLOP/s of {} over {:.2f} TB/s",
+                            line.intensity, line.ridge, line.peak_flops / 1e12, to_string(line.instruction),
+                            line.dram_bytes / 1e12));
     return text +
            row("at best", fmt::format("{:.2f} us, limited by {}; the prediction reaches {:.1f} % of that rate",
                                       line.least_microseconds,
@@ -243,7 +243,7 @@ std::string conflicts_text(const KernelAnatomy& anatomy) {
     for (const bool mainloop : {true, false}) {
         const auto here = [&](const SharedAccess& access) { return access.in_mainloop == mainloop; };
         if (std::ranges::none_of(anatomy.accesses, here)) continue;
-        text += mainloop ? "  each k-tile\n" : "   once a tile of D\n";
+        text += mainloop ? "  each k-tile\n" : "   once per tile of D\n";
         for (const SharedAccess& access : anatomy.accesses)
             if (here(access)) text += access_text(access);
     }

@@ -13,7 +13,7 @@ namespace jitgemm::cli {
 inline constexpr std::size_t kMostShapeBytes = std::size_t{64} << 20U;
 inline constexpr std::size_t kMostShapes = 1'000'000;
 
-/// The problems of a shape file, one a line or a range of them (shape_ranges.hpp), `#` starts a comment; the options (types
+/// The problems of a shape file, one per line or a range of them (shape_ranges.hpp), `#` starts a comment; the options (types
 /// of C, D and the accumulator, beta ...) apply to each. A pipe is read to its end. Throws UsageError for what is no text,
 /// too much or cannot be read, and naming file and line of lines that are no sound problem.
 [[nodiscard]] std::vector<ProblemRequest> read_shapes(const std::string& path, const ProblemOptions& options);

@@ -54,7 +54,7 @@ const GpuModel* known_gpu(const GpuModel& found) {
     return nullptr;
 }
 
-// Double data rate: two transfers a clock.
+// Double data rate: two transfers per clock.
 double peak_dram_rate(CUdevice device) {
     const double clock_hz = 1e3 * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     return 2 * clock_hz * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;

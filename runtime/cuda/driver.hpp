@@ -10,7 +10,7 @@ namespace jitgemm {
 
 class DynamicLibrary;
 
-/// Entry points of libcuda, found by dlopen. One instance a process.
+/// Entry points of libcuda, found by dlopen. One instance per process.
 ///
 /// cuda.h maps many of these names to versioned ones by macro (cuMemAlloc → cuMemAlloc_v2). The lists below go through
 /// the same macros, so the member, its type and the symbol looked up all carry the version this build's cuda.h

@@ -150,8 +150,6 @@ std::uint64_t max(FloatType type, std::uint64_t a, std::uint64_t b, MinMaxMode m
     return min_max(type, a, b, mode, [](std::int64_t x, std::int64_t y) { return x > y; });
 }
 
-std::uint64_t flush_subnormal(FloatType type, std::uint64_t a) { return flushed(float_format(type), a); }
-
 std::uint64_t neg(FloatType type, std::uint64_t a, bool flush_subnormals) {
     const FloatFormat& format = arithmetic_format(type);
     return (flush_subnormals ? flushed(format, a) : a) ^ format.sign_bit();

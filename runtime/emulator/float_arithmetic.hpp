@@ -46,8 +46,6 @@ struct MinMaxMode {
 [[nodiscard]] std::uint64_t max(FloatType type, std::uint64_t a, std::uint64_t b, MinMaxMode mode = {});
 [[nodiscard]] std::uint64_t neg(FloatType type, std::uint64_t a, bool flush_subnormals = false);
 [[nodiscard]] std::uint64_t abs(FloatType type, std::uint64_t a, bool flush_subnormals = false);
-/// .ftz of an operand: a subnormal becomes the zero of its sign.
-[[nodiscard]] std::uint64_t flush_subnormal(FloatType type, std::uint64_t a);
 
 enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 /// What setp decides by: -0 equals +0, NaN is unordered.

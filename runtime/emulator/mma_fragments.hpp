@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-/// \file How a warp's registers hold the matrices of an instruction: between fragments and one word an element.
+/// \file How a warp's registers hold the matrices of an instruction: between fragments and one word per element.
 
 namespace jitgemm::emulator {
 

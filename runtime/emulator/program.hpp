@@ -23,7 +23,7 @@ struct Instruction;
 /// Executes an instruction for the lanes of `mask`, which is never empty.
 using Handler = void (*)(Warp& warp, const Instruction& instruction, Mask mask);
 
-/// Registers lie in rows of one value a lane: words for all of up to 32 bits (narrower ones zero-extended),
+/// Registers lie in rows of one value per lane: words for all of up to 32 bits (narrower ones zero-extended),
 /// doublewords for 64 bits; a row of predicates is a mask. Constants have the same form.
 enum class Bank : std::uint8_t { none, words, doublewords, predicates, constant_words, constant_doublewords };
 

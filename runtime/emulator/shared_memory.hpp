@@ -141,7 +141,7 @@ private:
     HappensBefore& order_;
     SharedOwner owner_;
     PeerAccesses peers_;
-    std::vector<std::uint8_t> written_;     ///< a granule of 4 bytes: a bit a byte
+    std::vector<std::uint8_t> written_;     ///< a granule of 4 bytes: a bit per byte
     std::vector<std::uint32_t> in_flight_;  ///< a granule: 1 + the site of the copy, and how it is used; 0: by none
     std::vector<History> granules_;
     std::vector<History> bytes_;                            ///< four a granule, once one is split

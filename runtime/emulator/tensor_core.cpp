@@ -19,7 +19,7 @@ namespace {
 
 // ---- models ----------------------------------------------------------------------------------------------------------
 
-/// One row a generation. Figures: docs/emulator-numerics.md, "Parameters".
+/// One row per generation. Figures: docs/emulator-numerics.md, "Parameters".
 struct ModelRow {
     int first_capability;  ///< the row serves capabilities from here to the next row's
     TensorCoreModel model;
@@ -68,7 +68,7 @@ SumRule sum_rule(const MmaKind& kind, const ModelRow& row) {
     return rule;
 }
 
-// ---- one dot-product engine a class of types, on matrices -------------------------------------------------------------
+// ---- one dot-product engine per class of types, on matrices -------------------------------------------------------------
 
 /// Every 8-bit number as f16, exactly.
 std::array<std::uint32_t, 256> f16_of_fp8(FloatType type) {

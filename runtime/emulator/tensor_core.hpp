@@ -61,8 +61,8 @@ struct MmaRegisters {
 void mma(const MmaKind& kind, TensorCoreModel model, const std::uint32_t* a, const std::uint32_t* b,
          const std::uint32_t* c, std::uint32_t* d);
 
-/// A warp's share of a wgmma of 16-bit operands: 16 rows of A (16 × 16, row by row) times B (16 × n by k, its columns contiguous), an
-/// element a word, added to `c` (16 × n, row by row). n is a multiple of 8.
+/// A warp's share of a wgmma of 16-bit operands: 16 rows of A (16 × 16, row by row) times B (16 × n by k, its columns contiguous), one
+/// word per element, added to `c` (16 × n, row by row). n is a multiple of 8.
 void wgmma_rows(MmaType operands, MmaType sums, int n, const std::uint32_t* a, const std::uint32_t* b,
                 std::uint32_t* c);
 

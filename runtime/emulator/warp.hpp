@@ -28,8 +28,8 @@ struct Suspended {
 /// Registers, parameters and control state of one activation of a function.
 struct Frame {
     const Function* function = nullptr;
-    std::vector<std::uint32_t> words;        ///< kLanes a row
-    std::vector<std::uint64_t> doublewords;  ///< kLanes a row
+    std::vector<std::uint32_t> words;        ///< kLanes per row
+    std::vector<std::uint64_t> doublewords;  ///< kLanes per row
     std::vector<Mask> predicates;
     std::vector<Mask> written_words;  ///< lanes that wrote a row, where any is tracked; all lanes of the others
     std::vector<Mask> written_doublewords;

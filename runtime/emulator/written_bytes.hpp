@@ -21,7 +21,7 @@ public:
     [[nodiscard]] std::size_t missing(std::size_t first, std::size_t bytes) const;
 
 private:
-    std::unique_ptr<std::atomic<std::uint64_t>[]> words_;  ///< a bit a byte
+    std::unique_ptr<std::atomic<std::uint64_t>[]> words_;  ///< a bit per byte
 };
 
 }  // namespace jitgemm::emulator

@@ -258,15 +258,15 @@ double padded_flops(const GemmSpec& row_major, const KernelConfig& config) {
 void require_emulable(const GemmSpec& spec, double gflop_limit) {
     const double gflop = flops(spec) / 1e9;
     if (gflop_limit <= 0 || gflop <= gflop_limit) return;
-    refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP a launch", spec.m, spec.n, spec.k, gflop), gflop,
+    refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP per launch", spec.m, spec.n, spec.k, gflop), gflop,
            gflop_limit);
 }
 
 void require_emulable(const GemmSpec& spec, const KernelConfig& config, double gflop_limit) {
     const double gflop = padded_flops(spec, config) / 1e9;
     if (gflop_limit <= 0 || gflop <= gflop_limit) return;
-    refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP a launch in whole tiles of {}", spec.m, spec.n, spec.k, gflop,
-                       kernel_name({signature(spec), config})),
+    refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP per launch in whole tiles of {}", spec.m, spec.n, spec.k,
+                       gflop, kernel_name({signature(spec), config})),
            gflop, gflop_limit);
 }
 

@@ -15,6 +15,13 @@ namespace {
 using emulator::AsyncMode;
 using emulator::FaultKind;
 
+/// One launch of a verification on the emulator.
+struct EmulatedTrial {
+    InputKind inputs = InputKind::integers;
+    AsyncMode async_mode = AsyncMode::eager;
+    std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order
+};
+
 constexpr std::array kTrials{EmulatedTrial{InputKind::integers, AsyncMode::eager, 0},
                              EmulatedTrial{InputKind::integers, AsyncMode::late, 0x9e3779b9},
                              EmulatedTrial{InputKind::normal, AsyncMode::late, 0x7f4a7c15}};
@@ -90,8 +97,6 @@ void check_wavefronts(EmulatedVerification& result, const GemmKernel& kernel) {
 }
 
 }  // namespace
-
-std::span<const EmulatedTrial> emulated_trials() { return kTrials; }
 
 EmulatedVerification verify_emulated(ContextState& context, const GemmKernel& kernel, const VerifyOptions& options) {
     EmulatorDevice* const device = as_emulator(*context.device);

@@ -5,20 +5,8 @@
 #include "runtime/verify/verify.hpp"
 
 #include <optional>
-#include <span>
 
 namespace jitgemm {
-
-/// One launch of a verification on the emulator.
-struct EmulatedTrial {
-    InputKind inputs = InputKind::integers;
-    emulator::AsyncMode async_mode = emulator::AsyncMode::eager;
-    std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order
-};
-
-/// What every verification runs: integers with copies done at issue, blocks and warps in order; integers with copies as
-/// late as the waits allow, in shuffled order; normal inputs, late and shuffled otherwise.
-[[nodiscard]] std::span<const EmulatedTrial> emulated_trials();
 
 struct EmulatedVerification {
     Verification verification;
@@ -26,7 +14,8 @@ struct EmulatedVerification {
     emulator::Counters counters;               ///< of the first trial's launch; empty after a fault in it
 };
 
-/// Runs all trials, with all of the device's checks, and checks each result as verify() does on a GPU; then compares the
+/// Runs all trials (integers with copies done at issue, blocks and warps in order; integers with copies as late as the waits
+/// allow, in shuffled order; normal inputs, late and shuffled otherwise), with all of the device's checks, and checks each result as verify() does on a GPU; then compares the
 /// shared-memory wavefronts counted with those the kernel's family expects (excess_wavefronts()). The verdict is the
 /// first failure, or the last success. Throws EmulatorStopped when the device was asked to stop, and EmulatorFault for
 /// work beyond its limit and for instructions it does not have: those say nothing of the kernel.

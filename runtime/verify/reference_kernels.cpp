@@ -33,7 +33,7 @@ std::int64_t blocks_for(std::int64_t elements) {
 
 std::int64_t elements_of(const DeviceMatrix& matrix) { return matrix.batch * matrix.rows * matrix.columns; }
 
-// Loaded once a context, like any kernel.
+// Loaded once per context, like any kernel.
 std::vector<Function> shared_functions(ContextState& context) {
     std::shared_ptr<ContextState::LoadSlot> slot;
     {

@@ -2,7 +2,7 @@
 // what the GPU answered is written there too (about 16 MB), so that models can be corrected, and checked, without one:
 //   mma_hashes.txt       instruction, tiles, XXH3-64 of D of the first 1,000 and of all tiles
 //   mma_results.bin      D of the first 1,000 tiles of every floating-point instruction, in the order of mma_hashes.txt
-//   mma_mismatches.txt   up to 200 differing dot products an instruction, with all operands
+//   mma_mismatches.txt   up to 200 differing dot products per instruction, with all operands
 //   scalar_mismatches.txt  up to 200 differing results of each scalar instruction, with their operands
 //   program_hashes.txt   program, XXH3-64 of its results
 //   program_results.bin  results of all programs: [program][instruction][lane]

@@ -34,7 +34,7 @@ std::string registers(char letter, int count) {
     return "{" + list + "}";
 }
 
-/// A row by row, B column by column, C and D row by row, a tile after the other; a block of one warp a tile.
+/// A row by row, B column by column, C and D row by row, a tile after the other; a block of one warp per tile.
 std::string wmma_ptx(const MmaKind& kind, int compute_capability) {
     const emulator::MmaRegisters count = wmma_registers(kind);
     const std::string shape = fmt::format("m{}n{}k{}", kind.m, kind.n, kind.k);

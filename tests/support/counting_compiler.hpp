@@ -53,7 +53,7 @@ public:
     void set_build(const std::string& build) { build_ = build; }
     void set_newest_major(int major) { newest_major_ = major; }
 
-    std::string tally_file;  ///< gets one byte a compile
+    std::string tally_file;  ///< gets one byte per compile
     std::function<void()> before_result;
 
 private:

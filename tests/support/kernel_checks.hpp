@@ -21,7 +21,7 @@ inline constexpr std::array kVariants{
     "block=128x64x32,warp=64x32,stages=3,ldsm_a=2,ldsm_b=1,rasterization=grouped_n,group=3",
     "block=64x64x32,warp=32x32,stages=3,split_k=3,rasterization=row"};
 
-/// Splits of K that add up in clusters, which only some architectures have: of two and of many blocks, with one vector a thread
+/// Splits of K that add up in clusters, which only some architectures have: of two and of many blocks, with one vector per thread
 /// and with several, in every order of tiles; deep and shallow pipelines.
 inline constexpr std::array kClusterVariants{
     "block=64x64x32,warp=32x32,stages=3,split_k=2,reduction=cluster",

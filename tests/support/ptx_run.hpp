@@ -18,7 +18,7 @@ struct PtxRun {
     std::string body;
     int threads = 32;
     std::int64_t blocks = 1;
-    std::vector<std::uint32_t> input = {};  ///< 8 words a thread
+    std::vector<std::uint32_t> input = {};  ///< 8 words per thread
     std::string functions = {};             ///< before the kernel
     std::string target = "sm_90";
     int shared_bytes = 0;
@@ -32,7 +32,7 @@ struct PtxRun {
 };
 
 struct PtxResult {
-    std::vector<std::uint32_t> output;  ///< 8 words a thread of the grid, 0xEEEEEEEE where nothing was written
+    std::vector<std::uint32_t> output;  ///< 8 words per thread of the grid, 0xEEEEEEEE where nothing was written
     emulator::Counters counters;
 };
 

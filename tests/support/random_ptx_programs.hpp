@@ -17,7 +17,7 @@ struct PtxProgram {
     std::string name;   ///< "program_17"
     std::string entry;  ///< text of the .entry
     int input_words;    ///< a lane
-    int output_words;   ///< a lane: one an instruction
+    int output_words;   ///< per lane: one per instruction
     std::vector<std::uint32_t> inputs;
     std::vector<std::string> instructions;  ///< what makes output word i, for reports
 };

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -247,6 +248,19 @@ TEST_CASE("the table of folders has no circle and nothing that nobody needs") {
             CHECK(room_of(target) < room);
             CHECK(std::ranges::find(used, arrow) != used.end());
         }
+}
+
+TEST_CASE("docs/architecture.md names every folder of the table") {
+    std::ifstream file(fs::path(JITGEMM_SOURCE_DIR) / "docs/architecture.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    REQUIRE(page.size() > 1000);
+    for (const Room& room : rooms()) {
+        std::string folder(room.folder);
+        if (folder.ends_with("<family>")) continue;
+        if (folder.starts_with("runtime/")) folder.erase(0, std::string_view("runtime/").size());
+        INFO(folder);
+        CHECK(std::regex_search(page, std::regex("(^|[^\\w/])" + folder + "/")));
+    }
 }
 
 TEST_CASE("generator/ includes neither runtime, tests nor CUDA") {

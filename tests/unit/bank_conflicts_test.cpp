@@ -54,7 +54,7 @@ TEST_CASE("wavefronts of well-known access patterns") {
 TEST_CASE("lanes that want the same word share it, also of a wide vector and beside others of its bank") {
     CHECK(vectors(4, [](int) { return 64; }) == Wavefronts{1, 1});
     CHECK(vectors(2, [](int lane) { return lane % 2 * 2; }) == Wavefronts{1, 1});  // the halves of one word
-    CHECK(vectors(16, [](int) { return 256; }) == Wavefronts{4, 4});               // once a phase
+    CHECK(vectors(16, [](int) { return 256; }) == Wavefronts{4, 4});               // once per phase
     CHECK(vectors(4, [](int lane) { return lane % 2 * 128; }) == Wavefronts{2, 1});
     CHECK(matrices(4, [](int lane) { return lane / 8 * 16; }) == Wavefronts{4, 4});
 }

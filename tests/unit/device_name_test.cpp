@@ -91,7 +91,7 @@ TEST_CASE("the emulator's limit counts whole tiles") {
     CHECK(padded_flops(resolved(parse_shape_line("bf16 tn 65 64 33")), config) == 2.0 * 128 * 64 * 64);
     CHECK_NOTHROW(require_emulable(large, 20));
     CHECK_THROWS_WITH(require_emulable(large, config, 20),
-                      ContainsSubstring("81.92 GFLOP a launch in whole tiles of mma_multistage_") &&
+                      ContainsSubstring("81.92 GFLOP per launch in whole tiles of mma_multistage_") &&
                           ContainsSubstring("the limit is 20 GFLOP"));
     CHECK_NOTHROW(require_emulable(large, config, 0));
 }

@@ -87,7 +87,7 @@ TEST_CASE("emulator: sectors of a copy past the L1, as an H200 counts them") {
     CHECK(sectors_of(16, 128, 0x3) == std::pair{1, 2});
 }
 
-TEST_CASE("emulator: sectors are counted once a request") {
+TEST_CASE("emulator: sectors are counted once per request") {
     std::mt19937 random(4);
     for (int trial = 0; trial < 200; ++trial) {
         emulator::LaneAddresses addresses{};

@@ -58,7 +58,7 @@ std::string store_of(const std::string& text) {
     return "cvt.u64.u32 %rd5, %r4; st.global.u64 [%own_out], %rd5;";
 }
 
-/// Runs of rows with one text share a program: a thread a row.
+/// Runs of rows with one text share a program: one thread per row.
 std::vector<std::uint64_t> evaluate(const std::vector<Row>& rows, std::size_t first, std::size_t end) {
     PtxRun run;
     run.body = kLoad + rows[first].text + ";\n" + store_of(rows[first].text);

@@ -151,7 +151,7 @@ struct ScalarResult {
     std::vector<std::uint64_t> results;
 };
 
-/// Instruction → its recorded evaluations, "TEXT; A B C: GPU D" a line.
+/// Instruction → its recorded evaluations, "TEXT; A B C: GPU D" per line.
 std::map<std::string, ScalarResult> read_scalars(const fs::path& path) {
     std::map<std::string, ScalarResult> scalars;
     for (const std::string& line : read_lines(path)) {

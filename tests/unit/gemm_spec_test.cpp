@@ -63,7 +63,7 @@ TEST_CASE("sound problems have no problems") {
     CHECK(problems(sized(1, 1, 1)).empty());
     CHECK(problems(sized(4095, 4097, 4099)).empty());
     CHECK(problems(sized(kLargest, 8, 8)).empty());
-    CHECK(problems(sized(70000, 70000, 70000)).empty());  // more than 2^31 elements a matrix
+    CHECK(problems(sized(70000, 70000, 70000)).empty());  // more than 2^31 elements per matrix
 }
 
 TEST_CASE("sizes are neither negative nor beyond what 32-bit tile arithmetic holds") {

@@ -107,8 +107,8 @@ TEST_CASE("ladder report: interrupted, it says so and holds what was measured") 
 
 TEST_CASE("ladder climb: rounds fit into the time a rung may take, and the slowest get a single launch") {
     REQUIRE(rounds_within_budget(100, 2, 15) == 15);
-    REQUIRE(rounds_within_budget(100e3, 2, 15) == 4);   // 0.2 s a replay: 3 to warm up, 4 to measure
-    REQUIRE_FALSE(rounds_within_budget(270e3, 2, 15));  // 0.54 s a replay
+    REQUIRE(rounds_within_budget(100e3, 2, 15) == 4);   // 0.2 s per replay: 3 to warm up, 4 to measure
+    REQUIRE_FALSE(rounds_within_budget(270e3, 2, 15));  // 0.54 s per replay
     REQUIRE_FALSE(rounds_within_budget(5e6, 1, 15));
     REQUIRE(rounds_within_budget(1, 1, 1) == 1);
     for (const double launch_us : {1.0, 1e3, 5e4, 1e5}) {

@@ -72,7 +72,7 @@ TEST_CASE("a coordinate tensor says where every element of every tile lies") {
 }
 
 TEST_CASE("threads count what they copy of a tile") {
-    const Layout layout_tv = parse_layout("((4,2),4):((1,16),4)");  // 8 threads over 4 x 8, four values a thread
+    const Layout layout_tv = parse_layout("((4,2),4):((1,16),4)");  // 8 threads over 4 x 8, four values per thread
     const Extents whole = predicate_threads({41, 55}, {4, 8}, {0, 0}, layout_tv);
     CHECK(whole == Extents(8, 4));
     // The corner tile holds 1 x 7: thread 0 has columns 0 to 3, thread 4 columns 4 to 7, of which 7 is beyond the data.
@@ -81,8 +81,8 @@ TEST_CASE("threads count what they copy of a tile") {
     CHECK(std::accumulate(last_column.begin(), last_column.end(), std::int64_t{0}) == 4 * 7);
 }
 
-TEST_CASE("the main loop compares rows once and K once a k-tile") {
-    const Layout layout_tv = parse_layout("(4,(1,8)):(1,(0,4))");  // a thread a row, 8 values along K
+TEST_CASE("the main loop compares rows once and K once per k-tile") {
+    const Layout layout_tv = parse_layout("(4,(1,8)):(1,(0,4))");  // one thread per row, 8 values along K
     const MainLoopPredicates predicates = predicate_main_loop({41, 55}, {4, 8}, 10, layout_tv);
     CHECK(predicates.k == Extents{8, 8, 8, 8, 8, 8, 7});
     REQUIRE(predicates.rows.size() == 4);

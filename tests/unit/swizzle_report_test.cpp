@@ -7,7 +7,7 @@ using namespace jitgemm;
 TEST_CASE("eight rows of 128 bytes collide without swizzle, and not with TMA's") {
     const SharedTile tile{8, 64, 2};
     const SwizzleReport plain = report_swizzle(Swizzle(0, 3, 3), tile, 16);
-    CHECK(plain.load.ideal == 8);        // one phase a chunk of 16 bytes
+    CHECK(plain.load.ideal == 8);        // one phase per chunk of 16 bytes
     CHECK(plain.load.wavefronts == 64);  // all 8 rows in the same 4 banks
     CHECK(plain.store.conflicts() == 0);
     CHECK(report_swizzle(Swizzle(3, 3, 3), tile, 16).conflict_free());

@@ -194,7 +194,7 @@ TEST_CASE("tune page: a sweep without a problem, without a time and without NVML
     REQUIRE(markup_fault(tune_page(report), true).empty());
 }
 
-TEST_CASE("tune csv: a row a sample, one for a trial without, all with the same columns") {
+TEST_CASE("tune csv: a row per sample, one for a trial without, all with the same columns") {
     const std::string csv = tune_csv(made_up_sweep());
     std::vector<std::string> lines;
     for (const std::string& line : lines_of_text(csv)) {  // a message of two lines is one field

@@ -141,7 +141,7 @@ TEST_CASE("a store of a higher schema is set aside, and only warned about by tho
     REQUIRE(set_aside(folder.path()).size() == 1);
 }
 
-/// As the first schema had it: no word of how a winner was searched, and one winner a problem.
+/// As the first schema had it: no word of how a winner was searched, and one winner per problem.
 void lower_to_first_schema(const std::string& file) {
     RawDatabase(file).execute(R"sql(
         CREATE TABLE before AS SELECT device_class, spec, kernel, median_us, low_us, high_us, heuristic_kernel,

@@ -190,7 +190,7 @@ double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int r
 
 /// The SMs that clusters reach: a cluster lies in one group of SMs (GPC), of which some have no multiple of its blocks. Of an H200's
 /// 132, clusters of 2 fill all, of 4 and 8 fill 120. 38 of 3 and 17 of 6 ran at once on one card; 40 and 18 took up to twice as long,
-/// 39 were not tried (one block an SM; with more an SM it matters less, but then a wave's blocks are more too).
+/// 39 were not tried (one block per SM; with more per SM it matters less, but then a wave's blocks are more too).
 int sms_for_clusters(const GpuModel& gpu, int blocks) {
     if (blocks <= 2) return gpu.sm_count;
     const int reached = blocks == 6 ? 102 : blocks == 3 ? 114 : 120;

@@ -7,6 +7,15 @@
 namespace jitgemm {
 namespace {
 
+/// A GPU whose constants were fitted.
+struct MmaCostRow {
+    std::string_view gpu;   ///< "h200"
+    std::string_view arch;  ///< with what follows, what makes another GPU like it
+    int sm_count;
+    double dram_bytes_per_second;
+    MmaCostConstants constants;
+};
+
 // Rows are printed by a fit (docs/tuning-search.md), with the error they were found to have. The first serves every GPU whose
 // architecture has none: relations between units change less from one generation to the next than their peaks, which the
 // GPU model knows.
@@ -77,8 +86,6 @@ double difference(const MmaCostRow& row, const GpuModel& gpu) {
 }  // namespace
 
 std::span<const MmaCostField> mma_cost_fields() { return kFields; }
-
-std::span<const MmaCostRow> mma_cost_table() { return kRows; }
 
 const MmaCostConstants& mma_cost_constants(const GpuModel& gpu) {
     const MmaCostRow* nearest = &kRows.front();

@@ -16,7 +16,7 @@ struct MmaCostConstants {
     double pack_us;                 ///< an entry of its own, on top of its bytes
     double prologue_cycles;         ///< of a block: first k-tile from DRAM, ramp-up and drain
     double f16_accumulator;         ///< time of an mma with f16 sums against f32 sums
-    double lone_warp;               ///< mma time lost with one warp a scheduler, half with two ...
+    double lone_warp;               ///< mma time lost with one warp per scheduler, half with two ...
     double shared_bytes_per_cycle;  ///< of shared memory
     double l2_bytes_per_cycle;
     double sync_cycles;             ///< barrier and wait of a k-tile
@@ -41,16 +41,6 @@ struct MmaCostField {
     double MmaCostConstants::*member;
 };
 [[nodiscard]] std::span<const MmaCostField> mma_cost_fields();
-
-/// A GPU whose constants were fitted.
-struct MmaCostRow {
-    std::string_view gpu;   ///< "h200"
-    std::string_view arch;  ///< with what follows, what makes another GPU like it
-    int sm_count;
-    double dram_bytes_per_second;
-    MmaCostConstants constants;
-};
-[[nodiscard]] std::span<const MmaCostRow> mma_cost_table();
 
 /// The constants of the most similar GPU in the table: of its architecture if there is one, and of the nearest size and
 /// bandwidth among those.

@@ -13,7 +13,7 @@ namespace jitgemm {
 /// Cache lines that a warp's threads reach for when each loads its element of A or of B from global memory.
 [[nodiscard]] int simt_lines_per_load(Operand operand, const GemmSignature& signature, const SimtGeometry& geometry);
 
-/// Copies of A and of B into shared memory and loads from there, counted a block and `block.k` of K.
+/// Copies of A and of B into shared memory and loads from there, counted per block and `block.k` of K.
 [[nodiscard]] std::vector<SharedAccess> simt_shared_accesses(const SimtGeometry& geometry);
 
 }  // namespace jitgemm

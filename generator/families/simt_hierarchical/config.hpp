@@ -29,7 +29,7 @@ struct SimtHierarchicalConfig {
     int group = 8;    ///< tiles of M or N that are taken together; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace
     /// Blocks that run at once: tiles left over from whole waves of so many are cut in two along K, to share them out among all
-    /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts a tile); 0: none is cut.
+    /// SMs (the remainder of "Stream-K", Osama et al. 2023, with two parts per tile); 0: none is cut.
     int blocks_per_wave = 0;
     /// Its entries begin while the launch before ends (griddepcontrol), a block per SM; sm_90 and on.
     bool dependent_launch = false;

@@ -111,7 +111,7 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Cycles are of the SM clock, with one instruction a scheduler and cycle as the limit.
+// Cycles are of the SM clock, with one instruction per scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
 constexpr double kReduceUs = 3;              // second entry of a split-K kernel,
 constexpr double kAddPartialsUs = 4.5;       // of one that cuts tiles
@@ -120,9 +120,9 @@ constexpr double kPartialsShare = 0.5;       // of the partial sums' bytes that 
 constexpr double kSchedulers = 4;            // of an SM
 constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
 constexpr double kLoopInstructions = 40;     // of a k-tile beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums a thread,
+constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums per thread,
 constexpr double kSmallTile = 1.03;          // and with fewer than 64
-constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp a scheduler, a quarter with two ...
+constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp per scheduler, a quarter with two ...
 constexpr double kPrologueCycles = 2600;     // of a block: first k-tile from DRAM, ramp-up and drain
 constexpr double kLoadLatencyCycles = 1300;  // of a k-tile from L2 or DRAM, shared by the stages in flight
 constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory

@@ -13,7 +13,7 @@ namespace jitgemm {
 inline constexpr int kFloatBytes = 4;
 inline constexpr int kQuad = 4;  ///< elements of a 16-byte access to shared memory
 
-/// How one operand's tile travels. In shared memory it always has a row a k.
+/// How one operand's tile travels. In shared memory it always has one row per k.
 struct SimtOperand {
     bool transposed = false;  ///< global memory has K contiguous: copied element by element
     int vector = 1;           ///< elements a thread copies at once

@@ -144,7 +144,7 @@ Action declare_bench(CLI::App& app) {
     options->problem.declare_selection(app);
     options->problem.declare_device(app);
     options->measurement.declare(app);
-    app.add_option("--shapes", options->shapes, "Problems from a file, one a line: TYPE LAYOUT M N K")
+    app.add_option("--shapes", options->shapes, "Problems from a file, one per line: TYPE LAYOUT M N K")
         ->type_name("FILE");
     app.add_option("--csv", options->csv, "Also write each row to this file as soon as it is measured; - for stdout")
         ->type_name("FILE");

@@ -28,7 +28,7 @@ namespace jitgemm::cli {
 namespace {
 
 constexpr std::int64_t kGpuExtent = 4096;      // of m, n and k that nobody named
-constexpr std::int64_t kEmulatorExtent = 256;  // seconds a rung
+constexpr std::int64_t kEmulatorExtent = 256;  // seconds per rung
 
 struct LadderOptions {
     ProblemOptions problem;

@@ -93,7 +93,7 @@ struct LadderReport {
 [[nodiscard]] std::optional<double> share_of_peer(const RungReport& rung);
 /// Of what the rung's math unit could do at the sustained clock.
 [[nodiscard]] std::optional<double> share_of_peak(const LadderReport& report, const RungReport& rung);
-/// Floating-point operations a byte of global_bytes.
+/// Floating-point operations per byte of global_bytes.
 [[nodiscard]] std::optional<double> kernel_intensity(const LadderReport& report, const RungReport& rung);
 
 // ---- figures as text: as many digits as say something --------------------------------------------------------------

@@ -74,7 +74,8 @@ void declare_search(CLI::App& app, TuneOptions& options) {
     app.add_option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h30m (default: none)")
         ->type_name("")
         ->group("Search");
-    app.add_option("--max-candidates", options.max_candidates, "Kernels tried a problem (default: the strategy's own)")
+    app.add_option("--max-candidates", options.max_candidates,
+                   "Kernels tried per problem (default: the strategy's own)")
         ->type_name("")
         ->group("Search");
     app.add_flag("--resume", options.resume, "Report a finished sweep that was asked the same in place of a new one")

@@ -18,7 +18,7 @@ struct TuneReport {
 /// lie, prediction against measurement, which parameters matter, what failed and why, and how the device was.
 [[nodiscard]] std::string tune_page(const TuneReport& report);
 
-/// Every measurement: a row a sample, and a row with empty `round` and `us` for a trial that has none. Columns are named in
+/// Every measurement: a row per sample, and a row with empty `round` and `us` for a trial that has none. Columns are named in
 /// the first line and documented in docs/tuning-search.md; RFC 4180.
 [[nodiscard]] std::string tune_csv(const TuneReport& report);
 

@@ -73,7 +73,7 @@ struct StoreSettings {
 /// The tuning records on disk: one SQLite database `tuning.sqlite` in a folder. Thread-safe; many processes may write at
 /// once (a writer waits for another up to 30 s). Every add_* is one transaction that is on disk (synchronous=FULL) when
 /// the call returns. Journal: WAL; on a file system that WAL does not work on (network ones: statfs says NFS, SMB,
-/// Lustre, GPFS, FUSE ...) a rollback journal and one file a host, `tuning-HOST.sqlite`: winners are read from all of a
+/// Lustre, GPFS, FUSE ...) a rollback journal and one file per host, `tuning-HOST.sqlite`: winners are read from all of a
 /// folder's files and forgotten in all of them, sweeps belong to the host that makes them. Specs are kept resolved.
 /// Throws TuningStoreError naming the file and what failed (disk full, locked for longer than that, not writable); after
 /// a throw the database holds what it held before.

@@ -24,7 +24,7 @@ struct WorkerSetOptions {
 /// The processes that compile and measure for a sweep, and the folder through which they pass kernels.
 class WorkerSet {
 public:
-    /// Starts a measuring process a device. Throws Error with its words when one cannot work.
+    /// Starts one measuring process per device. Throws Error with its words when one cannot work.
     explicit WorkerSet(const WorkerSetOptions& options);
 
     /// Started when first asked for; throws as CompilePool does. Not for several threads at once.

@@ -29,7 +29,7 @@ struct Received {
 /// It is spawned (posix_spawn), never forked, so it may be made by a process with threads. It inherits none of
 /// our descriptors, and SIGINT is blocked in it: Ctrl-C reaches the whole foreground group, and only the parent may decide
 /// what becomes of its children. Closing a child is closing its stdin; one that does not end by that is killed.
-/// Not thread-safe: one thread a child.
+/// Not thread-safe: one thread per child.
 class ChildProcess {
 public:
     using Clock = std::chrono::steady_clock;

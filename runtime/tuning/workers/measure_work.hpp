@@ -13,7 +13,7 @@ namespace jitgemm::tuning {
 ///
 /// verify: exact inputs (ExactVerifier); on the emulator all its checks (verify_emulated).
 /// time: interleaved rounds over operands that stay in place between calls (ProblemBenches); a round
-/// spoilt by a thermal or hardware slowdown is repeated (measure_round). `cublaslt` is screened once a problem: the
+/// spoilt by a thermal or hardware slowdown is repeated (measure_round). `cublaslt` is screened once per problem: the
 /// fastest of its algorithms whose result is right. On the emulator a sample is the estimated time, the same each
 /// round.
 ///

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-/// \file What a sweep and its worker processes say to each other: a JSON document a line, {"TYPE": {fields}}.
+/// \file What a sweep and its worker processes say to each other: one JSON document per line, {"TYPE": {fields}}.
 /// docs/tuning-processes.md shows a conversation.
 
 namespace jitgemm::tuning {

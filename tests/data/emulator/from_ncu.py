@@ -92,7 +92,7 @@ def first_of_each_entry(launches):
 
 
 def copy_wavefronts(launches):
-    """ncu reports wavefronts for some of the copies alone; None where they do not all have the same number an execution."""
+    """ncu reports wavefronts for some of the copies alone; None where they do not all have the same number per execution."""
     rates = {number(row[IDEAL]) / number(row[EXECUTED]) for row in launches.rows(["LDGSTS"]) if number(row[IDEAL])}
     return int(rates.pop() * launches.column(["LDGSTS"], EXECUTED)) if len(rates) == 1 else None
 

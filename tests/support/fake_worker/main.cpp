@@ -29,7 +29,7 @@ using namespace tuning;
 
 constexpr int kFaultExitCode = 3;
 
-/// One line a thing done, in one write, so that lines of several workers do not mix.
+/// One line per thing done, in one write, so that lines of several workers do not mix.
 void executed(const FakeScript& script, const std::string& what) {
     if (script.log.empty()) return;
     const FileDescriptor file(::open(script.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -132,7 +132,7 @@ private:
         return script_.noisy_time_us(job.spec, name, round);
     }
 
-    /// Two readings a round: the first `throttled_rounds` rounds of the process are throttled.
+    /// Two readings per round: the first `throttled_rounds` rounds of the process are throttled.
     DeviceReading read() {
         DeviceReading reading{facts_.model.clock_mhz, 2600, 500, 60, 0};
         std::uniform_int_distribution<int> jump(-script_.clock_noise_mhz, script_.clock_noise_mhz);
