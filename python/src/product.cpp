@@ -1,6 +1,7 @@
 #include "python/src/product.hpp"
 
 #include "python/src/errors.hpp"
+#include "python/src/interruptible.hpp"
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/device/launch.hpp"
 
@@ -181,10 +182,9 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
     const Stream named =
         arrays.a.place.on_gpu || product.stream != nullptr ? stream_of(product.stream, arrays.a) : nullptr;
     const Stream stream = arrays.a.place.on_gpu ? named : nullptr;
+    if (session.emulated) return launch_interruptibly([&] { c_api::launch_on_host(kernel, arguments); });
     const WithoutGil released;
-    if (session.emulated)
-        c_api::launch_on_host(kernel, arguments);
-    else if (arrays.a.place.on_gpu)
+    if (arrays.a.place.on_gpu)
         kernel.launch(arguments, stream);
     else
         launch_on_copies(session, kernel, arguments);
