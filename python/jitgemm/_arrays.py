@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from math import prod
+from operator import index
 from typing import Any, NamedTuple
 
 from . import _core
-from ._errors import OperandError
+from ._errors import Error, OperandError
 
 _LEGACY_STREAM = 1  # what DLPack and the CUDA array interface call the legacy default stream
 _MAX_DLPACK = (1, 1)
@@ -28,7 +29,21 @@ class Description(NamedTuple):
 
 
 def describe(x: Any, name: str, stream: Any) -> Description:
-    """Of the array that is the argument `name`; nothing is copied. `stream` is the caller's, or None."""
+    """Of the array that is the argument `name`; nothing is copied. `stream` is the caller's, or None.
+
+    Whatever the array's library raises, or answers against the rules of its own interface, is an OperandError.
+    """
+    try:
+        return _described(x, name, stream)
+    except (Error, MemoryError):
+        raise
+    except Exception as error:
+        said = str(error).partition("\n")[0]
+        text = f"{_core.type_name(error)}: {said}" if said else _core.type_name(error)
+        raise _refusal(name, f"of type {_core.type_name(x)} can't be handed over by its library: {text}") from error
+
+
+def _described(x: Any, name: str, stream: Any) -> Description:
     module = type(x).__module__.partition(".")[0]
     if module == "torch" and hasattr(x, "data_ptr"):
         return _of_torch(x, name)
@@ -38,6 +53,8 @@ def describe(x: Any, name: str, stream: Any) -> Description:
         return _of_dlpack(x, name, module, stream)
     if hasattr(x, "__cuda_array_interface__"):
         return _of_cuda_interface(x, name)
+    if type(x).__name__ == "PyCapsule":
+        raise _refusal(name, "is a capsule: what is multiplied is the array that hands it out")
     raise _refusal(
         name,
         f"is of type {_core.type_name(x)}: arrays are what speaks DLPack, as those of PyTorch, CuPy and JAX, "
@@ -97,38 +114,71 @@ def _of_torch(x: Any, name: str) -> Description:
     )
 
 
-def _of_interface(interface: dict[str, Any], name: str, type_: str, item: int, gpu: int, stream: int) -> Description:
+def _of_interface(interface: Any, name: str, type_: str, item: int, gpu: int, stream: int) -> Description:
     """Of numpy's and CUDA's array interface, which differ in little. `item`: bytes of an element."""
-    shape = tuple(interface["shape"])
-    strides = interface.get("strides") or tuple(item * prod(shape[i + 1 :]) for i in range(len(shape)))
+    shape = tuple(map(index, _field(interface, "shape", name)))
+    strides = interface.get("strides")
+    if strides is None:
+        strides = tuple(item * prod(shape[i + 1 :]) for i in range(len(shape)))
+    strides = tuple(map(index, strides))
     if any(stride % item for stride in strides):
         raise _refusal(name, f"has strides of {strides} bytes, no multiples of its elements' {item}")
-    pointer, read_only = interface["data"]
+    pointer, read_only = _field(interface, "data", name)
     elements = tuple(stride // item for stride in strides)
     return Description(pointer or 0, shape, elements, type_, item, gpu, bool(read_only), stream, interface)
 
 
+def _field(interface: Any, key: str, name: str) -> Any:
+    if key not in interface:
+        raise _refusal(name, f"has an array interface without '{key}'")
+    return interface[key]
+
+
+def _element(interface: Any, name: str) -> tuple[str, int]:
+    """Type and bytes of an element, by the interface's typestr: "<f4"."""
+    text = _field(interface, "typestr", name)
+    if not isinstance(text, str) or len(text) < 3 or not text[2:].isdecimal() or int(text[2:]) == 0:
+        raise _refusal(name, f"has an array interface whose typestr is {text!r}: expected the likes of '<f4'")
+    if text[0] == ">":
+        raise _swapped(name, text)
+    return _INTERFACE_TYPES.get(text, text), int(text[2:])
+
+
+def _swapped(name: str, type_: Any) -> OperandError:
+    return _refusal(name, f"is of type {type_}, whose bytes are in another order than this machine's")
+
+
 def _of_numpy(x: Any, name: str) -> Description:
-    if not x.dtype.isnative:
-        raise _refusal(name, f"is of type {x.dtype}, whose bytes are in another order than this machine's")
-    return _of_interface(x.__array_interface__, name, str(x.dtype), x.dtype.itemsize, -1, 0)
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(x, masked.MaskedArray):
+        raise _refusal(
+            name, "is masked, and a product would not see the mask: filled() and data are arrays without one"
+        )
+    interface = x.__array_interface__
+    if interface.get("mask") is not None:
+        raise _refusal(name, "is masked")
+    dtype: Any = getattr(x, "dtype", None)
+    if not hasattr(dtype, "isnative"):  # of another library than numpy, whose arrays lie in host memory, too
+        return _of_interface(interface, name, *_element(interface, name), -1, 0)
+    if not dtype.isnative:
+        raise _swapped(name, dtype)
+    if dtype.itemsize == 0:
+        raise _refusal(name, f"is of type {dtype}, which no kernel takes")
+    return _of_interface(interface, name, str(dtype), dtype.itemsize, -1, 0)
 
 
 def _of_cuda_interface(x: Any, name: str) -> Description:
     interface = x.__cuda_array_interface__
     if interface.get("mask") is not None:
         raise _refusal(name, "is masked")
-    stream = interface.get("stream") or _LEGACY_STREAM
+    stream = interface.get("stream")
+    if stream is None:
+        stream = _LEGACY_STREAM
+    elif index(stream) <= 0:
+        raise _refusal(name, f"has a __cuda_array_interface__ whose stream is {stream}: None, or a handle from 1")
+    described = _of_interface(interface, name, *_element(interface, name), 0, 0 if stream == _LEGACY_STREAM else stream)
     # The interface names no GPU: its libraries work on the current one.
-    type_ = interface["typestr"]
-    return _of_interface(
-        interface,
-        name,
-        _INTERFACE_TYPES.get(type_, type_),
-        int(type_[2:]),
-        _core.current_gpu(),
-        0 if stream == _LEGACY_STREAM else stream,
-    )
+    return described._replace(gpu=_core.current_gpu())
 
 
 def _of_dlpack(x: Any, name: str, module: str, stream: Any) -> Description:

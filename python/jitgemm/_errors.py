@@ -18,7 +18,8 @@ class SpecError(Error, ValueError):
 
 
 class OperandError(SpecError, TypeError):
-    """An array that can't be an operand as it is: no array, another shape, type, device or layout, read-only, part of a graph."""
+    """An array that can't be an operand as it is: no array, another shape, type, device or layout, read-only, masked, part of a graph,
+    handed out against the rules of its interface. Or a stream that is none."""
 
 
 class ConfigError(Error, ValueError):

@@ -29,7 +29,7 @@ def main() -> None:
 def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
     """What the tool answers with --json. `progress` is called with each document that it writes to stderr meanwhile.
 
-    Raises the exception that goes with the error that it reports.
+    Raises the exception that goes with the error that it reports. What is raised meanwhile, KeyboardInterrupt too, ends the tool first.
     """
     import subprocess
     import threading
@@ -44,8 +44,8 @@ def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
         said: list[str] = []
         try:
             _listen(process.stderr, progress, said)
-        except Exception:  # of the caller's: what it asked for is not wanted any more
-            process.terminate()
+        except BaseException:  # Ctrl-C, or the caller's own: what it asked for is not wanted any more
+            _stop(process)
             raise
         finally:
             reader.join()
@@ -70,6 +70,23 @@ def _listen(stderr: Any, progress: Progress | None, said: list[str]) -> None:
             said.append(line)
         elif progress is not None:
             progress(json.loads(line))
+
+
+_SECONDS_TO_STOP = 5  # the tool takes two at most
+
+
+def _stop(process: Any) -> None:
+    """As Ctrl-C does: the tool keeps what it has found. Of one Ctrl-C from the terminal and from here it heeds the first."""
+    import signal
+    import subprocess
+
+    try:
+        process.send_signal(signal.SIGINT)
+        process.wait(_SECONDS_TO_STOP)
+    except BaseException as error:  # a second Ctrl-C
+        process.kill()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
 
 
 _CLASSES = {

@@ -38,12 +38,14 @@ def tune(shapes: Shapes, *, budget: str | None = None, progress: Progress | None
 
     shapes: as for bench. budget: time for all together ("90s", "2m"). progress: called with documents that have an `event`:
     "progress" every second, "problem" when one has ended. Other keywords are the tool's options: report="tune.html".
-    Kernels that were made before stay as they are; new ones are chosen anew.
+    Kernels that were made before stay as they are; new ones are chosen anew. Ctrl-C, or an exception of `progress`, ends the search and keeps
+    what it has found: the same call goes on from there.
     """
-    with _ShapeFile(shapes) as file:
-        document = _tool.ask(["tune", "--shapes", file, *_tool.options({"budget": budget, **options})], progress)
-    _core.forget()
-    return document
+    try:
+        with _ShapeFile(shapes) as file:
+            return _tool.ask(["tune", "--shapes", file, *_tool.options({"budget": budget, **options})], progress)
+    finally:
+        _core.forget()  # an interrupted search has its winners, too
 
 
 def doctor() -> Document:

@@ -67,6 +67,19 @@ PyObject* set_python_exception() noexcept {
     return nullptr;
 }
 
+std::string take_complaint() {
+    if (PyErr_ExceptionMatches(PyExc_Exception) == 0 || PyErr_ExceptionMatches(PyExc_MemoryError) != 0)
+        throw PythonError{};
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    const Ref held_type = Ref::owned(type), held_value = Ref::owned(value);
+    Py_XDECREF(trace);
+    const Ref said = Ref::owned(PyObject_Str(value));
+    const std::string_view words = text_of(said.get());
+    return words.empty() ? type_name(value) : std::string(words.substr(0, words.find('\n')));
+}
+
 std::string type_name(PyObject* object) {
     auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
     const Ref name = Ref::owned(PyObject_GetAttrString(type, "__name__"));

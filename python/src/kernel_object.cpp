@@ -1,6 +1,7 @@
 #include "python/src/kernel_object.hpp"
 
 #include "python/src/errors.hpp"
+#include "python/src/interruptible.hpp"
 #include "python/src/kernel_report.hpp"
 #include "python/src/product.hpp"
 #include "runtime/context/context_state.hpp"
@@ -60,10 +61,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
                                                        .parameters = text_or_empty(parameters)});
         auto loaded = std::make_unique<Loaded>(
             Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
-        {
-            const WithoutGil released;
-            loaded->kernel = session->context.kernel(spec);
-        }
+        loaded->kernel = kernel_interruptibly(session, spec);
         reinterpret_cast<KernelObject*>(self)->loaded = loaded.release();
         return Py_None;
     });

@@ -1,6 +1,7 @@
 #include "python/src/matmul.hpp"
 
 #include "python/src/errors.hpp"
+#include "python/src/interruptible.hpp"
 #include "python/src/product.hpp"
 
 #include <array>
@@ -22,15 +23,13 @@ ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* na
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
 constexpr std::size_t kMostPlans = 100000;
 
-std::shared_ptr<const Plan> make_plan(Session& session, const ProblemKey& key, const Arrays& arrays) {
+std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
+                                      const Arrays& arrays) {
     Problem problem = problem_of(arrays);
     Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
-    if (!problem.is_empty()) {
-        const WithoutGil released;
-        plan.kernel = session.context.kernel(problem.spec);
-    }
-    if (session.plans.size() >= kMostPlans) session.plans.clear();
-    return session.plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
+    if (!problem.is_empty()) plan.kernel = kernel_interruptibly(session, problem.spec);
+    if (session->plans.size() >= kMostPlans) session->plans.clear();
+    return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
         const auto known = session->plans.find(key);
         // Held: other threads make plans, and forget them, while this one allocates and launches.
         const std::shared_ptr<const Plan> plan =
-            known != session->plans.end() ? known->second : make_plan(*session, key, product.arrays);
+            known != session->plans.end() ? known->second : make_plan(session, key, product.arrays);
         Result result = result_for(product, plan->shape, plan->type);
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
         return result.array.release();

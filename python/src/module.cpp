@@ -3,6 +3,7 @@
 #include "jitgemm/version.hpp"
 #include "python/src/dlpack.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/interruptible.hpp"
 #include "python/src/kernel_object.hpp"
 #include "python/src/layout_functions.hpp"
 #include "python/src/matmul.hpp"
@@ -64,6 +65,7 @@ PyModuleDef definition{.m_base = PyModuleDef_HEAD_INIT,
 PyObject* make_module() {
     Ref module = Ref::owned(PyModule_Create(&definition));
     watch_forks();
+    watch_exit();
     Ref kernel = make_kernel_type();
     check(PyModule_AddObject(module.get(), "Kernel", kernel.get()));
     static_cast<void>(kernel.release());  // the module's now

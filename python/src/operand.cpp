@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -92,7 +92,19 @@ Place place_of(const Operand& operand, dlpack::Device device) {
 }
 
 void check_rank(const char* name, std::int64_t rank) {
+    if (rank < 0) refuse(name, fmt::format("has {} dimensions", rank));
     if (rank > kMaxRank) refuse(name, fmt::format("has {} dimensions; at most {} are served", rank, kMaxRank));
+}
+
+void check_extents(const Operand& operand) {
+    if (std::ranges::any_of(operand.extents(), [](std::int64_t extent) { return extent < 0; }))
+        refuse(operand.name, fmt::format("has shape {}: no size is negative", shape_text(operand.extents())));
+}
+
+/// Tensors that only pretend (torch's fake ones), or that wrap others, have an address of 0.
+void check_memory(const Operand& operand, const void* data) {
+    if (data != nullptr || std::ranges::find(operand.extents(), 0) != operand.extents().end()) return;
+    refuse(operand.name, fmt::format("of type {} has no memory of its own", type_name(operand.object)));
 }
 
 void fill(Operand& operand, const dlpack::Tensor& tensor) {
@@ -111,12 +123,27 @@ void fill(Operand& operand, const dlpack::Tensor& tensor) {
     }
 }
 
+/// Whether derivatives are carried forward at the moment, and the tensor has one.
+bool has_tangent(PyObject* tensor) {
+    static PyObject* const level_name = PyUnicode_InternFromString("_current_level");
+    static PyObject* forward_ad = nullptr;
+    if (forward_ad == nullptr) forward_ad = PyImport_ImportModule("torch.autograd.forward_ad");
+    if (forward_ad == nullptr) throw PythonError{};
+    PyObject* const level = PyDict_GetItemWithError(PyModule_GetDict(forward_ad), level_name);  // borrowed
+    if (level == nullptr || PyLong_AsLong(level) < 0) return false;
+    const Ref dual = Ref::owned(PyObject_CallMethod(forward_ad, "unpack_dual", "O", tensor));
+    return Ref::owned(PyObject_GetAttrString(dual.get(), "tangent")).get() != Py_None;
+}
+
 /// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would silently have no
 /// gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
 void check_tensor(const Operand& operand) {
     static PyObject* is_negated = PyUnicode_InternFromString("is_neg");
     if (Ref::owned(PyObject_CallMethodObjArgs(operand.object, is_negated, nullptr)).get() == Py_True)
         refuse(operand.name, "is a view that negates its elements (is_neg()): resolve_neg() copies it");
+
+    if (has_tangent(operand.object))
+        refuse(operand.name, "has a tangent of forward-mode differentiation, and this product would have none");
 
     static PyObject* attribute = PyUnicode_InternFromString("requires_grad");
     const Ref wanted = Ref::owned(PyObject_GetAttr(operand.object, attribute));
@@ -129,36 +156,38 @@ void check_tensor(const Operand& operand) {
            "torch.no_grad() do");
 }
 
-/// With the first line of what its library says.
 [[noreturn]] void refuse_unexchanged(const Operand& operand) {
-    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-    PyErr_Fetch(&type, &value, &trace);
-    const Ref said = Ref::owned(PyObject_Str(value != nullptr ? value : type));
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    const std::string_view words = text_of(said.get());
-    refuse(operand.name, fmt::format("can't be handed over by its library: {}", words.substr(0, words.find('\n'))));
+    refuse(operand.name, "can't be handed over by its library: " + take_complaint());
 }
 
 // ---- all others: described by _arrays.py -------------------------------------------------------------------------------
 
-std::int64_t integer(PyObject* object) {
+/// Refuses what is no number of its width: what a library tells of its arrays is not to be trusted.
+[[noreturn]] void refuse_number(const char* name, PyObject* object) {
+    PyErr_Clear();
+    const Ref text = Ref::owned(PyObject_Repr(object));
+    refuse(name, fmt::format("has a shape, stride or address of {}, which is no whole number of 64 bits",
+                             text_of(text.get())));
+}
+
+std::int64_t integer(const char* name, PyObject* object) {
     const long long value = PyLong_AsLongLong(object);
-    if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    if (value == -1 && PyErr_Occurred() != nullptr) refuse_number(name, object);
     return value;
 }
 
-std::uint64_t address(PyObject* object) {
+std::uint64_t address(const char* name, PyObject* object) {
     const unsigned long long value = PyLong_AsUnsignedLongLong(object);
-    if (PyErr_Occurred() != nullptr) throw PythonError{};
+    if (PyErr_Occurred() != nullptr) refuse_number(name, object);
     return value;
 }
 
-void fill(std::array<std::int64_t, kMaxRank>& numbers, PyObject* from) {
+void fill(const char* name, std::array<std::int64_t, kMaxRank>& numbers, int rank, PyObject* from) {
     const Py_ssize_t count = PyTuple_Size(from);
     check(static_cast<int>(count));
-    for (Py_ssize_t i = 0; i < count; ++i) numbers[static_cast<std::size_t>(i)] = integer(PyTuple_GetItem(from, i));
+    if (count != rank) refuse(name, fmt::format("has {} dimensions and {} strides", rank, count));
+    for (Py_ssize_t i = 0; i < count; ++i)
+        numbers[static_cast<std::size_t>(i)] = integer(name, PyTuple_GetItem(from, i));
 }
 
 /// _arrays.Description's fields, in its order.
@@ -171,15 +200,17 @@ void describe(Operand& operand, PyObject* stream) {
     const auto field = [&](Field which) { return PyTuple_GetItem(answer.get(), which); };
     check_rank(operand.name, PyTuple_Size(field(kShape)));
     operand.rank = static_cast<int>(PyTuple_Size(field(kShape)));
-    operand.data = address(field(kPointer));
-    fill(operand.shape, field(kShape));
-    fill(operand.strides, field(kStrides));
+    operand.data = address(operand.name, field(kPointer));
+    fill(operand.name, operand.shape, operand.rank, field(kShape));
+    fill(operand.name, operand.strides, operand.rank, field(kStrides));
+    check_extents(operand);
+    check_memory(operand, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(operand.data.address)));
     operand.type = data_type_of_word(text_of(field(kType)));
-    operand.item = integer(field(kItem));
-    const std::int64_t gpu = integer(field(kGpu));
+    operand.item = integer(operand.name, field(kItem));
+    const std::int64_t gpu = integer(operand.name, field(kGpu));
     operand.place = {.on_gpu = gpu >= 0, .gpu = gpu >= 0 ? static_cast<int>(gpu) : 0};
     operand.read_only = field(kReadOnly) == Py_True;
-    operand.stream = reinterpret_cast<Stream>(static_cast<std::uintptr_t>(address(field(kStream))));
+    operand.stream = reinterpret_cast<Stream>(static_cast<std::uintptr_t>(address(operand.name, field(kStream))));
     operand.keeper = std::move(answer);
 }
 
@@ -209,6 +240,7 @@ Operand read(PyObject* object, const char* name, PyObject* stream) {
     dlpack::Tensor tensor{};
     if (type.exchange->borrow(object, &tensor) != 0) refuse_unexchanged(operand);
     fill(operand, tensor);
+    check_memory(operand, tensor.data);
     return operand;
 }
 
@@ -248,28 +280,48 @@ std::string dlpack_type_name(dlpack::DataType type) {
 
 }  // namespace
 
-Ref describe_capsule(PyObject* arguments) {
-    PyObject* capsule = nullptr;
-    const char* name = nullptr;
-    if (PyArg_ParseTuple(arguments, "Os", &capsule, &name) == 0) throw PythonError{};
+namespace {
+
+struct Capsule {
     const dlpack::Tensor* tensor = nullptr;
     bool read_only = false;
+};
+
+/// Whoever takes a tensor out of its capsule renames that.
+bool is_consumed(PyObject* capsule) {
+    return PyCapsule_IsValid(capsule, "used_dltensor") != 0 ||
+           PyCapsule_IsValid(capsule, "used_dltensor_versioned") != 0;
+}
+
+Capsule open_capsule(PyObject* capsule, const char* name) {
     if (PyCapsule_IsValid(capsule, "dltensor_versioned") != 0) {
         const auto* managed =
             static_cast<const dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
         if (managed->version.major != dlpack::kMajor)
             refuse(name,
                    fmt::format("speaks DLPack {}, of which {} is known here", managed->version.major, dlpack::kMajor));
-        tensor = &managed->tensor;
-        read_only = (managed->flags & dlpack::kReadOnly) != 0;
-    } else {
-        auto* const managed = static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
-        if (managed == nullptr) throw PythonError{};
-        tensor = &managed->tensor;
+        return {&managed->tensor, (managed->flags & dlpack::kReadOnly) != 0};
     }
+    if (PyCapsule_IsValid(capsule, "dltensor") != 0)
+        return {&static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"))->tensor};
+    if (is_consumed(capsule))
+        refuse(name, "hands out a DLPack capsule whose tensor somebody has taken: each __dlpack__() makes a new one");
+    refuse(name, fmt::format("answers __dlpack__() with a {} that is no DLPack capsule", type_name(capsule)));
+}
+
+}  // namespace
+
+Ref describe_capsule(PyObject* arguments) {
+    PyObject* capsule = nullptr;
+    const char* name = nullptr;
+    if (PyArg_ParseTuple(arguments, "Os", &capsule, &name) == 0) throw PythonError{};
+    const auto [tensor, read_only] = open_capsule(capsule, name);
+    if (tensor->ndim > 0 && tensor->shape == nullptr)
+        refuse(name, fmt::format("has {} dimensions and no shape", tensor->ndim));
     Operand operand;
     operand.name = name;
     fill(operand, *tensor);
+    check_extents(operand);
     const std::string type = operand.type ? std::string(to_string(*operand.type)) : dlpack_type_name(tensor->dtype);
     const std::span strides(operand.strides.data(), static_cast<std::size_t>(operand.rank));
     return Ref::owned(Py_BuildValue("KNNsiiO", static_cast<unsigned long long>(operand.data.address),

@@ -1,12 +1,15 @@
 #include "python/src/product.hpp"
 
 #include "python/src/errors.hpp"
+#include "python/src/interruptible.hpp"
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/device/launch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,10 +20,13 @@ Operand read_if_given(PyObject* object, const char* name, PyObject* stream) {
     return object == nullptr || object == Py_None ? Operand{} : read_operand(object, name, stream);
 }
 
-float number(PyObject* object, float otherwise) {
+/// A factor, which kernels take in f32: infinities and NaN as they are, but no number becomes one silently.
+float number(PyObject* object, const char* name, float otherwise) {
     if (object == nullptr || object == Py_None) return otherwise;
     const double value = PyFloat_AsDouble(object);
     if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max())
+        throw SpecError("invalid launch", {fmt::format("{} is {}: no f32 is so large", name, value)});
     return static_cast<float>(value);
 }
 
@@ -56,10 +62,35 @@ DependentLaunch dependent_launch_of(PyObject* object) {
     throw SpecError("invalid launch", {fmt::format("dependent_launch is '{}': one of auto, off, on", *word)});
 }
 
+[[noreturn]] void refuse_stream(const std::string& reason) {
+    throw OperandError("invalid stream", {"stream " + reason});
+}
+
+/// A number that is none of a pointer's, a flag, or what raises when it is asked, is no handle.
 Stream as_stream(PyObject* handle) {
+    if (PyLong_Check(handle) == 0 || PyBool_Check(handle) != 0)
+        refuse_stream("has a handle of type " + type_name(handle) + ": an integer is one");
     const unsigned long long value = PyLong_AsUnsignedLongLong(handle);
-    if (PyErr_Occurred() != nullptr) throw PythonError{};
+    if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        const Ref text = Ref::owned(PyObject_Repr(handle));
+        refuse_stream("is " + std::string(text_of(text.get())) + ": a handle is 0, or an address of 64 bits");
+    }
     return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(value));
+}
+
+/// What a stream answers, where it does.
+Ref answer_of(PyObject* stream, PyObject* answer) {
+    if (answer == nullptr) refuse_stream("of type " + type_name(stream) + " gives no handle: " + take_complaint());
+    return Ref::owned(answer);
+}
+
+/// (version, handle), as the protocol wants it.
+Stream stream_of_protocol(PyObject* stream) {
+    const Ref answer = answer_of(stream, PyObject_CallMethod(stream, "__cuda_stream__", nullptr));
+    if (PyTuple_Check(answer.get()) == 0 || PyTuple_Size(answer.get()) != 2)
+        refuse_stream("of type " + type_name(stream) + " answers __cuda_stream__() with no (version, handle)");
+    return as_stream(PyTuple_GetItem(answer.get(), 1));
 }
 
 /// In host memory, for a GPU: copied there and D back. The rules of a launch are those of the arrays, which copies would hide.
@@ -109,25 +140,21 @@ Product read_product(const ProductArguments& given) {
     if (arrays.accumulates && arrays.c.given())
         throw OperandError("no product of these arrays", {"accumulate adds to out, and c is given: one of them is C"});
     product.dependent_launch = dependent_launch_of(given.dependent_launch);
-    product.alpha = number(given.alpha, 1);
-    product.beta = number(given.beta, arrays.has_c() ? 1.0F : 0.0F);
+    product.alpha = number(given.alpha, "alpha", 1);
+    product.beta = number(given.beta, "beta", arrays.has_c() ? 1.0F : 0.0F);
     return product;
 }
 
 Stream stream_of(PyObject* stream, const Operand& a) {
     if (stream == nullptr) return current_stream(a);
-    if (PyLong_Check(stream)) return as_stream(stream);
+    if (PyBool_Check(stream) == 0 && PyLong_Check(stream) != 0) return as_stream(stream);
     for (const char* const attribute : {"cuda_stream", "ptr"}) {
         if (PyObject_HasAttrString(stream, attribute) == 0) continue;
-        return as_stream(Ref::owned(PyObject_GetAttrString(stream, attribute)).get());
+        return as_stream(answer_of(stream, PyObject_GetAttrString(stream, attribute)).get());
     }
-    if (PyObject_HasAttrString(stream, "__cuda_stream__") != 0) {
-        const Ref version_and_handle = Ref::owned(PyObject_CallMethod(stream, "__cuda_stream__", nullptr));
-        return as_stream(Ref::owned(PySequence_GetItem(version_and_handle.get(), 1)).get());
-    }
-    throw OperandError("invalid stream",
-                       {"stream is of type " + type_name(stream) +
-                        ": a handle is an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__"});
+    if (PyObject_HasAttrString(stream, "__cuda_stream__") != 0) return stream_of_protocol(stream);
+    refuse_stream("is of type " + type_name(stream) +
+                  ": a handle is an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__");
 }
 
 Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type) {
@@ -151,11 +178,13 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                                   .workspace = workspace,
                                   .workspace_bytes = workspace_bytes,
                                   .dependent_launch = product.dependent_launch};
-    const Stream stream = arrays.a.place.on_gpu ? stream_of(product.stream, arrays.a) : nullptr;
+    // In host memory a named one orders nothing, but is one all the same.
+    const Stream named =
+        arrays.a.place.on_gpu || product.stream != nullptr ? stream_of(product.stream, arrays.a) : nullptr;
+    const Stream stream = arrays.a.place.on_gpu ? named : nullptr;
+    if (session.emulated) return launch_interruptibly([&] { c_api::launch_on_host(kernel, arguments); });
     const WithoutGil released;
-    if (session.emulated)
-        c_api::launch_on_host(kernel, arguments);
-    else if (arrays.a.place.on_gpu)
+    if (arrays.a.place.on_gpu)
         kernel.launch(arguments, stream);
     else
         launch_on_copies(session, kernel, arguments);

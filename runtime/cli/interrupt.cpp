@@ -3,6 +3,8 @@
 #include "runtime/cli/exit_codes.hpp"
 
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <string_view>
 
 #include <unistd.h>
@@ -11,6 +13,8 @@ namespace jitgemm::cli {
 namespace {
 
 constexpr unsigned kGraceSeconds = 2;
+/// One Ctrl-C may come twice: from the terminal, and from a program that started the tool and passes its own on.
+constexpr std::int64_t kSameNanoseconds = 250'000'000;
 constexpr std::string_view kClearLine = "\r\x1b[K";
 constexpr std::string_view kMessage = "jitgemm: interrupted\n";
 /// What report_failure() makes of Interrupted; a signal handler can only write what is there already.
@@ -27,6 +31,7 @@ constexpr std::string_view kDocument = R"({
 volatile std::sig_atomic_t stop_requested = 0;
 volatile std::sig_atomic_t document_wanted = 0;
 volatile std::sig_atomic_t on_terminal = 0;
+volatile std::int64_t stop_requested_at = 0;  // written and read by the handler alone
 
 void write_to(int file, std::string_view text) {
     if (::write(file, text.data(), text.size()) < 0) return;  // there is nobody left to tell
@@ -39,8 +44,19 @@ void exit_now(int) {
     _exit(kExitInterrupted);
 }
 
+/// Of a clock that only goes forward.
+std::int64_t nanoseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 void request_stop(int number) {
-    if (stop_requested != 0) exit_now(number);
+    if (stop_requested != 0) {
+        if (nanoseconds() - stop_requested_at < kSameNanoseconds) return;
+        exit_now(number);
+    }
+    stop_requested_at = nanoseconds();
     stop_requested = 1;
     alarm(kGraceSeconds);
 }

@@ -45,6 +45,8 @@ std::string seconds_text(double seconds) {
                                    seconds_text(gflop / kGflopPerSecond), gflop_limit)});
 }
 
+thread_local const std::atomic<bool>* stop_flag = nullptr;  // StopFlagScope's
+
 double checked_limit(double gflop_limit) {
     if (gflop_limit >= 0) return gflop_limit;
     throw ConfigError("no limit for the emulator",
@@ -211,6 +213,8 @@ void EmulatorDevice::launch(const Function& function, const LaunchShape& shape, 
         stop = stop_;
         count = mode_.count;
     }
+    if (stop_flag != nullptr)
+        stop = [flag = stop_flag, of_device = std::move(stop)] { return flag->load() || (of_device && of_device()); };
     config.entry = emulated.entry;
     config.blocks_in_order = emulated.blocks_in_order;
     const emulator::Counters counters = emulator::launch(*emulated.program, config, memory_, arguments, stop);
@@ -218,6 +222,9 @@ void EmulatorDevice::launch(const Function& function, const LaunchShape& shape, 
     const std::scoped_lock lock(mutex_);
     counters_ += counters;
 }
+
+StopFlagScope::StopFlagScope(const std::atomic<bool>& flag) : outer_(std::exchange(stop_flag, &flag)) {}
+StopFlagScope::~StopFlagScope() { stop_flag = outer_; }
 
 void EmulatorDevice::set_mode(const EmulatorMode& mode) {
     const std::scoped_lock lock(mutex_);

@@ -6,6 +6,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/emulator/launch.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -96,6 +97,18 @@ private:
     emulator::StopRequest stop_;
     emulator::Counters counters_;
     std::map<std::string, std::weak_ptr<LoadedProgram>> programs_;  // by hash of the PTX
+};
+
+/// While it lives, launches of this thread, on whatever emulator, end with EmulatorStopped once the flag is true.
+class StopFlagScope {
+public:
+    explicit StopFlagScope(const std::atomic<bool>& flag);
+    StopFlagScope(const StopFlagScope&) = delete;
+    StopFlagScope& operator=(const StopFlagScope&) = delete;
+    ~StopFlagScope();
+
+private:
+    const std::atomic<bool>* outer_;
 };
 
 inline constexpr std::size_t kEmulatedMemory = std::size_t{4} << 30;

@@ -14,8 +14,8 @@ if not torch.cuda.is_available():
     pytest.skip("no GPU that torch can use", allow_module_level=True)
 
 import jitgemm.torch
-from torch import library
 from test_torch import Transformer, losses
+from torch import library
 
 
 def tensor(*shape, dtype=torch.bfloat16, seed=0, device="cuda"):

@@ -43,6 +43,15 @@ REFUSED = {
     "another byte order": ({"a": other_byte_order()}, jg.OperandError, "bytes are in another order"),
     "two types": ({"b": B.astype("float16")}, jg.SpecError, "a is f32 and b is f16"),
     "rows backwards": ({"a": A[::-1]}, jg.OperandError, r"strides \(-5, 1\) in elements"),
+    "out of another byte order": ({"out": np.zeros((6, 4), ">f4")}, jg.OperandError, "out is of type >f4, whose bytes"),
+    "a mask": ({"a": np.ma.masked_array(A, mask=A > 0)}, jg.OperandError, "a is masked, and a product would not see"),
+    "a mask of nothing": ({"b": np.ma.masked_array(B)}, jg.OperandError, "b is masked"),
+    "a masked out": ({"out": np.ma.zeros((6, 4), "float32")}, jg.OperandError, "out is masked"),
+    "no bytes an element": (
+        {"a": np.zeros((6, 5), "V0")},
+        jg.OperandError,
+        r"a is of type \|V0, which no kernel takes",
+    ),
     "columns apart": ({"a": np.ones((6, 10), "float32")[:, ::2]}, jg.OperandError, "neither its rows nor its columns"),
     "expanded rows": ({"a": np.broadcast_to(A[:1], (6, 5))}, jg.OperandError, r"strides \(0, 1\)"),
     "apart by parts of elements": (
@@ -75,6 +84,7 @@ REFUSED = {
     "no device": ({"device": None}, jg.OperandError, "the arrays lie in host memory: device="),
     "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
     "no such architecture": ({"device": "emulator:sm_12"}, jg.Error, "sm_12"),
+    "alpha beyond f32": ({"alpha": -1e39}, jg.SpecError, "alpha is -1e\\+39: no f32 is so large"),
     "alpha is a text": ({"alpha": "2"}, TypeError, "must be real number"),
     "an unknown keyword": ({"oot": 1}, TypeError, "unexpected keyword argument 'oot'"),
 }
@@ -91,6 +101,148 @@ def test_refused_with_what_is_wrong(arguments, error, words):
         np.testing.assert_array_equal(out, before)
     if isinstance(caught.value, jg.Error):
         assert caught.value.reasons and all(isinstance(reason, str) for reason in caught.value.reasons)
+
+
+# ---- interfaces that break their own rules ---------------------------------------------------------------------------------
+
+
+class Interface:
+    """An array of no library, with the host's interface or CUDA's; what is None is left out."""
+
+    def __init__(self, name="__array_interface__", **changed):
+        fields = {**A.__array_interface__, "strides": (20, 4), **changed}
+        setattr(self, name, {key: value for key, value in fields.items() if value is not None})
+
+
+class Exporter:
+    """Speaks DLPack; `answer` is an exception to raise, a function to ask, or what __dlpack__ answers."""
+
+    def __init__(self, answer, device=(1, 0)):
+        self.answer, self.device = answer, device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **how):
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer(**how) if callable(self.answer) else self.answer
+
+
+def consumed(**how):
+    capsule = A.__dlpack__(**how)
+    np.from_dlpack(Exporter(capsule))
+    return capsule
+
+
+CUDA = {"name": "__cuda_array_interface__"}
+BROKEN = {
+    "no shape": (lambda: Interface(shape=None), "a has an array interface without 'shape'"),
+    "no type": (lambda: Interface(typestr=None), "a has an array interface without 'typestr'"),
+    "no data": (lambda: Interface(data=None), "a has an array interface without 'data'"),
+    "data of one field": (
+        lambda: Interface(data=5),
+        "a of type .*Interface can't be handed over by its library: TypeError",
+    ),
+    "a shape of texts": (lambda: Interface(shape=("6", 5)), "a of type .*Interface can't be handed over"),
+    "a negative shape": (lambda: Interface(shape=(-6, 5)), r"a has shape \(-6, 5\): no size is negative"),
+    "a shape beyond 64 bits": (
+        lambda: Interface(shape=(2**70, 5)),
+        "1180591620717411303424, which is no whole number of 64",
+    ),
+    "a negative address": (lambda: Interface(data=(-8, False)), "address of -8"),
+    "no address": (lambda: Interface(data=(0, False)), "a of type .*Interface has no memory of its own"),
+    "a stride too few": (lambda: Interface(strides=(20,)), "a has 2 dimensions and 1 strides"),
+    "strides within elements": (lambda: Interface(strides=(21, 4)), r"strides of \(21, 4\) bytes, no multiples"),
+    "another byte order": (lambda: Interface(typestr=">f4"), "a is of type >f4, whose bytes are in another order"),
+    "a type of no size": (lambda: Interface(typestr="<f0"), "typestr is '<f0': expected the likes of '<f4'"),
+    "a type that is no text": (lambda: Interface(typestr=4), "typestr is 4"),
+    "a masked interface": (lambda: Interface(mask=A), "a is masked"),
+    "CUDA, no type": (lambda: Interface(**CUDA, typestr=None), "a has an array interface without 'typestr'"),
+    "CUDA, another byte order": (lambda: Interface(**CUDA, typestr=">f4"), "a is of type >f4, whose bytes"),
+    "CUDA, masked": (lambda: Interface(**CUDA, mask=A), "a is masked"),
+    "CUDA, stream 0": (lambda: Interface(**CUDA, stream=0), "stream is 0: None, or a handle from 1"),
+    "DLPack, a consumed capsule": (
+        lambda: Exporter(consumed),
+        "a hands out a DLPack capsule whose tensor somebody has taken",
+    ),
+    "DLPack, an old consumed one": (
+        lambda: Exporter(consumed()),
+        "a hands out a DLPack capsule whose tensor somebody has",
+    ),
+    "DLPack, no capsule": (lambda: Exporter(5), "a answers __dlpack__\\(\\) with a int that is no DLPack capsule"),
+    "DLPack, refused": (
+        lambda: Exporter(BufferError("no\nmore")),
+        "a of type .*Exporter can't be .* library: BufferError: no$",
+    ),
+    "DLPack, no device": (lambda: Exporter(A.__dlpack__, device=1), "a of type .*Exporter can't be handed over"),
+    "a capsule": (lambda: A.__dlpack__(), "a is a capsule: what is multiplied is the array that hands it out"),
+}
+
+
+@pytest.mark.parametrize("make, words", BROKEN.values(), ids=BROKEN)
+def test_what_breaks_the_rules_of_its_interface_is_refused(make, words):
+    with pytest.raises(jg.OperandError, match=words) as caught:
+        jg.matmul(make(), B, out=np.zeros((6, 4), "float32"), device=EMULATOR)
+    assert len(caught.value.reasons) == 1
+
+
+def test_interfaces_that_keep_their_rules_are_served():
+    for array in (Interface(), Interface(strides=None), Exporter(A.__dlpack__)):
+        out = np.zeros((6, 4), "float32")
+        jg.matmul(array, B, out=out, device=EMULATOR)
+        np.testing.assert_array_equal(out, A.astype("float64") @ B)
+
+
+def test_what_is_no_complaint_of_a_library_is_raised_as_it_is():
+    for exception in (KeyboardInterrupt, MemoryError):
+        with pytest.raises(exception):
+            jg.matmul(Exporter(exception()), B, device=EMULATOR)
+
+
+class HasPointer:
+    def __init__(self, ptr):
+        self.ptr = ptr
+
+
+class SpeaksStream:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __cuda_stream__(self):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+STREAMS = {
+    "negative": (-1, "stream is -1: a handle is 0, or an address of 64 bits"),
+    "beyond 64 bits": (2**64, "stream is 18446744073709551616"),
+    "a flag": (True, "stream is of type bool"),
+    "a text": ("0", "stream is of type str"),
+    "a number with a fraction": (0.5, "stream is of type float"),
+    "no stream": (object(), "stream is of type object: a handle is an integer, torch.cuda.Stream"),
+    "a handle that is none": (HasPointer(None), "stream has a handle of type NoneType: an integer is one"),
+    "a negative handle": (HasPointer(-4), "stream is -4"),
+    "the protocol without a version": (SpeaksStream(7), r"answers __cuda_stream__\(\) with no \(version, handle\)"),
+    "the protocol with a text": (SpeaksStream((0, "7")), "stream has a handle of type str"),
+    "the protocol, raising": (SpeaksStream(ValueError("closed")), "gives no handle: closed"),
+}
+
+
+@pytest.mark.parametrize("stream, words", STREAMS.values(), ids=STREAMS)
+def test_no_stream(stream, words):
+    out = np.zeros((6, 4), "float32")
+    with pytest.raises(jg.OperandError, match=words):
+        jg.matmul(A, B, out=out, stream=stream, device=EMULATOR)
+    with pytest.raises(jg.OperandError, match=words):
+        jg.kernel("f32 tt 6 4 5", device=EMULATOR)(A, B, out=out, stream=stream)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("stream", [None, 0, 1, 2**64 - 1, HasPointer(0), SpeaksStream((0, 5))])
+def test_a_stream_orders_nothing_in_host_memory(stream):
+    np.testing.assert_array_equal(jg.matmul(A, B, stream=stream, device=EMULATOR), A.astype("float64") @ B)
 
 
 def test_all_that_is_wrong_is_told_at_once():

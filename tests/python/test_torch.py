@@ -67,21 +67,60 @@ def test_batch_invariant_rows_and_their_gradients():
         jg.matmul(x, x.T, device=EMULATOR, deterministic="always")
 
 
+def without_memory(x):
+    x = x.clone()
+    x.untyped_storage().resize_(0)
+    return x
+
+
 REFUSED = {
     "float64": (lambda x: x.double(), "a is of type torch.float64, which no kernel takes"),
     "complex": (lambda x: x.to(torch.complex64), "a is of type torch.complex64"),
     "requires grad": (lambda x: x.clone().requires_grad_(), "a requires grad"),
     "meta": (lambda x: x.to("meta"), "a can't be handed over by its library"),
     "sparse": (lambda x: x.to_sparse(), "a can't be handed over by its library"),
+    "resized to nothing": (without_memory, "a of type torch.Tensor has no memory of its own"),
+    "quantized": (lambda x: torch.quantize_per_tensor(x, 1, 0, torch.qint8), "a can't be handed over by its library"),
+    "masked": (lambda x: torch.masked.masked_tensor(x, x > 0), "a of type .*MaskedTensor has no memory of its own"),
     "negated": (torch._neg_view, "a is a view that negates its elements"),
 }
 
 
-@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("make, words", REFUSED.values(), ids=REFUSED)
 def test_refused(make, words):
     with pytest.raises(jg.OperandError, match=words):
         jg.matmul(make(tensor(6, 5)), tensor(5, 4), device=EMULATOR)
+
+
+def test_out_is_no_part_of_a_graph():
+    with pytest.raises(jg.OperandError, match="out requires grad"):
+        jg.matmul(tensor(6, 5), tensor(5, 4), out=torch.zeros(6, 4, requires_grad=True), device=EMULATOR)
+
+
+@pytest.mark.parametrize("call", [jg.matmul, jg.torch.matmul])
+def test_derivatives_that_are_carried_forward_are_not_lost(call):
+    import torch.autograd.forward_ad as forward_ad
+
+    a, b = tensor(6, 5), tensor(5, 4, seed=1)
+    with forward_ad.dual_level():
+        with pytest.raises(jg.OperandError, match="a has a tangent of forward-mode differentiation"):
+            call(forward_ad.make_dual(a, torch.ones_like(a)), b, device=EMULATOR)
+        torch.testing.assert_close(call(a, b, device=EMULATOR), a @ b)  # a constant of it
+    with pytest.raises(jg.OperandError, match="a can't be handed over by its library|a has a tangent"):
+        torch.func.jvp(lambda x: call(x, b, device=EMULATOR), (a,), (torch.ones_like(a),))
+
+
+def test_tensors_of_transforms_and_fake_ones_are_refused():
+    from torch._subclasses import FakeTensorMode
+
+    a, b = tensor(2, 6, 5), tensor(5, 4, seed=1)
+    with pytest.raises(jg.OperandError, match="a can't be handed over by its library"):
+        torch.vmap(lambda x: jg.matmul(x, b, device=EMULATOR))(a)
+    with FakeTensorMode():
+        fake = torch.ones(6, 5)
+    with pytest.raises(jg.OperandError, match="a of type .*FakeTensor has no memory of its own|a can't be handed over"):
+        jg.matmul(fake, b, device=EMULATOR)
 
 
 def test_tensors_of_older_versions_are_described_by_their_attributes():

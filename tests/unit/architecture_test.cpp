@@ -181,7 +181,7 @@ const std::vector<Room>& rooms() {
           "runtime/tuning/workers", "runtime/tuning/sweep"}},
         {"python/src",
          {"include/jitgemm", "generator/layout", "generator/draw", "runtime/device", "runtime/emulator",
-          "runtime/context", "runtime/c_api"}},
+          "runtime/emulator_device", "runtime/context", "runtime/c_api"}},
     };
     return kRooms;
 }

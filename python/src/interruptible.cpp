@@ -1,0 +1,146 @@
+#include "python/src/interruptible.hpp"
+
+#include "runtime/emulator_device/emulator_device.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace jitgemm::python {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{50};
+
+/// Set once, waited for by many.
+class Event {
+public:
+    void set() {
+        const std::scoped_lock lock(mutex_);
+        is_set_ = true;
+        changed_.notify_all();
+    }
+    void wait() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return is_set_; });
+    }
+    [[nodiscard]] bool wait_for(std::chrono::milliseconds most) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, most, [&] { return is_set_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_set_ = false;
+};
+
+/// False, with the exception set, where a signal's handler raised before the event came.
+bool wait_unless_interrupted(Event& event) {
+    while (true) {
+        {
+            const WithoutGil released;
+            if (event.wait_for(kBetweenLooks)) return true;
+        }
+        if (PyErr_CheckSignals() != 0) return false;
+    }
+}
+
+/// Threads that nobody waits for any more. A fork has none of its parent's.
+struct Abandoned {
+    std::mutex mutex;
+    std::condition_variable ended;
+    int running = 0;
+};
+
+Abandoned*& abandoned() {
+    static auto* current = new Abandoned;
+    return current;
+}
+
+void wait_for_abandoned() {
+    Abandoned& all = *abandoned();
+    std::unique_lock lock(all.mutex);
+    all.ended.wait(lock, [&] { return all.running == 0; });
+}
+
+/// A kernel that is being made, shared by the thread that makes it and the one that waits.
+struct Making {
+    Event done;
+    GemmKernel kernel;
+    std::exception_ptr failure;
+};
+
+void make(Making& making, Session& session, const GemmSpec& spec) {
+    try {
+        making.kernel = session.context.kernel(spec);
+    } catch (...) {
+        making.failure = std::current_exception();
+    }
+}
+
+}  // namespace
+
+void launch_interruptibly(const std::function<void()>& launch) {
+    std::atomic<bool> stop{false};
+    Event done;
+    std::exception_ptr failure;
+    std::thread worker([&] {
+        const StopFlagScope scope(stop);
+        try {
+            launch();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        done.set();
+    });
+    const bool interrupted = !wait_unless_interrupted(done);
+    stop = interrupted;
+    {
+        const WithoutGil released;
+        worker.join();
+    }
+    if (interrupted) throw PythonError{};
+    if (failure) std::rethrow_exception(failure);
+}
+
+GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec) {
+    const auto making = std::make_shared<Making>();
+    Abandoned& all = *abandoned();
+    {
+        const std::scoped_lock lock(all.mutex);
+        ++all.running;
+    }
+    try {
+        std::thread([&all, making = making, session = session, spec]() mutable {
+            make(*making, *session, spec);
+            making->done.set();
+            session.reset();
+            making.reset();
+            const std::scoped_lock lock(all.mutex);
+            --all.running;
+            all.ended.notify_all();
+        }).detach();
+    } catch (...) {
+        const std::scoped_lock lock(all.mutex);
+        --all.running;
+        throw;
+    }
+    if (!wait_unless_interrupted(making->done)) throw PythonError{};
+    if (making->failure) std::rethrow_exception(making->failure);
+    return making->kernel;
+}
+
+void watch_exit() {
+    static_cast<void>(abandoned());
+    if (Py_AtExit(wait_for_abandoned) != 0) throw std::bad_alloc();
+    if (pthread_atfork(nullptr, nullptr, [] { abandoned() = new Abandoned; }) != 0) throw std::bad_alloc();
+}
+
+}  // namespace jitgemm::python
