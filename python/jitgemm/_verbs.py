@@ -17,7 +17,7 @@ Shapes = Union[str, "os.PathLike[str]", Iterable[str]]
 def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: int = 20, why: bool = False) -> Document:
     """Candidate kernels for a problem in the heuristic's order, with their predicted times in microseconds.
 
-    gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
+    spec: as for kernel. gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
     each with its reasons.
     """
     return _tool.ask(["list", *spec.split(), *_tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})])
@@ -26,7 +26,7 @@ def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: i
 def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -> Document:
     """Times kernels on a GPU, side by side with cuBLASLt or a peer library ("lib:PEER.so").
 
-    shapes: one shape line ("bf16 tn 4096 4096 4096"), several, or a file of them. Other keywords are the tool's options:
+    shapes: one problem ("bf16 tn 4096 4096 4096", "gemm-v1 m=4096 ..."), several, or a file of them, a line each. Other keywords are the tool's options:
     protocol="cold", rounds=31, device="cuda:1".
     """
     with _ShapeFile(shapes) as file:

@@ -1,5 +1,6 @@
 #include "python/src/kernel_object.hpp"
 
+#include "generator/base/spec_text.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "python/src/kernel_report.hpp"
@@ -43,10 +44,6 @@ std::string text_or_empty(PyObject* object) {
     return std::string(text_of(object));
 }
 
-GemmSpec spec_of(std::string_view text) {
-    return text.starts_with("gemm-") ? parse_gemm_spec(text) : parse_shape_line(text);
-}
-
 int init(PyObject* self, PyObject* positional, PyObject* named) {
     PyObject* const done = guarded([&]() -> PyObject* {
         if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
@@ -54,7 +51,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         std::array<PyObject*, kInitNames.size()> values{};
         read_arguments(kInitSignature, positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters] = values;
-        const GemmSpec spec = spec_of(text_of(spec_text));
+        const GemmSpec spec = parse_spec_text(text_of(spec_text));
         std::shared_ptr<Session> session = session_of({.device = text_or_empty(device),
                                                        .kernel = text_or_empty(kernel),
                                                        .family = text_or_empty(family),

@@ -29,6 +29,34 @@ def test_fields_in_place_of_a_text():
     assert by_fields.spec == by_text.spec
 
 
+@pytest.mark.parametrize(
+    "text", ["bf16 tn 64 48 32", "f32 tt 6 4 5  # small", "gemm-v2 m=5 n=6 k=7 a=f32 layout=tt ldd=9"]
+)
+def test_the_text_of_a_problem_is_the_same_everywhere(text, tmp_path):
+    printed = jg.kernel(text, device=EMULATOR).spec  # in full: "gemm-v1 m=..."
+    assert jg.kernel(printed, device=EMULATOR).spec == printed
+    assert jg.kernel(f" \t{printed} # again", device=EMULATOR).spec == printed
+    by_text, by_printed = (jg.list(spec, arch="sm_80", limit=1) for spec in (text.partition("#")[0], printed))
+    assert by_text["candidates"] == by_printed["candidates"]
+    shapes = tmp_path / "shapes.txt"
+    shapes.write_text(f"{text}\n{printed}\n")
+    with pytest.raises(jg.UsageError, match="shapes.txt:3: n is -1: a size cannot be negative"):
+        shapes.write_text(f"{text}\n{printed}\ngemm-v1 m=4 n=-1 k=4\n")
+        jg.tune(shapes, device=EMULATOR)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["bf16 tn 64 -48 32", "gemm-v1 m=64 n=-48 k=32", "gemm-v1 m=64 q=1", "gemm-v9 m=64", "bf16 tn 64", "b16 tn 1 2 3"],
+)
+def test_a_wrong_text_is_told_the_same_everywhere(text):
+    with pytest.raises(jg.SpecError) as of_kernel:
+        jg.kernel(text, device=EMULATOR)
+    with pytest.raises(jg.SpecError) as of_tool:
+        jg.list(text, arch="sm_80")
+    assert str(of_kernel.value) == str(of_tool.value) and of_kernel.value.reasons == of_tool.value.reasons
+
+
 def test_a_kernel_can_be_forced():
     k = jg.kernel("f32 tt 64 64 64", device=EMULATOR, family="simt_naive")
     assert k.name.startswith("simt_naive") and k.json["choice"] == "heuristic"
