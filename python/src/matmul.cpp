@@ -23,11 +23,23 @@ ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* na
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
 constexpr std::size_t kMostPlans = 100000;
 
+/// Where the arrays lie as a batch, which no kernel serves, and might have been rows, says so, too.
+GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& problem) {
+    try {
+        return kernel_interruptibly(session, problem.spec);
+    } catch (const ConfigError& error) {
+        if (problem.unfolded.empty()) throw;
+        std::vector<std::string> reasons = error.reasons();
+        reasons.push_back(problem.unfolded);
+        throw ConfigError("no kernel serves " + to_string(problem.spec), std::move(reasons));
+    }
+}
+
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
                                       const Arrays& arrays) {
     Problem problem = problem_of(arrays);
     Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
-    if (!problem.is_empty()) plan.kernel = kernel_interruptibly(session, problem.spec);
+    if (!problem.is_empty()) plan.kernel = kernel_for(session, problem);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
 }
