@@ -9,13 +9,18 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::array kMatmulNames{"a",      "b",      "out",           "alpha",           "beta", "c", "accumulate",
-                                  "stream", "device", "deterministic", "dependent_launch"};
-constexpr Signature kMatmulSignature{.function = "matmul", .names = kMatmulNames, .positional = 2, .required = 2};
+constexpr std::size_t kMatmulArguments = 11;
+
+const Signature& matmul_signature() {
+    static const std::array<Name, kMatmulArguments> names{
+        "a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "device", "deterministic", "dependent_launch"};
+    static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
+    return signature;
+}
 
 ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-    std::array<PyObject*, kMatmulNames.size()> values{};
-    read_arguments(kMatmulSignature, arguments, count, names, values.data());
+    std::array<PyObject*, kMatmulArguments> values{};
+    read_arguments(matmul_signature(), arguments, count, names, values.data());
     const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch] = values;
     return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch};
 }
@@ -49,7 +54,8 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
 PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
         const ProductArguments given = read(arguments, count, names);
-        const Product product = read_product(given);
+        Product product;
+        read_product(given, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
         const ProblemKey key(product.arrays);
         const auto known = session->plans.find(key);

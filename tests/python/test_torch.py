@@ -93,6 +93,23 @@ def test_refused(make, words):
         jg.matmul(make(tensor(6, 5)), tensor(5, 4), device=EMULATOR)
 
 
+class Negates(torch.Tensor):
+    """Of a type whose is_neg is Python's, where a tensor's own is C's."""
+
+    def is_neg(self):
+        return True
+
+
+def test_what_a_type_says_of_its_tensors_counts():
+    for kind, refused in ((torch.Tensor, False), (Negates, True)):
+        a, b = tensor(6, 5).as_subclass(kind), tensor(5, 4, seed=1)
+        if refused:
+            with pytest.raises(jg.OperandError, match="a is a view that negates"):
+                jg.matmul(a, b, device=EMULATOR)
+        else:
+            torch.testing.assert_close(jg.matmul(a, b, device=EMULATOR), tensor(6, 5) @ b)
+
+
 def test_out_is_no_part_of_a_graph():
     with pytest.raises(jg.OperandError, match="out requires grad"):
         jg.matmul(tensor(6, 5), tensor(5, 4), out=torch.zeros(6, 4, requires_grad=True), device=EMULATOR)
