@@ -101,6 +101,8 @@ const char* const kMatmulDoc =
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
     "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError; each has "
-    "`reasons`.";
+    "`reasons`,\n"
+    "and nothing was launched. Any thread may call it; on a GPU the product goes on after it has returned, in its "
+    "stream.";
 
 }  // namespace jitgemm::python

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import subprocess
 
 import jitgemm as jg
 import pytest
@@ -55,6 +56,29 @@ def test_a_wrong_text_is_told_the_same_everywhere(text):
     with pytest.raises(jg.SpecError) as of_tool:
         jg.list(text, arch="sm_80")
     assert str(of_kernel.value) == str(of_tool.value) and of_kernel.value.reasons == of_tool.value.reasons
+
+
+def test_explain_is_of_the_gpu_that_the_kernel_is_for(monkeypatch):
+    from jitgemm import _tool
+
+    class Second(jg.Kernel):
+        device = "cuda:1"
+
+    asked = []
+
+    def run(command, env, **_):
+        asked.append((command[1:], env["CUDA_VISIBLE_DEVICES"]))
+        return subprocess.CompletedProcess(command, 0, "Why\n" + k.name, "")
+
+    k = Second("f32 tt 64 64 64", device=EMULATOR)
+    monkeypatch.setattr(subprocess, "run", run)
+    for visible, its_name in ((None, "1"), ("3,5", "5"), ("GPU-aa, GPU-bb", "GPU-bb")):
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        if visible is not None:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert k.explain().endswith(k.name)
+        assert asked.pop() == (["explain", *k.spec.split()], its_name) and not asked
+    assert _tool.seeing(0, {}) == {"CUDA_VISIBLE_DEVICES": "0"}
 
 
 def test_a_kernel_can_be_forced():
