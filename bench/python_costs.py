@@ -3,7 +3,8 @@
 
     python3 bench/python_costs.py [--json FILE]
 
-Needs a GPU, torch and jitgemm; Triton's rows are left out without it. Takes half a minute.
+Needs torch and jitgemm; Triton's rows are left out without it. Without a GPU there is one row: a product of no rows on the CPU, which costs
+what every call costs before its launch. Takes half a minute.
 
 Microseconds from Python to the launch: bursts of calls are timed as they are enqueued, with the GPU idle before each and a product so
 small that the queue never fills; the median of the bursts, and the fastest. Milliseconds of a new process: from the first line to a
@@ -58,6 +59,16 @@ def triton_launch(torch, a, b, d):
 
     assert triton and tl
     return lambda: product[(1,)](a, b, d, SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, BLOCK=SIZE)
+
+
+def cost_without_a_launch():
+    import jitgemm as jg
+    import torch
+
+    b, none = torch.randn(SIZE, SIZE).T, torch.empty(0, SIZE)
+    call = lambda: jg.matmul(none, b, out=none, device="emulator:sm_80")  # noqa: E731
+    with torch.no_grad():
+        return {"jitgemm.matmul(none, b, out=none), no launch": burst_times(call, lambda: None)}
 
 
 def call_costs():
@@ -135,20 +146,24 @@ def main():
     import jitgemm
     import torch
 
-    costs = call_costs()
+    has_gpu = torch.cuda.is_available()
+    costs = call_costs() if has_gpu else cost_without_a_launch()
     print(
-        f"{torch.cuda.get_device_name()}, jitgemm {jitgemm.__version__}, torch {torch.__version__}, Python {sys.version.split()[0]}"
+        f"{torch.cuda.get_device_name() if has_gpu else 'no GPU'}, jitgemm {jitgemm.__version__}, torch {torch.__version__}, Python {sys.version.split()[0]}"
     )
     print(f"\nfrom Python to the launch, bf16 {SIZE}x{SIZE}x{SIZE}{'':>16} median     fastest")
     for name, cost in costs.items():
         print(f"  {name:<46} {cost['median_us']:7.2f} us {cost['fastest_us']:7.2f} us", flush=True)
-    first = new_process()
-    print("\na cached kernel in a new process whose CUDA context is there")
+    first = new_process() if has_gpu else {}
+    if has_gpu:
+        print("\na cached kernel in a new process whose CUDA context is there")
     for field, value in first.items():
         print(f"  {field.removesuffix('_ms').replace('_', ' '):<46} {value:7.2f} ms")
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"calls": costs, "new_process": first, "gpu": torch.cuda.get_device_name()}, file, indent=2)
+            json.dump(
+                {"calls": costs, "new_process": first, "gpu": has_gpu and torch.cuda.get_device_name()}, file, indent=2
+            )
 
 
 if __name__ == "__main__":

@@ -40,24 +40,18 @@ class Kernel(_core.Kernel):
 
     def explain(self) -> str:
         """Why this kernel for this problem, and what limits it; a text for people."""
-        report = self.json
-        target = [] if self.device.startswith("cuda") else ["--arch", report["arch"]]
-        problem = _tool.options({name: report[name] for name in report if name in _PROBLEM_FIELDS})
-        text = _tool.text(["explain", *problem, *target])
+        place, _, number = self.device.partition(":")
+        gpu = int(number) if place == "cuda" else None
+        target = ["--arch", self.json["arch"]] if gpu is None else []
+        asked = ["explain", *self.spec.split(), *target]
+        text = _tool.text(asked, gpu)
         if self.name in text.splitlines()[:2]:
             return text
         # Another would be chosen now, or unasked.
-        return _tool.text(["explain", *problem, *target, "--kernel", self.name])
+        return _tool.text([*asked, "--kernel", self.name], gpu)
 
     def __repr__(self) -> str:
         return f"<jitgemm.Kernel {self.name} on {self.device} for {self.spec}>"
-
-
-_PROBLEM_FIELDS = frozenset(
-    "layout m n k a_type b_type c_type d_type acc_type d_layout lda ldb ldc ldd align_a align_b align_c align_d batch "
-    "batch_stride_a batch_stride_b batch_stride_c batch_stride_d bias activation residual scale_a scale_b scale_d "
-    "constant_a constant_b deterministic".split()
-)
 
 
 def kernel(

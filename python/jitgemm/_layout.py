@@ -44,6 +44,7 @@ class Layout:
 
     @property
     def stride(self) -> IntTuple:
+        """Of the shape's form: how far apart the values of neighbours in each mode are."""
         stride: IntTuple = _tuples(self._parts()[1])
         return stride
 

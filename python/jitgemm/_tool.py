@@ -20,6 +20,12 @@ def environment() -> dict[str, str]:
     return {"JITGEMM_WHEELS": folders.wheels(), "JITGEMM_TOOL": folders.tool(), **os.environ}
 
 
+def seeing(gpu: int, all_of: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which that GPU of this process is the only one, and so the first."""
+    visible = [name.strip() for name in all_of.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    return {**all_of, "CUDA_VISIBLE_DEVICES": visible[gpu] if gpu < len(visible) else str(gpu)}
+
+
 def main() -> None:
     """Becomes the tool."""
     tool = folders.tool()
@@ -52,12 +58,13 @@ def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
     return _checked(answer[0], "".join(said), process.returncode)
 
 
-def text(arguments: Iterable[str]) -> str:
-    """What the tool prints for people."""
+def text(arguments: Iterable[str], gpu: int | None = None) -> str:
+    """What the tool prints for people. Where `gpu` is given, that GPU of this process is this machine's to the tool."""
     import subprocess
 
     command = [folders.tool(), *arguments]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    its = environment() if gpu is None else seeing(gpu, environment())
+    done = subprocess.run(command, env=its, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise _errors.Error(done.stderr.strip() or f"jitgemm ended with status {done.returncode}")
     return done.stdout

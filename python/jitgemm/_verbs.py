@@ -17,17 +17,21 @@ Shapes = Union[str, "os.PathLike[str]", Iterable[str]]
 def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: int = 20, why: bool = False) -> Document:
     """Candidate kernels for a problem in the heuristic's order, with their predicted times in microseconds.
 
-    gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
-    each with its reasons.
+    spec: as for kernel. gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
+    each with its reasons. Raises UsageError, SpecError, ConfigError. Any thread may call it.
     """
     return _tool.ask(["list", *spec.split(), *_tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})])
 
 
 def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -> Document:
-    """Times kernels on a GPU, side by side with cuBLASLt or a peer library ("lib:PEER.so").
+    """Times kernels on a GPU, by turns with what they are measured against. Times are microseconds.
 
-    shapes: one shape line ("bf16 tn 4096 4096 4096"), several, or a file of them. Other keywords are the tool's options:
-    protocol="cold", rounds=31, device="cuda:1".
+    shapes: one problem ("bf16 tn 4096 4096 4096", "gemm-v1 m=4096 ..."), several, or a file of them, a line each.
+    against: "cublaslt", a peer library ("lib:PEER.so"), or None.
+    Other keywords are the tool's options: protocol="cold", rounds=31, device="cuda:1". Ctrl-C ends it.
+
+    Raises what goes with the tool's error: UsageError, SpecError, ConfigError (no kernel serves it), CompileError, CudaError. Any thread may
+    call it.
     """
     with _ShapeFile(shapes) as file:
         return _tool.ask(["bench", "--shapes", file, *_tool.options({"against": against, **options})])
@@ -39,7 +43,7 @@ def tune(shapes: Shapes, *, budget: str | None = None, progress: Progress | None
     shapes: as for bench. budget: time for all together ("90s", "2m"). progress: called with documents that have an `event`:
     "progress" every second, "problem" when one has ended. Other keywords are the tool's options: report="tune.html".
     Kernels that were made before stay as they are; new ones are chosen anew. Ctrl-C, or an exception of `progress`, ends the search and keeps
-    what it has found: the same call goes on from there.
+    what it has found: the same call goes on from there. Raises as bench does. Any thread may call it.
     """
     try:
         with _ShapeFile(shapes) as file:

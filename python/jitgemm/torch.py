@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any
 
 import torch
@@ -42,6 +43,7 @@ def linear(
 ) -> Tensor:
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k), bias: (n,).
 
+    An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied first, as PyTorch does.
     The bias is added to the rounded product. Under torch.autocast operands are of its type. Where `deterministic` is
     "batch_invariant", a token's result has the same bits whatever else is in its batch.
     """
@@ -49,9 +51,11 @@ def linear(
         dtype = torch.get_autocast_dtype(x.device.type)
         x, weight = x.to(dtype), weight.to(dtype)
         bias = None if bias is None else bias.to(dtype)
-    rows = x if x.dim() > 1 else x.unsqueeze(0)
-    d = matmul(rows, weight.T, device=device, deterministic=deterministic)
-    d = d if x.dim() > 1 else d.squeeze(0)
+    if x.dim() > 1 and x.is_contiguous():
+        d = matmul(x, weight.T, device=device, deterministic=deterministic)
+    else:
+        d = matmul(_as_matrix(x), weight.T, device=device, deterministic=deterministic)
+        d = d.reshape(*x.shape[:-1], weight.shape[0])
     return d if bias is None else d + bias
 
 
@@ -93,16 +97,30 @@ def replace_linear(
 # ---- gradients -----------------------------------------------------------------------------------------------------------
 
 
+def _as_matrix(x: Tensor) -> Tensor:
+    """(..., k) as rows of one matrix that kernels read as it lies: a view where there is one, else a copy."""
+    if x.dim() != 2:
+        x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
+    by_row, by_column = x.stride()
+    lies = (by_column == 1 and by_row >= x.shape[1]) or (by_row == 1 and by_column >= x.shape[0])
+    return x if lies else x.contiguous()
+
+
 def _gradients(product: Callable[[Tensor, Tensor], Tensor], gradient: Tensor, a: Tensor, b: Tensor, needed: Any) -> Any:
     """dA = dD @ B^T and dB = A^T @ dD, which are differentiable themselves; None for the two options."""
+    of_a = of_b = None
+    if prod(b.shape[:-2]) == 1 and a.dim() >= b.dim():  # the leading dimensions of A and D are rows
+        gradient, matrix = _as_matrix(gradient), b.reshape(b.shape[-2:])
+        if needed[0]:
+            of_a = product(gradient, matrix.mT).reshape(a.shape)
+        if needed[1]:
+            of_b = product(_as_matrix(a).mT, gradient).reshape(b.shape)
+        return of_a, of_b, None, None
     # That of sum() is one element, expanded: no kernel reads it as it lies.
     gradient = gradient if gradient.is_contiguous() or gradient.mT.is_contiguous() else gradient.contiguous()
-    of_a = product(gradient, b.mT).sum_to_size(a.shape) if needed[0] else None
-    if not needed[1]:
-        return of_a, None, None, None
-    if b.dim() == 2:  # the leading dimensions of A and D are rows
-        of_b = product(a.reshape(-1, a.shape[-1]).mT, gradient.reshape(-1, gradient.shape[-1]))
-    else:
+    if needed[0]:
+        of_a = product(gradient, b.mT).sum_to_size(a.shape)
+    if needed[1]:
         of_b = product(a.mT, gradient).sum_to_size(b.shape)
     return of_a, of_b, None, None
 
@@ -139,6 +157,7 @@ library.define(_NAME, "(Tensor a, Tensor b, str? device=None, str? deterministic
 
 @library.impl(_NAME, ("cpu", "cuda"))
 def _launch(a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None) -> Tensor:
+    _check(a, b)
     with torch.no_grad():  # autograd has taken note, or need not
         return _core.matmul(a, b, device=device, deterministic=deterministic)
 
@@ -147,6 +166,7 @@ def _launch(a: Tensor, b: Tensor, device: str | None = None, deterministic: str 
 def _fake(a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None) -> Tensor:
     _check(a, b)
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
+    torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
     leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return a.new_empty((*leading, a.shape[-2], b.shape[-1]))
 

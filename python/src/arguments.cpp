@@ -12,14 +12,18 @@ namespace {
     throw PythonError{};
 }
 
-void take_named(const Signature& signature, PyObject* name, PyObject* value, PyObject** into) {
-    for (std::size_t i = 0; i < signature.names.size(); ++i) {
-        if (PyUnicode_CompareWithASCIIString(name, signature.names[i]) != 0) continue;
-        if (into[i] != nullptr) refuse(signature, fmt::format("got '{}' twice", signature.names[i]));
-        into[i] = value;
-        return;
-    }
+std::size_t find_named(const Signature& signature, PyObject* name) {
+    for (std::size_t i = 0; i < signature.names.size(); ++i)
+        if (signature.names[i].is(name)) return i;
+    for (std::size_t i = 0; i < signature.names.size(); ++i)
+        if (signature.names[i].reads(name)) return i;
     refuse(signature, fmt::format("got an unexpected keyword argument '{}'", text_of(name)));
+}
+
+void take_named(const Signature& signature, PyObject* name, PyObject* value, PyObject** into) {
+    const std::size_t i = find_named(signature, name);
+    if (into[i] != nullptr) refuse(signature, fmt::format("got '{}' twice", signature.names[i].text()));
+    into[i] = value;
 }
 
 void check_count(const Signature& signature, std::size_t count) {
@@ -29,7 +33,7 @@ void check_count(const Signature& signature, std::size_t count) {
 
 void check_required(const Signature& signature, PyObject* const* values) {
     for (std::size_t i = 0; i < signature.required; ++i)
-        if (values[i] == nullptr) refuse(signature, fmt::format("lacks the argument '{}'", signature.names[i]));
+        if (values[i] == nullptr) refuse(signature, fmt::format("lacks the argument '{}'", signature.names[i].text()));
 }
 
 }  // namespace

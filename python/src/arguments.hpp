@@ -8,10 +8,25 @@
 
 namespace jitgemm::python {
 
+/// A parameter's name. Keywords of calls are interned nearly always, so that the address tells them.
+class Name {
+public:
+    // NOLINTNEXTLINE(google-explicit-constructor): a table of names is written as texts
+    Name(const char* text) : text_(text), interned_(PyUnicode_InternFromString(text)) {}
+
+    [[nodiscard]] const char* text() const { return text_; }
+    [[nodiscard]] bool is(PyObject* name) const { return name == interned_; }
+    [[nodiscard]] bool reads(PyObject* name) const { return PyUnicode_CompareWithASCIIString(name, text_) == 0; }
+
+private:
+    const char* text_;
+    PyObject* interned_;  ///< kept for ever
+};
+
 /// Names of a function's parameters, the positional ones first; what is optional is null where it is not given.
 struct Signature {
     const char* function;
-    std::span<const char* const> names;
+    std::span<const Name> names;
     std::size_t positional;  ///< may be given by place
     std::size_t required;
 };

@@ -1,5 +1,6 @@
 #include "python/src/kernel_object.hpp"
 
+#include "generator/base/spec_text.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "python/src/kernel_report.hpp"
@@ -35,26 +36,27 @@ Loaded& loaded_of(PyObject* self) {
 
 // ---- making one --------------------------------------------------------------------------------------------------------
 
-constexpr std::array kInitNames{"spec", "device", "kernel", "family", "param"};
-constexpr Signature kInitSignature{.function = "Kernel", .names = kInitNames, .positional = 1, .required = 1};
+constexpr std::size_t kInitArguments = 5;
+
+const Signature& init_signature() {
+    static const std::array<Name, kInitArguments> names{"spec", "device", "kernel", "family", "param"};
+    static const Signature signature{.function = "Kernel", .names = names, .positional = 1, .required = 1};
+    return signature;
+}
 
 std::string text_or_empty(PyObject* object) {
     if (object == nullptr || object == Py_None) return {};
     return std::string(text_of(object));
 }
 
-GemmSpec spec_of(std::string_view text) {
-    return text.starts_with("gemm-") ? parse_gemm_spec(text) : parse_shape_line(text);
-}
-
 int init(PyObject* self, PyObject* positional, PyObject* named) {
     PyObject* const done = guarded([&]() -> PyObject* {
         if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
             throw Error("this kernel is made: another thread may be launching it");
-        std::array<PyObject*, kInitNames.size()> values{};
-        read_arguments(kInitSignature, positional, named, values.data());
+        std::array<PyObject*, kInitArguments> values{};
+        read_arguments(init_signature(), positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters] = values;
-        const GemmSpec spec = spec_of(text_of(spec_text));
+        const GemmSpec spec = parse_spec_text(text_of(spec_text));
         std::shared_ptr<Session> session = session_of({.device = text_or_empty(device),
                                                        .kernel = text_or_empty(kernel),
                                                        .family = text_or_empty(family),
@@ -79,9 +81,14 @@ void destroy(PyObject* self) {
 
 // ---- calling it --------------------------------------------------------------------------------------------------------
 
-constexpr std::array kCallNames{"a", "b",          "out",    "alpha",     "beta",
-                                "c", "accumulate", "stream", "workspace", "dependent_launch"};
-constexpr Signature kCallSignature{.function = "Kernel", .names = kCallNames, .positional = 2, .required = 2};
+constexpr std::size_t kCallArguments = 10;
+
+const Signature& call_signature() {
+    static const std::array<Name, kCallArguments> names{"a", "b",          "out",    "alpha",     "beta",
+                                                        "c", "accumulate", "stream", "workspace", "dependent_launch"};
+    static const Signature signature{.function = "Kernel", .names = names, .positional = 2, .required = 2};
+    return signature;
+}
 
 /// One line for each field in which what the arrays ask differs from what the kernel was made for.
 std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made) {
@@ -159,11 +166,12 @@ std::size_t size_in_bytes(const Operand& operand) {
 PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);
-        std::array<PyObject*, kCallNames.size()> values{};
-        read_arguments(kCallSignature, positional, named, values.data());
+        std::array<PyObject*, kCallArguments> values{};
+        read_arguments(call_signature(), positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch] = values;
-        const Product product = read_product(
-            {a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch});
+        Product product;
+        read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch},
+                     product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product.arrays);
         const Operand room = read_room(loaded, workspace, product.stream);
@@ -205,17 +213,23 @@ PyObject* launches(PyObject* self, PyObject* /*unused*/) {
     return guarded([&] { return text(launches_json(loaded_of(self).kernel)).release(); });
 }
 
-constexpr std::array kPackNames{"a", "b", "out", "alpha", "beta", "c", "accumulate", "workspace"};
-constexpr Signature kPackSignature{.function = "pack_arguments", .names = kPackNames, .positional = 2, .required = 3};
+constexpr std::size_t kPackArguments = 8;
+
+const Signature& pack_signature() {
+    static const std::array<Name, kPackArguments> names{"a",    "b", "out",        "alpha",
+                                                        "beta", "c", "accumulate", "workspace"};
+    static const Signature signature{.function = "pack_arguments", .names = names, .positional = 2, .required = 3};
+    return signature;
+}
 
 PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);
-        std::array<PyObject*, kPackNames.size()> values{};
-        read_arguments(kPackSignature, positional, named, values.data());
+        std::array<PyObject*, kPackArguments> values{};
+        read_arguments(pack_signature(), positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, workspace] = values;
-        const Product product =
-            read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr});
+        Product product;
+        read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr}, product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product.arrays);
         const Operand room = read_room(loaded, workspace, nullptr);

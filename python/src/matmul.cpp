@@ -9,13 +9,18 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::array kMatmulNames{"a",      "b",      "out",           "alpha",           "beta", "c", "accumulate",
-                                  "stream", "device", "deterministic", "dependent_launch"};
-constexpr Signature kMatmulSignature{.function = "matmul", .names = kMatmulNames, .positional = 2, .required = 2};
+constexpr std::size_t kMatmulArguments = 11;
+
+const Signature& matmul_signature() {
+    static const std::array<Name, kMatmulArguments> names{
+        "a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "device", "deterministic", "dependent_launch"};
+    static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
+    return signature;
+}
 
 ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-    std::array<PyObject*, kMatmulNames.size()> values{};
-    read_arguments(kMatmulSignature, arguments, count, names, values.data());
+    std::array<PyObject*, kMatmulArguments> values{};
+    read_arguments(matmul_signature(), arguments, count, names, values.data());
     const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch] = values;
     return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch};
 }
@@ -23,11 +28,23 @@ ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* na
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
 constexpr std::size_t kMostPlans = 100000;
 
+/// Where the arrays lie as a batch, which no kernel serves, and might have been rows, says so, too.
+GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& problem) {
+    try {
+        return kernel_interruptibly(session, problem.spec);
+    } catch (const ConfigError& error) {
+        if (problem.unfolded.empty()) throw;
+        std::vector<std::string> reasons = error.reasons();
+        reasons.push_back(problem.unfolded);
+        throw ConfigError("no kernel serves " + to_string(problem.spec), std::move(reasons));
+    }
+}
+
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
                                       const Arrays& arrays) {
     Problem problem = problem_of(arrays);
     Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
-    if (!problem.is_empty()) plan.kernel = kernel_interruptibly(session, problem.spec);
+    if (!problem.is_empty()) plan.kernel = kernel_for(session, problem);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
 }
@@ -37,7 +54,8 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
 PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
         const ProductArguments given = read(arguments, count, names);
-        const Product product = read_product(given);
+        Product product;
+        read_product(given, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
         const ProblemKey key(product.arrays);
         const auto known = session->plans.find(key);
@@ -83,6 +101,8 @@ const char* const kMatmulDoc =
     "The first call with new shapes, types or strides chooses a kernel and compiles it, or finds it in the cache on "
     "disk.\n\n"
     "Raises OperandError (arrays), SpecError, ConfigError (no kernel serves it), CompileError, CudaError; each has "
-    "`reasons`.";
+    "`reasons`,\n"
+    "and nothing was launched. Any thread may call it; on a GPU the product goes on after it has returned, in its "
+    "stream.";
 
 }  // namespace jitgemm::python

@@ -24,6 +24,8 @@ namespace {
 struct ArrayType {
     const dlpack::ExchangeApi* exchange = nullptr;
     bool is_tensor = false;  ///< of PyTorch's
+    PyCFunction is_negated =
+        nullptr;  ///< is_neg() of a tensor's type, called without looking it up; null where it is no function of C's
 };
 
 /// Of a type that stays alive; the table of the standard's major version that we know, if it has one.
@@ -40,8 +42,17 @@ const dlpack::ExchangeApi* exchange_of(PyTypeObject* type) {
     return api != nullptr && api->borrow != nullptr ? api : nullptr;
 }
 
+/// A method without arguments, of an object of the type.
+PyCFunction c_method(PyObject* object, const char* name) {
+    const Ref bound = Ref::owned(PyObject_GetAttrString(object, name));
+    if (PyObject_TypeCheck(bound.get(), &PyCFunction_Type) == 0) return nullptr;
+    if (PyCFunction_GetSelf(bound.get()) != object || PyCFunction_GetFlags(bound.get()) != METH_NOARGS) return nullptr;
+    return PyCFunction_GetFunction(bound.get());
+}
+
 /// Asked of a type once: the table keeps the types that it holds, so that no other takes their address. Guarded by the GIL.
-ArrayType array_type(PyTypeObject* type) {
+ArrayType array_type(PyObject* object) {
+    PyTypeObject* const type = Py_TYPE(object);
     static auto& known = *new std::unordered_map<PyTypeObject*, ArrayType>;
     static PyTypeObject* latest = nullptr;
     static ArrayType of_latest;
@@ -53,6 +64,7 @@ ArrayType array_type(PyTypeObject* type) {
             return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), name) != 0;
         };
         read.is_tensor = read.exchange != nullptr && has("requires_grad") && has("is_neg");
+        if (read.is_tensor) read.is_negated = c_method(object, "is_neg");
         Py_INCREF(type);
         found = known.emplace(type, read).first;
     }
@@ -127,9 +139,12 @@ void fill(Operand& operand, const dlpack::Tensor& tensor) {
 bool has_tangent(PyObject* tensor) {
     static PyObject* const level_name = PyUnicode_InternFromString("_current_level");
     static PyObject* forward_ad = nullptr;
-    if (forward_ad == nullptr) forward_ad = PyImport_ImportModule("torch.autograd.forward_ad");
-    if (forward_ad == nullptr) throw PythonError{};
-    PyObject* const level = PyDict_GetItemWithError(PyModule_GetDict(forward_ad), level_name);  // borrowed
+    static PyObject* names = nullptr;  // the module's
+    if (forward_ad == nullptr) {
+        forward_ad = Ref::owned(PyImport_ImportModule("torch.autograd.forward_ad")).release();
+        names = PyModule_GetDict(forward_ad);
+    }
+    PyObject* const level = PyDict_GetItemWithError(names, level_name);  // borrowed
     if (level == nullptr || PyLong_AsLong(level) < 0) return false;
     const Ref dual = Ref::owned(PyObject_CallMethod(forward_ad, "unpack_dual", "O", tensor));
     return Ref::owned(PyObject_GetAttrString(dual.get(), "tangent")).get() != Py_None;
@@ -137,9 +152,11 @@ bool has_tangent(PyObject* tensor) {
 
 /// What the exchange interface doesn't say of a torch.Tensor. A product that is not written down in the graph would silently have no
 /// gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
-void check_tensor(const Operand& operand) {
-    static PyObject* is_negated = PyUnicode_InternFromString("is_neg");
-    if (Ref::owned(PyObject_CallMethodObjArgs(operand.object, is_negated, nullptr)).get() == Py_True)
+void check_tensor(const Operand& operand, const ArrayType& type) {
+    static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
+    PyObject* const answer = type.is_negated != nullptr ? type.is_negated(operand.object, nullptr)
+                                                        : PyObject_CallMethodObjArgs(operand.object, is_neg, nullptr);
+    if (Ref::owned(answer).get() == Py_True)
         refuse(operand.name, "is a view that negates its elements (is_neg()): resolve_neg() copies it");
 
     if (has_tangent(operand.object))
@@ -226,22 +243,20 @@ std::string shape_text(std::span<const std::int64_t> shape) {
 
 namespace {
 
-Operand read(PyObject* object, const char* name, PyObject* stream) {
-    Operand operand;
+void read(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
     operand.name = name;
     operand.object = object;
-    const ArrayType type = array_type(Py_TYPE(object));
+    const ArrayType type = array_type(object);
     operand.exchange = type.exchange;
     if (type.exchange == nullptr) {
         describe(operand, stream);
-        return operand;
+        return;
     }
-    if (type.is_tensor) check_tensor(operand);
+    if (type.is_tensor) check_tensor(operand, type);
     dlpack::Tensor tensor{};
     if (type.exchange->borrow(object, &tensor) != 0) refuse_unexchanged(operand);
     fill(operand, tensor);
     check_memory(operand, tensor.data);
-    return operand;
 }
 
 /// As the array itself says it, else as its library told.
@@ -254,13 +269,16 @@ Operand read(PyObject* object, const char* name, PyObject* stream) {
 
 }  // namespace
 
-Operand read_operand(PyObject* object, const char* name, PyObject* stream) {
-    Operand operand = read(object, name, stream);
+void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
+    read(object, name, stream, operand);
     if (!operand.type) refuse_type(operand);
-    return operand;
 }
 
-Operand read_workspace(PyObject* object, PyObject* stream) { return read(object, "workspace", stream); }
+Operand read_workspace(PyObject* object, PyObject* stream) {
+    Operand operand;
+    read(object, "workspace", stream, operand);
+    return operand;
+}
 
 Stream current_stream(const Operand& operand) {
     if (operand.exchange == nullptr || !operand.place.on_gpu) return operand.stream;

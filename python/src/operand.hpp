@@ -49,7 +49,8 @@ struct Operand {
 /// Of a torch.Tensor, a numpy.ndarray, a cupy.ndarray or whatever else speaks DLPack or the CUDA array interface; nothing is copied. For
 /// libraries that order by stream and can't tell theirs, what they still do to the array is made to be done before `stream` goes on.
 /// Throws OperandError for what is no array, of a type or in a place that no kernel reaches, or part of a graph for gradients.
-[[nodiscard]] Operand read_operand(PyObject* object, const char* name, PyObject* stream);
+/// `operand` is a new one.
+void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand);
 
 /// The same of memory whose elements' type doesn't matter.
 [[nodiscard]] Operand read_workspace(PyObject* object, PyObject* stream);

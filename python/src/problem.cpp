@@ -145,10 +145,14 @@ private:
 
     /// x @ w with x of (batch, sequence, k) is one product of batch · sequence rows.
     void fold_rows() {
-        const bool b_is_one = std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1; });
+        const bool b_is_one =
+            std::ranges::all_of(b_.leading, [](Extent extent) { return extent.size == 1 || extent.stride == 0; });
         if (problem_.spec.batch == 1 || !b_is_one) return;
         const auto a = folded(a_), d = folded(d_), c = folded(c_);
-        if (!a || !d || !c) return;
+        if (!a) problem_.unfolded = unfolded(arrays_.a);
+        if (!d) problem_.unfolded = unfolded(arrays_.out);
+        if (!c) problem_.unfolded = unfolded(arrays_.c.given() ? arrays_.c : arrays_.out);
+        if (!a || !d || !c || a->size != d->size) return;  // one A for many results has no rows for all of them
         a_.rows = *a;
         d_.rows = *d;
         c_.rows = *c;
@@ -200,12 +204,23 @@ private:
         return 1 << std::countr_zero(address | pitch | kMost);
     }
 
-    static std::string unordered(const Operand& operand) {
+    static std::string with_strides(const Operand& operand) {
         const std::span strides(operand.strides.data(), static_cast<std::size_t>(operand.rank));
+        return fmt::format("{}, strides {} in elements", described(operand), shape_text(strides));
+    }
+
+    static std::string unfolded(const Operand& operand) {
+        return with_strides(operand) +
+               ": its leading dimensions and rows don't lie at one stride, and are no rows of one product so; a "
+               "contiguous "
+               "copy's would be";
+    }
+
+    static std::string unordered(const Operand& operand) {
         return fmt::format(
-            "{}, strides {} in elements: neither its rows nor its columns are contiguous and apart from each other; a "
+            "{}: neither its rows nor its columns are contiguous and apart from each other; a "
             "contiguous copy would be",
-            described(operand), shape_text(strides));
+            with_strides(operand));
     }
 
     void read_batch() {

@@ -24,6 +24,7 @@ struct Problem {
     GemmSpec spec;
     std::vector<std::int64_t> shape;  ///< of the result
     DataType type = DataType::bf16;   ///< of the result
+    std::string unfolded;             ///< why leading dimensions are a batch and no rows, where B would allow either
     [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || spec.batch == 0; }
 };
 

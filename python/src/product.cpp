@@ -16,8 +16,8 @@
 namespace jitgemm::python {
 namespace {
 
-Operand read_if_given(PyObject* object, const char* name, PyObject* stream) {
-    return object == nullptr || object == Py_None ? Operand{} : read_operand(object, name, stream);
+void read_if_given(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
+    if (object != nullptr && object != Py_None) read_operand(object, name, stream, operand);
 }
 
 /// A factor, which kernels take in f32: infinities and NaN as they are, but no number becomes one silently.
@@ -124,14 +124,13 @@ void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments 
 
 }  // namespace
 
-Product read_product(const ProductArguments& given) {
-    Product product;
+void read_product(const ProductArguments& given, Product& product) {
     product.stream = given.stream == Py_None ? nullptr : given.stream;
     Arrays& arrays = product.arrays;
-    arrays.a = read_operand(given.a, "a", product.stream);
-    arrays.b = read_operand(given.b, "b", product.stream);
-    arrays.c = read_if_given(given.c, "c", product.stream);
-    arrays.out = read_if_given(given.out, "out", product.stream);
+    read_operand(given.a, "a", product.stream, arrays.a);
+    read_operand(given.b, "b", product.stream, arrays.b);
+    read_if_given(given.c, "c", product.stream, arrays.c);
+    read_if_given(given.out, "out", product.stream, arrays.out);
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
     if (arrays.out.read_only) throw OperandError("invalid array", {"out is read-only"});
@@ -142,7 +141,6 @@ Product read_product(const ProductArguments& given) {
     product.dependent_launch = dependent_launch_of(given.dependent_launch);
     product.alpha = number(given.alpha, "alpha", 1);
     product.beta = number(given.beta, "beta", arrays.has_c() ? 1.0F : 0.0F);
-    return product;
 }
 
 Stream stream_of(PyObject* stream, const Operand& a) {
@@ -162,7 +160,8 @@ Result result_for(const Product& product, std::span<const std::int64_t> shape, D
     if (out.given()) return {Ref::borrowed(out.object), out.data, {}};
     Ref made = allocate_like(product.arrays.a, shape, type);
     if (std::ranges::find(shape, 0) != shape.end()) return {std::move(made), {}, {}};
-    Operand operand = read_operand(made.get(), "out", product.stream);
+    Operand operand;
+    read_operand(made.get(), "out", product.stream, operand);
     return {std::move(made), operand.data, std::move(operand.keeper)};
 }
 

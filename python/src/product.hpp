@@ -18,7 +18,8 @@ struct Product {
     PyObject* stream = nullptr;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
 };
-[[nodiscard]] Product read_product(const ProductArguments& given);
+/// Into a new one, in place: operands are some hundred bytes each.
+void read_product(const ProductArguments& given, Product& product);
 
 /// The handle of a stream: an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__; null and None: a's library's current one.
 [[nodiscard]] Stream stream_of(PyObject* stream, const Operand& a);

@@ -19,6 +19,8 @@ struct Sessions {
     std::vector<std::pair<Selection, std::shared_ptr<Session>>> all;
     std::vector<std::shared_ptr<Session>> by_gpu;
     bool on_gpu = false;  ///< one of them has been
+    PyObject* latest_name = nullptr;
+    std::shared_ptr<Session> of_latest;
 };
 
 Sessions*& sessions() {
@@ -77,6 +79,21 @@ std::shared_ptr<Session> session_of_gpu(int gpu) {
     return session;
 }
 
+/// By the caller's word for a device: a str, or what reads as one (torch.device). The last str that was given is most often the next one.
+std::shared_ptr<Session> session_named(PyObject* device) {
+    Sessions& all = *sessions();
+    if (device == all.latest_name) return all.of_latest;
+    const Ref name = Ref::owned(PyObject_Str(device));
+    std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get()))});
+    if (PyUnicode_CheckExact(device) != 0) {
+        Ref kept = Ref::borrowed(device);
+        Sessions& now = *sessions();
+        now.of_latest = session;
+        Py_XDECREF(std::exchange(now.latest_name, kept.release()));
+    }
+    return session;
+}
+
 /// Of all arrays that there are.
 Place common_place(const Arrays& arrays) {
     std::string different;
@@ -110,17 +127,19 @@ std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
                                                   "and back, device=\"emulator\" runs on "
                                                   "the CPU, some million times slower"});
     }
-    const Ref name = Ref::owned(PyObject_Str(device));
-    std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get()))});
+    std::shared_ptr<Session> session = session_named(device);
     if (place.on_gpu && (session->emulated || session->gpu != place.gpu))
-        throw OperandError("arrays of another device", {fmt::format("the arrays lie on {}, and device is {}",
-                                                                    to_string(place), text_of(name.get()))});
+        throw OperandError("arrays of another device",
+                           {fmt::format("the arrays lie on {}, and device is {}", to_string(place),
+                                        text_of(Ref::owned(PyObject_Str(device)).get()))});
     return session;
 }
 
 void forget_sessions() {
     sessions()->all.clear();
     sessions()->by_gpu.clear();
+    sessions()->of_latest = nullptr;
+    Py_CLEAR(sessions()->latest_name);
 }
 
 void watch_forks() {

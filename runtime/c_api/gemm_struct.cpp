@@ -84,10 +84,4 @@ std::string text_of(const jg_gemm* gemm) {
     return text;
 }
 
-GemmSpec spec_of(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool names_format = first != std::string_view::npos && text.substr(first).starts_with("gemm-");
-    return names_format ? parse_gemm_spec(text) : parse_shape_line(text);
-}
-
 }  // namespace jitgemm::c_api

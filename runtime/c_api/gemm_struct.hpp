@@ -26,7 +26,4 @@ struct GemmMember {
 /// has blanks.
 [[nodiscard]] std::string text_of(const jg_gemm* gemm);
 
-/// Reads either form: a shape line, or a line that begins with its format. Throws SpecError naming the word that is wrong.
-[[nodiscard]] GemmSpec spec_of(std::string_view text);
-
 }  // namespace jitgemm::c_api

@@ -1,5 +1,6 @@
 /// \file The functions of include/jitgemm/jitgemm.h.
 
+#include "generator/base/spec_text.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/jitgemm.h"
 #include "jitgemm/version.hpp"
@@ -104,7 +105,7 @@ void jg_context_destroy(jg_context* context) {
 jg_status jg_kernel_create(jg_context* context, const char* spec, jg_kernel** kernel) {
     return guarded([&] {
         checked(kernel, "kernel") = nullptr;
-        *kernel = new_kernel(checked(context, "context"), spec_of(&checked(spec, "spec")));
+        *kernel = new_kernel(checked(context, "context"), parse_spec_text(&checked(spec, "spec")));
     });
 }
 

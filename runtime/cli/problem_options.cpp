@@ -1,6 +1,7 @@
 #include "runtime/cli/problem_options.hpp"
 
 #include "generator/base/gemm_spec_fields.hpp"
+#include "generator/base/spec_text.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/cli_context.hpp"
@@ -29,8 +30,20 @@ constexpr std::array kOtherOptions{
     OptionRow{"beta", "Default 1 where C is named, else 0"},
 };
 
-/// What a shape line says already.
+/// What the text of a problem says already.
 constexpr std::array<std::string_view, 5> kShapeOptions{"m", "n", "k", "type", "layout"};
+
+/// Whether the text of a spec says what an option would.
+bool says(std::string_view text, std::string_view option) {
+    if (std::ranges::find(kShapeOptions, option) != kShapeOptions.end()) return true;
+    const auto field = std::ranges::find(gemm_spec_fields(), option, &GemmSpecField::option);
+    if (field == gemm_spec_fields().end()) return false;
+    const std::string_view words = spec_words(text);
+    const std::string assignment = fmt::format("{}=", field->key);
+    for (std::size_t at = words.find(assignment); at != std::string_view::npos; at = words.find(assignment, at + 1))
+        if (at > 0 && std::string_view(" \t\r\n").find(words[at - 1]) != std::string_view::npos) return true;
+    return false;
+}
 
 void read_scalar(std::string_view option, const std::string& text, float& value, Reasons& reasons) {
     char* stop = nullptr;
@@ -128,7 +141,8 @@ void ProblemOptions::declare(CLI::App& app, const char* group, std::string_view 
 }
 
 void ProblemOptions::declare_problem(CLI::App& app) {
-    app.add_option("shape", shape_line_, "The problem as one line in place of the options: TYPE LAYOUT M N K")
+    app.add_option("shape", shape_line_,
+                   "The problem as a text in place of the options: TYPE LAYOUT M N K, or gemm-v1 KEY=VALUE ...")
         ->expected(-1)
         ->type_name("");
     for (const GemmSpecField& field : gemm_spec_fields()) declare(app, "Problem", field.option, field.help);
@@ -183,15 +197,6 @@ bool ProblemOptions::set_default(std::string_view option, std::string value) {
     return true;
 }
 
-GemmSpec ProblemOptions::base_spec() const {
-    if (!has_shape_line()) return base_of_type();
-    for (const std::string_view option : kShapeOptions) {
-        if (given(option))
-            throw UsageError(fmt::format("the shape line and --{} say the same thing: leave one out", option));
-    }
-    return parse_shape_line(fmt::format("{}", fmt::join(shape_line_, " ")));
-}
-
 GemmSpec ProblemOptions::base_of_type() const {
     Reasons missing;
     for (const std::string_view option : {"m", "n", "k"}) {
@@ -209,7 +214,8 @@ GemmSpec ProblemOptions::base_of_type() const {
 }
 
 ProblemRequest ProblemOptions::problem() const {
-    ProblemRequest request = problem_over(base_spec());
+    ProblemRequest request = has_shape_line() ? problem_of_text(fmt::format("{}", fmt::join(shape_line_, " ")))
+                                              : problem_over(base_of_type());
     if (given("kernel")) lower_alignments(request.spec, parse_kernel_name(text_or_empty("kernel")).signature);
     return request;
 }
@@ -222,6 +228,19 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     read_c(reader, with_c || request.spec.c, request);
     refuse(reader.reasons());
     refuse(problems(request.spec));
+    return request;
+}
+
+ProblemRequest ProblemOptions::problem_of_text(std::string_view text) const {
+    for (const auto& [option, value] : given_) {
+        if (!says(text, option)) continue;
+        throw UsageError(fmt::format("the {} and --{} say the same thing: leave one out",
+                                     names_format(text) ? "spec" : "shape line", option));
+    }
+    const GemmSpec base = parse_spec_text(text);
+    ProblemRequest request = problem_over(base);
+    if (request.beta != 0 && !base.c && says(text, "c-type"))
+        refuse({fmt::format("beta is {} but the spec has no C", request.beta)});
     return request;
 }
 

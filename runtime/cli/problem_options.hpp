@@ -26,7 +26,7 @@ struct ProblemRequest {
 /// once, so that one message names everything wrong with them.
 class ProblemOptions {
 public:
-    /// --m … --align-d, --alpha, --beta, and the positional shape line `bf16 tn 4096 4096 4096`.
+    /// --m … --align-d, --alpha, --beta, and the positional text of a spec, `bf16 tn 4096 4096 4096`.
     void declare_problem(CLI::App& app);
     /// --kernel, --family, --param, --templates.
     void declare_selection(CLI::App& app);
@@ -53,6 +53,9 @@ public:
     /// `with_c`: C is there whatever the options say, so that it is read unless --beta is 0.
     [[nodiscard]] ProblemRequest problem_over(const GemmSpec& base, bool with_c = false) const;
 
+    /// The same of the text of a spec. Throws UsageError for an option that says what the text says.
+    [[nodiscard]] ProblemRequest problem_of_text(std::string_view text) const;
+
     /// Throws UsageError when an option was given that `source` (a banner, a file) answers already: all but those
     /// allowed.
     void allow_only(std::span<const std::string_view> allowed, std::string_view source) const;
@@ -65,7 +68,6 @@ public:
 private:
     void declare(CLI::App& app, const char* group, std::string_view name, std::string_view description);
     [[nodiscard]] std::string text_or_empty(std::string_view option) const;
-    [[nodiscard]] GemmSpec base_spec() const;
     [[nodiscard]] GemmSpec base_of_type() const;
 
     std::vector<std::string> shape_line_;

@@ -1,6 +1,7 @@
 #include "runtime/cli/shape_ranges.hpp"
 
 #include "generator/base/parse_number.hpp"
+#include "generator/base/spec_text.hpp"
 #include "jitgemm/error.hpp"
 
 #include <fmt/format.h>
@@ -113,7 +114,7 @@ std::array<std::string_view, kSizes> size_words(const std::vector<std::string_vi
 std::vector<std::string> expand_shape_line(std::string_view line, std::size_t most) {
     const std::vector<std::string_view> words = words_of(line);
     const bool is_plain = line.substr(0, line.find('#')).find_first_of(":=") == std::string_view::npos;
-    if (is_plain || words.size() != 2 + kSizes) return {std::string(line)};
+    if (is_plain || names_format(line) || words.size() != 2 + kSizes) return {std::string(line)};
     std::array<std::vector<std::int64_t>, kSizes> sizes;
     const std::array<std::string_view, kSizes> texts = size_words(words);
     std::size_t count = 1;

@@ -69,12 +69,14 @@ public:
     void read(const std::string& line, int number) {
         try {
             for (const std::string& shape : expand_shape_line(line, kMostShapes - problems_.size())) {
-                problems_.push_back(options_.problem_over(parse_shape_line(shape)));
+                problems_.push_back(options_.problem_of_text(shape));
                 if (!complaints_.empty())
                     break;  // the file is refused: one of a range tells what is wrong with its line
             }
         } catch (const SpecError& error) {
             for (const std::string& reason : error.reasons()) complain(number, reason);
+        } catch (const UsageError& error) {
+            complain(number, error.what());
         }
     }
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
+import statistics
 import threading
+import time
 
 import jitgemm as jg
 import pytest
@@ -179,6 +182,72 @@ def test_memory_comes_from_torch():
     assert torch.cuda.memory_allocated() == before
 
 
+def test_operands_freed_right_after_the_call():
+    """Their memory is used again in the stream's order: behind the product, which has not begun when the call returns."""
+    a, b = tensor(1024, 1024), tensor(1024, 1024, seed=1)
+    expected = jg.matmul(a, b)
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()  # else other free memory might be taken before theirs
+    for _ in range(3):
+        torch.cuda._sleep(50_000_000)
+        x, y = a.clone(), b.clone()
+        places = {x.data_ptr(), y.data_ptr()}
+        d = jg.matmul(x, y)
+        assert not torch.cuda.current_stream().query()  # else the product may have ended
+        del x, y
+        overwritten = [torch.full_like(a, torch.nan) for _ in range(32)]
+        assert places <= {z.data_ptr() for z in overwritten}
+        torch.testing.assert_close(d, expected, rtol=0, atol=0)
+        del overwritten
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("m, n, k", [(0, 64, 32), (64, 0, 32), (64, 48, 0), (0, 0, 0)])
+def test_no_elements(dtype, m, n, k):
+    a, b = tensor(m, k, dtype=dtype), tensor(k, n, dtype=dtype, seed=1)
+    assert_exact(jg.matmul(a, b), a, b)
+    c = tensor(m, n, dtype=dtype, seed=2)
+    assert_exact(jg.matmul(a, b, c=c, beta=2), a, b, plus=2 * c.double())
+    out = torch.full((m, n), torch.nan, device="cuda", dtype=dtype)
+    assert_exact(jg.matmul(a, b, out=out), a, b)
+    x, w = tensor(3, m, k, dtype=dtype).requires_grad_(), tensor(n, k, dtype=dtype, seed=1).requires_grad_()
+    jg.torch.linear(x, w).sum().backward()
+    theirs = x.detach().clone().requires_grad_(), w.detach().clone().requires_grad_()
+    torch.nn.functional.linear(*theirs).sum().backward()
+    torch.testing.assert_close(x.grad, theirs[0].grad)
+    torch.testing.assert_close(w.grad, theirs[1].grad)
+
+
+def _in_child(kernel, a, b, answers):
+    for call in (lambda: kernel(a, b), lambda: jg.matmul(a, b), lambda: jg.kernel("bf16 tt 64 64 64")):
+        try:
+            call()
+        except Exception as error:
+            answers.put((type(error).__name__, str(error)))
+        else:
+            answers.put(("none", "it was launched"))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_is_told_that_cuda_serves_none():
+    a, b = tensor(64, 64), tensor(64, 64, seed=1)
+    k = jg.kernel("bf16 tt 64 64 64")
+    expected = k(a, b)
+    torch.cuda.synchronize()
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=_in_child, args=(k, a, b, answers))
+    child.start()
+    of_kernel, of_matmul, of_new_kernel = (answers.get(timeout=60) for _ in range(3))
+    child.join(60)
+    assert child.exitcode == 0
+    assert of_kernel[0] == "Error" and "of the process that this one is a fork of" in of_kernel[1]
+    for name, text in (of_matmul, of_new_kernel):
+        assert name == "CudaError" and "is a fork of one that had used CUDA" in text and "spawn" in text
+    for d in (k(a, b), jg.matmul(a, b)):  # the parent goes on
+        torch.testing.assert_close(d, expected, rtol=0, atol=0)
+
+
 class TestCupy:
     def arrays(self):
         cupy = pytest.importorskip("cupy")
@@ -263,6 +332,31 @@ def test_a_transformer_learns_the_same():
     tokens = torch.randint(0, 512, (8, 129), device="cuda")
     expected = losses(model, tokens, rate=0.1, half=True)
     assert losses(replaced, tokens, rate=0.1, half=True) == pytest.approx(expected, rel=2**-7)  # bf16 has eight bits
+
+
+def milliseconds(model, tokens, times=20):
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(times):
+        model(tokens)
+    torch.cuda.synchronize()
+    return 1e3 * (time.perf_counter() - begin) / times
+
+
+def test_a_transformer_is_as_fast():
+    """Rounds of both by turns, so that clocks and other work are the same for both."""
+    torch.manual_seed(0)
+    model = Transformer(width=2048, vocabulary=8192).cuda().bfloat16().eval()
+    replaced = copy.deepcopy(model)
+    assert len(jg.torch.replace_linear(replaced)) == 5
+    tokens = torch.randint(0, 8192, (8, 512), device="cuda")
+    with torch.no_grad():
+        torch.testing.assert_close(replaced(tokens), model(tokens), rtol=2**-5, atol=2**-5)
+        for warmed in (model, replaced):
+            milliseconds(warmed, tokens)
+        rounds = [(milliseconds(replaced, tokens), milliseconds(model, tokens)) for _ in range(11)]
+    ours, theirs = (statistics.median(times) for times in zip(*rounds, strict=True))
+    assert ours <= 1.05 * theirs, f"{ours:.3f} ms, torch {theirs:.3f} ms"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import subprocess
 
 import jitgemm as jg
 import pytest
@@ -27,6 +28,57 @@ def test_fields_in_place_of_a_text():
     by_text = jg.kernel("gemm-v2 m=5 n=6 k=7 a=f32 layout=tt lda=9 d-layout=n", device=EMULATOR)
     by_fields = jg.kernel(m=5, n=6, k=7, a="f32", layout="tt", lda=9, d_layout="n", device=EMULATOR)
     assert by_fields.spec == by_text.spec
+
+
+@pytest.mark.parametrize(
+    "text", ["bf16 tn 64 48 32", "f32 tt 6 4 5  # small", "gemm-v2 m=5 n=6 k=7 a=f32 layout=tt ldd=9"]
+)
+def test_the_text_of_a_problem_is_the_same_everywhere(text, tmp_path):
+    printed = jg.kernel(text, device=EMULATOR).spec  # in full: "gemm-v1 m=..."
+    assert jg.kernel(printed, device=EMULATOR).spec == printed
+    assert jg.kernel(f" \t{printed} # again", device=EMULATOR).spec == printed
+    by_text, by_printed = (jg.list(spec, arch="sm_80", limit=1) for spec in (text.partition("#")[0], printed))
+    assert by_text["candidates"] == by_printed["candidates"]
+    shapes = tmp_path / "shapes.txt"
+    shapes.write_text(f"{text}\n{printed}\n")
+    with pytest.raises(jg.UsageError, match="shapes.txt:3: n is -1: a size cannot be negative"):
+        shapes.write_text(f"{text}\n{printed}\ngemm-v1 m=4 n=-1 k=4\n")
+        jg.tune(shapes, device=EMULATOR)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["bf16 tn 64 -48 32", "gemm-v1 m=64 n=-48 k=32", "gemm-v1 m=64 q=1", "gemm-v9 m=64", "bf16 tn 64", "b16 tn 1 2 3"],
+)
+def test_a_wrong_text_is_told_the_same_everywhere(text):
+    with pytest.raises(jg.SpecError) as of_kernel:
+        jg.kernel(text, device=EMULATOR)
+    with pytest.raises(jg.SpecError) as of_tool:
+        jg.list(text, arch="sm_80")
+    assert str(of_kernel.value) == str(of_tool.value) and of_kernel.value.reasons == of_tool.value.reasons
+
+
+def test_explain_is_of_the_gpu_that_the_kernel_is_for(monkeypatch):
+    from jitgemm import _tool
+
+    class Second(jg.Kernel):
+        device = "cuda:1"
+
+    asked = []
+
+    def run(command, env, **_):
+        asked.append((command[1:], env["CUDA_VISIBLE_DEVICES"]))
+        return subprocess.CompletedProcess(command, 0, "Why\n" + k.name, "")
+
+    k = Second("f32 tt 64 64 64", device=EMULATOR)
+    monkeypatch.setattr(subprocess, "run", run)
+    for visible, its_name in ((None, "1"), ("3,5", "5"), ("GPU-aa, GPU-bb", "GPU-bb")):
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        if visible is not None:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert k.explain().endswith(k.name)
+        assert asked.pop() == (["explain", *k.spec.split()], its_name) and not asked
+    assert _tool.seeing(0, {}) == {"CUDA_VISIBLE_DEVICES": "0"}
 
 
 def test_a_kernel_can_be_forced():

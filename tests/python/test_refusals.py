@@ -257,6 +257,20 @@ def test_arguments_are_counted():
             wrong()
 
 
+def test_keywords_need_not_be_interned():
+    device, unknown = (str(b"xxdevice"[2:], "ascii"), str(b"xxdevices"[2:], "ascii"))
+    np.testing.assert_array_equal(jg.matmul(A, B, **{device: EMULATOR}), A.astype("float64") @ B)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'devices'"):
+        jg.matmul(A, B, **{unknown: EMULATOR})
+
+
+def test_devices_are_told_apart_whatever_was_asked_before():
+    for device in (EMULATOR, "emulator:sm_90a", EMULATOR, str(b"emulator:sm_80", "ascii")):
+        np.testing.assert_array_equal(jg.matmul(A, B, device=device), A.astype("float64") @ B)
+        with pytest.raises(jg.SpecError, match="unknown device 'emul'"):
+            jg.matmul(A, B, device="emul")
+
+
 def test_one_hierarchy():
     assert issubclass(jg.OperandError, jg.SpecError) and issubclass(jg.SpecError, jg.Error)
     assert issubclass(jg.SpecError, ValueError) and issubclass(jg.ConfigError, ValueError)

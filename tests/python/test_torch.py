@@ -93,6 +93,23 @@ def test_refused(make, words):
         jg.matmul(make(tensor(6, 5)), tensor(5, 4), device=EMULATOR)
 
 
+class Negates(torch.Tensor):
+    """Of a type whose is_neg is Python's, where a tensor's own is C's."""
+
+    def is_neg(self):
+        return True
+
+
+def test_what_a_type_says_of_its_tensors_counts():
+    for kind, refused in ((torch.Tensor, False), (Negates, True)):
+        a, b = tensor(6, 5).as_subclass(kind), tensor(5, 4, seed=1)
+        if refused:
+            with pytest.raises(jg.OperandError, match="a is a view that negates"):
+                jg.matmul(a, b, device=EMULATOR)
+        else:
+            torch.testing.assert_close(jg.matmul(a, b, device=EMULATOR), tensor(6, 5) @ b)
+
+
 def test_out_is_no_part_of_a_graph():
     with pytest.raises(jg.OperandError, match="out requires grad"):
         jg.matmul(tensor(6, 5), tensor(5, 4), out=torch.zeros(6, 4, requires_grad=True), device=EMULATOR)
@@ -162,6 +179,96 @@ def test_the_gradient_of_a_sum_is_expanded():
     product(a, b).sum().backward()
     torch.testing.assert_close(a.grad, b.detach().sum(1).expand(4, 3))
     torch.testing.assert_close(b.grad, a.detach().sum(0)[:, None].expand(3, 5))
+
+
+def leaf(x):
+    return x.detach().clone(memory_format=torch.preserve_format).requires_grad_()
+
+
+BATCHES = {  # of A (3, 7, 5) or less, B and the gradient, as they lie
+    "a gradient by column": (tensor(3, 7, 5), tensor(5, 4, seed=1), tensor(3, 4, 7, seed=2).mT),
+    "a gradient of permuted batches": (tensor(3, 7, 5), tensor(5, 4, seed=1), tensor(7, 3, 4, seed=2).transpose(0, 1)),
+    "an expanded gradient": (tensor(3, 7, 5), tensor(5, 4, seed=1), tensor(1, 1, 4, seed=2).expand(3, 7, 4)),
+    "a B of one": (tensor(3, 7, 5), tensor(1, 5, 4, seed=1), tensor(3, 7, 4, seed=2)),
+    "a transposed B of one": (tensor(3, 7, 5), tensor(1, 4, 5, seed=1).mT, tensor(3, 7, 4, seed=2)),
+    "a transposed A of one": (tensor(1, 5, 7).mT, tensor(5, 4, seed=1), tensor(1, 7, 4, seed=2)),
+    "a slice of rows": (tensor(3, 9, 5)[:1, 1:8], tensor(5, 4, seed=1), tensor(1, 7, 4, seed=2)),
+    "a pitch": (tensor(3, 7, 8)[..., :5], tensor(5, 4, seed=1), tensor(3, 7, 8, seed=2)[..., 2:6]),
+    "two leading dimensions": (tensor(2, 3, 7, 5), tensor(5, 4, seed=1), tensor(2, 3, 7, 4, seed=2)),
+    "no row": (tensor(3, 0, 5), tensor(5, 4, seed=1), tensor(3, 0, 4, seed=2)),
+    "no column": (tensor(3, 7, 5), tensor(5, 0, seed=1), tensor(3, 7, 0, seed=2)),
+    "a sum of nothing": (tensor(3, 7, 0), tensor(0, 4, seed=1), tensor(3, 7, 4, seed=2)),
+}
+
+
+@pytest.mark.parametrize("a, b, gradient", BATCHES.values(), ids=BATCHES)
+def test_batches_forward_and_backward(a, b, gradient):
+    expected = [leaf(a), leaf(b)]
+    (expected[0] @ expected[1]).backward(gradient)
+    for multiply in (product, partial(torch.ops.jitgemm.matmul, device=EMULATOR)):
+        given = [leaf(a), leaf(b)]
+        d = multiply(*given)
+        torch.testing.assert_close(d, a @ b, rtol=0, atol=0)
+        d.backward(gradient)
+        for ours, theirs in zip(given, expected, strict=True):
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("gradient", [False, True])
+@pytest.mark.parametrize("name", ["a B of one", "a transposed A of one", "a pitch", "a sum of nothing"])
+def test_the_operator_keeps_its_promises_for_batches(name, gradient):
+    a, b, _ = BATCHES[name]
+    a, b = (leaf(a), leaf(b)) if gradient else (a, b)
+    library.opcheck(torch.ops.jitgemm.matmul.default, (a, b, EMULATOR))
+
+
+def test_one_b_that_is_expanded_over_the_batch():
+    a, b = tensor(3, 7, 5), tensor(5, 4, seed=1)
+    for views in ((a, b.expand(3, 5, 4)), (a, b.mT.contiguous().mT.expand(3, 5, 4)), (a[None], b.expand(1, 3, 5, 4))):
+        torch.testing.assert_close(product(*views), a @ b if views[0].dim() == 3 else (a @ b)[None], rtol=0, atol=0)
+        with pytest.raises(jg.ConfigError, match="batch=3"):  # one A for three results
+            product(a[0], views[1])
+
+
+UNSERVED = {
+    "a batch of two": (tensor(3, 7, 5), tensor(3, 5, 4), r"batch=3: no kernel family multiplies batches"),
+    "a transposed batch": (
+        tensor(3, 5, 7).mT,
+        tensor(5, 4),
+        r"a has shape \(3, 7, 5\), strides \(35, 1, 7\) in elements: its leading dimensions and rows",
+    ),
+    "permuted leading dimensions": (
+        tensor(7, 3, 5).transpose(0, 1),
+        tensor(5, 4),
+        r"strides \(5, 15, 1\) in elements: its",
+    ),
+    "one A for all": (tensor(1, 7, 5).expand(3, 7, 5), tensor(5, 4), r"strides \(35, 5, 1\)|strides \(0, 5, 1\)"),
+}
+
+
+@pytest.mark.parametrize("a, b, words", UNSERVED.values(), ids=UNSERVED)
+def test_batches_that_no_kernel_serves_are_refused_with_the_reason(a, b, words):
+    for call in (jg.matmul, jg.torch.matmul):
+        with pytest.raises(jg.ConfigError, match=words):
+            call(a, b, device=EMULATOR)
+
+
+def test_linear_takes_rows_that_lie_anyhow():
+    weight, bias = leaf(tensor(4, 5, seed=1)), leaf(tensor(4, seed=2))
+    for x in (
+        tensor(7, 3, 5).transpose(0, 1),
+        tensor(3, 5, 7).mT,
+        tensor(1, 7, 5).expand(3, 7, 5),
+        tensor(1, 5).expand(6, 5),
+    ):
+        ours, theirs = leaf(x), leaf(x)
+        d = jg.torch.linear(ours, weight, bias, device=EMULATOR)
+        expected = torch.nn.functional.linear(theirs, weight, bias)
+        torch.testing.assert_close(d, expected, rtol=0, atol=0)
+        d.sum().backward()
+        expected.sum().backward()
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=0)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -251,14 +251,6 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
     CHECK_THROWS_WITH(c_api::text_of(&gemm), ContainsSubstring("a is 'f16 m=7': a word has no blanks"));
 }
 
-TEST_CASE("a problem is read from either of its texts") {
-    CHECK(c_api::spec_of("f16 tt 1 2 3") == parse_shape_line("f16 tt 1 2 3"));
-    CHECK(c_api::spec_of(" gemm-v1 m=1 n=2 k=3 c=f32") == GemmSpec{.m = 1, .n = 2, .k = 3, .c = DataType::f32});
-    CHECK_THROWS_WITH(c_api::spec_of("gemm-v9 m=1"), ContainsSubstring("'gemm-v1' or 'gemm-v2'"));
-    CHECK_THROWS_AS(c_api::spec_of(""), SpecError);
-    CHECK_THROWS_WITH(c_api::spec_of("fb16 tn 1 1 1"), ContainsSubstring("did you mean"));
-}
-
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, dependent_launch) + sizeof(jg_arguments::dependent_launch) == sizeof(jg_arguments));
     CHECK(offsetof(jg_gemm, deterministic) + sizeof(jg_gemm::deterministic) == sizeof(jg_gemm));

@@ -1,6 +1,7 @@
 #include "runtime/cli/duration.hpp"
 #include "runtime/cli/shapes.hpp"
 
+#include "generator/base/spec_text.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/shape_ranges.hpp"
@@ -115,6 +116,92 @@ TEST_CASE("durations: seconds, minutes, hours and their sums") {
     }
     for (const char* none : {"0", "0s", "-5m", "0h0m"})
         REQUIRE_THROWS_WITH(parse_duration("budget", none), ContainsSubstring("expected more than no time"));
+}
+
+namespace {
+
+/// Options as a command line gives them.
+class Given {
+public:
+    explicit Given(const std::vector<std::string>& words) {
+        problem.declare_for_target(app_);
+        app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    }
+    ProblemOptions problem;
+
+private:
+    CLI::App app_;
+};
+
+std::string usage_error_of(const std::vector<std::string>& words) {
+    try {
+        static_cast<void>(Given(words).problem.problem());
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("command line: keys behind their format name a problem, as one word or many") {
+    const GemmSpec expected{.m = 64, .n = 48, .k = 32, .a = DataType::f16, .ldd = 50};
+    CHECK(Given({"gemm-v1", "m=64", "n=48", "k=32", "a=f16", "ldd=50"}).problem.problem().spec == expected);
+    CHECK(Given({"gemm-v1 m=64 n=48 k=32 a=f16 ldd=50"}).problem.problem().spec == expected);
+    CHECK(Given({"gemm-v1 m=64 n=48 k=32 a=f16", "--ldd", "50"}).problem.problem().spec == expected);
+    for (const GemmSpec& spec : {expected, resolved(expected), GemmSpec{.m = 8, .n = 8, .k = 8, .batch = 4}})
+        CHECK(Given({to_string(spec)}).problem.problem().spec == spec);
+    const ProblemRequest with_c = Given({"gemm-v1 m=64 n=48 k=32 c=f32", "--beta", "0.5"}).problem.problem();
+    CHECK(with_c.spec.c == DataType::f32);
+    CHECK(with_c.beta == 0.5F);
+    CHECK(Given({"gemm-v1 m=64 n=48 k=32", "--beta", "2"}).problem.problem().spec.c == DataType::bf16);
+}
+
+TEST_CASE("command line: what a text of a problem says is not said again") {
+    CHECK(usage_error_of({"bf16 tn 64 48 32", "--k", "5"}) ==
+          "the shape line and --k say the same thing: leave one out");
+    CHECK(usage_error_of({"gemm-v1 m=64 n=48 k=32 ldd=50", "--ldd", "52"}) ==
+          "the spec and --ldd say the same thing: leave one out");
+    CHECK(usage_error_of({"gemm-v1 m=64 n=48 k=32 d=f32", "--d-type", "f32"}) ==
+          "the spec and --d-type say the same thing: leave one out");
+    CHECK(usage_error_of({"gemm-v1 m=64 n=48 k=32", "--layout", "tt"}) ==
+          "the spec and --layout say the same thing: leave one out");
+    CHECK_THAT(usage_error_of({"gemm-v1 m=64 n=48 k=32 c=none", "--beta", "2"}),
+               ContainsSubstring("beta is 2 but the spec has no C"));
+}
+
+TEST_CASE("command line: a wrong text of a problem is told as elsewhere") {
+    for (const char* text :
+         {"gemm-v1 m=64 n=-48 k=32", "gemm-v7 m=1", "gemm-v1 m=64 q=5", "bf16 tn 1 2", "bf16 tn 1 -2 3"}) {
+        std::string elsewhere;
+        try {
+            static_cast<void>(parse_spec_text(text));
+        } catch (const SpecError& error) {
+            elsewhere = error.what();
+        }
+        CHECK_FALSE(elsewhere.empty());
+        CHECK(usage_error_of({text}) == elsewhere);
+    }
+}
+
+TEST_CASE("shape files: a line may be keys behind their format") {
+    const GemmSpec first{.m = 1, .n = 2, .k = 3, .a = DataType::f16};
+    const auto problems =
+        parse_shapes("gemm-v1 m=1 n=2 k=3 a=f16\nbf16 tn 4 5 6\n" + to_string(resolved(first)) + "  # once more\n",
+                     "shapes.txt", ProblemOptions());
+    REQUIRE(problems.size() == 3);
+    CHECK(problems[0].spec == first);
+    CHECK(problems[1].spec.m == 4);
+    CHECK(problems[2].spec == resolved(first));
+    CHECK(complaint_about("bf16 tn 1 2 3\ngemm-v1 m=1 n=-2 k=3\n") ==
+          "the shape file has bad lines: shapes.txt:2: n is -2: a size cannot be negative");
+    try {
+        static_cast<void>(parse_shapes("bf16 tn 1 2 3\ngemm-v1 m=1 n=2 k=3 d=f32\n", "shapes.txt",
+                                       Given({"--d-type", "f32"}).problem));
+        FAIL("both say the type of D");
+    } catch (const UsageError& error) {
+        CHECK_THAT(error.what(), ContainsSubstring("shapes.txt:2: the spec and --d-type say the same thing"));
+    }
 }
 
 #ifdef JITGEMM_TOOL

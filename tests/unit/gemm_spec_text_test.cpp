@@ -1,3 +1,4 @@
+#include "generator/base/spec_text.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_spec.hpp"
 #include "tests/catch.hpp"
@@ -11,6 +12,45 @@ TEST_CASE("a spec's text reads back as the same spec") {
     for (int i = 0; i < 1000; ++i) {
         const GemmSpec spec = random_spec(random);
         CHECK(parse_gemm_spec(to_string(spec)) == spec);
+    }
+}
+
+TEST_CASE("a problem is read from either of its texts, with a comment behind it or not") {
+    CHECK(parse_spec_text("f16 tt 1 2 3") == parse_shape_line("f16 tt 1 2 3"));
+    CHECK(parse_spec_text(" f16 tt 1 2 3 # two") == parse_shape_line("f16 tt 1 2 3"));
+    const GemmSpec with_c{.m = 1, .n = 2, .k = 3, .c = DataType::f32};
+    for (const char* text : {"gemm-v1 m=1 n=2 k=3 c=f32", " \tgemm-v1 m=1 n=2 k=3 c=f32",
+                             "gemm-v2 k=3 m=1 n=2 c=f32\r\n", "gemm-v1 m=1 n=2 k=3 c=f32 # k=4"})
+        CHECK(parse_spec_text(text) == with_c);
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v9 m=1"), ContainsSubstring("'gemm-v1' or 'gemm-v2'"));
+    CHECK_THROWS_WITH(parse_spec_text("fb16 tn 1 1 1"), ContainsSubstring("did you mean"));
+    CHECK_THROWS_AS(parse_spec_text(""), SpecError);
+    CHECK_THROWS_AS(parse_spec_text("# gemm-v1 m=1"), SpecError);
+}
+
+TEST_CASE("either text of a problem is refused for the rules that it breaks") {
+    CHECK_THROWS_WITH(parse_spec_text("bf16 tn 64 -48 32"), ContainsSubstring("n is -48: a size cannot be negative"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v1 m=64 n=-48 k=32"),
+                      ContainsSubstring("n is -48: a size cannot be negative"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v2 m=64 n=48 k=32 ldd=40"), ContainsSubstring("ldd"));
+}
+
+TEST_CASE("the text that is printed of a problem is read as the text of one") {
+    GemmSpec with_all = gemm_spec_of_type(DataType::e4m3);
+    with_all.m = with_all.n = with_all.k = 64;
+    with_all.c = DataType::f32;
+    with_all.d_order = Order::column;
+    with_all.ldc = with_all.ldd = 72;
+    with_all.align_a = 4;
+    with_all.batch = 3;
+    with_all.batch_stride_b = 0;
+    with_all.epilogue = {.bias = Bias::per_row, .activation = Activation::gelu, .scale_a = ScaleFactors::per_tensor};
+    with_all.constant_b = true;
+    with_all.deterministic = Determinism::batch_invariant;
+    for (const GemmSpec& spec : {sized(1, 2, 3), gemm_spec_of_type(DataType::e4m3), sized(0, 8, 8), with_all}) {
+        REQUIRE(problems(spec).empty());
+        CHECK(parse_spec_text(to_string(spec)) == spec);
+        CHECK(parse_spec_text(to_string(resolved(spec)) + "  # resolved") == resolved(spec));
     }
 }
 

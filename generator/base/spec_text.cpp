@@ -1,0 +1,28 @@
+#include "generator/base/spec_text.hpp"
+
+#include "jitgemm/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace jitgemm {
+
+std::string_view spec_words(std::string_view text) {
+    text = text.substr(0, text.find('#'));
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return text;
+}
+
+bool names_format(std::string_view text) { return spec_words(text).starts_with("gemm-"); }
+
+GemmSpec parse_spec_text(std::string_view text) {
+    if (!names_format(text)) return parse_shape_line(text);
+    GemmSpec spec = parse_gemm_spec(spec_words(text));
+    if (auto reasons = problems(spec); !reasons.empty())
+        throw SpecError(fmt::format("spec '{}'", text), std::move(reasons));
+    return spec;
+}
+
+}  // namespace jitgemm
