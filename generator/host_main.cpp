@@ -39,10 +39,7 @@ std::string extents(const GemmSpec& spec) {
                 : "");
 }
 
-constexpr std::string_view kHelpers = R"(
-long long tiles(long long extent, long long tile) { return (extent + tile - 1) / tile; }
-long long least(long long x, long long y) { return x < y ? x : y; }
-long long greatest(long long x, long long y) { return x > y ? x : y; }
+constexpr std::string_view kSmCount = R"(
 // That clusters of so many blocks reach: larger ones than pairs leave some SMs of each GPC over.
 long long sm_count(int cluster) {
     int device = 0, count = 0;
@@ -73,8 +70,14 @@ std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
 
 /// The blocks of a launch: a number where no GPU need be asked.
 std::string blocks_text(const KernelEntry& entry, const GemmSpec& spec) {
-    return needs_sm_count(entry.grid) ? block_count_expression(entry.grid, "kM", "kN", "kK")
-                                      : std::to_string(block_count(entry.grid, spec));
+    const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
+    const std::int64_t most = block_count(entry.grid, spec);
+    if (persistent == nullptr) return std::to_string(most);
+    const int cluster = persistent->cluster;
+    std::string blocks = fmt::format("sm_count({})", cluster);
+    if (persistent->per_sm > 1) blocks += fmt::format(" * {}", persistent->per_sm);
+    if (cluster == 1) return fmt::format("std::min({}ll, {})", most, blocks);
+    return fmt::format("std::min({0}ll, std::max({1} / {2}, 1ll)) * {2}", most / cluster, blocks, cluster);
 }
 
 /// launch(): what the runtime does with the entries, written out.
@@ -130,7 +133,7 @@ std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const Gemm
 std::string launches(const KernelSource& source, const GemmSpec& spec) {
     const auto asks = [](const KernelEntry& entry) { return needs_sm_count(entry.grid); };
     return (encoded_maps(source.entries.front(), spec).empty() ? "" : encode_text()) +
-           std::string(std::ranges::any_of(source.entries, asks) ? kHelpers : "") + launch_text(source, spec);
+           std::string(std::ranges::any_of(source.entries, asks) ? kSmCount : "") + launch_text(source, spec);
 }
 
 /// Statements that allow the entries what not every launch may have.
