@@ -1,4 +1,5 @@
 #include "generator/base/launch_text.hpp"
+#include "generator/base/matrix_storage.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 
@@ -6,11 +7,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 namespace jitgemm {
 namespace {
 
-std::string constant(std::string_view name, std::int64_t value) {
+template <typename Value>
+std::string constant(std::string_view name, const Value& value) {
     return fmt::format("constexpr long long {} = {};\n", name, value);
 }
 
@@ -26,9 +29,9 @@ std::string extents(const GemmSpec& spec) {
     const bool b_rows = order_b(spec.layout) == Order::row;
     const OperandExtents elements = operand_extents(spec);
     return constant("kM", spec.m) + constant("kN", spec.n) + constant("kK", spec.k) + constant("kLda", spec.lda) +
-           constant("kLdb", spec.ldb) + constant("kLdd", spec.ldd) + constant("kAStrideM", a_rows ? spec.lda : 1) +
-           constant("kAStrideK", a_rows ? 1 : spec.lda) + constant("kBStrideK", b_rows ? spec.ldb : 1) +
-           constant("kBStrideN", b_rows ? 1 : spec.ldb) + constant("kElementsA", elements.a) +
+           constant("kLdb", spec.ldb) + constant("kLdd", spec.ldd) + constant("kAStrideM", a_rows ? "kLda" : "1") +
+           constant("kAStrideK", a_rows ? "1" : "kLda") + constant("kBStrideK", b_rows ? "kLdb" : "1") +
+           constant("kBStrideN", b_rows ? "1" : "kLdb") + constant("kElementsA", elements.a) +
            constant("kElementsB", elements.b) + constant("kElementsD", elements.d) +
            constant("kSparsity", sparsity(spec.k)) + "constexpr float kAlpha = 2.0f;\n" +
            (spec.c
@@ -36,10 +39,7 @@ std::string extents(const GemmSpec& spec) {
                 : "");
 }
 
-constexpr std::string_view kHelpers = R"(
-long long tiles(long long extent, long long tile) { return (extent + tile - 1) / tile; }
-long long least(long long x, long long y) { return x < y ? x : y; }
-long long greatest(long long x, long long y) { return x > y ? x : y; }
+constexpr std::string_view kSmCount = R"(
 // That clusters of so many blocks reach: larger ones than pairs leave some SMs of each GPC over.
 long long sm_count(int cluster) {
     int device = 0, count = 0;
@@ -70,43 +70,133 @@ std::string value_in_main(ArgumentRole role, const WorkspaceLayout& workspace) {
 
 /// The blocks of a launch: a number where no GPU need be asked.
 std::string blocks_text(const KernelEntry& entry, const GemmSpec& spec) {
-    return needs_sm_count(entry.grid) ? block_count_expression(entry.grid, "kM", "kN", "kK")
-                                      : std::to_string(block_count(entry.grid, spec));
+    const auto* const persistent = std::get_if<PersistentBlocks>(&entry.grid.blocks);
+    const std::int64_t most = block_count(entry.grid, spec);
+    if (persistent == nullptr) return std::to_string(most);
+    const int cluster = persistent->cluster;
+    std::string blocks = fmt::format("sm_count({})", cluster);
+    if (persistent->per_sm > 1) blocks += fmt::format(" * {}", persistent->per_sm);
+    if (cluster == 1) return fmt::format("std::min({}ll, {})", most, blocks);
+    return fmt::format("std::min({0}ll, std::max({1} / {2}, 1ll)) * {2}", most / cluster, blocks, cluster);
 }
 
-/// prepare() and launch(): what the runtime does with the entries, written out.
+/// launch(): what the runtime does with the entries, written out.
+std::string launch_text(const KernelSource& source, const GemmSpec& spec) {
+    std::string statements;
+    bool fits_a_line = true;
+    for (const KernelEntry& entry : source.entries) {
+        if (block_count(entry.grid, spec) == 0) continue;
+        fits_a_line = statements.empty() && !needs_sm_count(entry.grid);
+        std::string blocks = blocks_text(entry, spec);
+        if (needs_sm_count(entry.grid)) {
+            statements += fmt::format("    const long long blocks = {};\n", blocks);
+            blocks = "blocks";
+        }
+        statements +=
+            fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks, entry.threads, entry.shared_bytes);
+    }
+    if (statements.empty()) return "\nvoid launch(const GemmArgs&) {}\n";
+    if (!fits_a_line) return fmt::format("\nvoid launch(const GemmArgs& args) {{\n{}}}\n", statements);
+    return fmt::format("\nvoid launch(const GemmArgs& args) {{ {} }}\n", statements.substr(4, statements.size() - 5));
+}
+
+/// encode_tensor_map() with the stars where C++ has them, and a check of what it answers.
+std::string encode_text() {
+    std::string text = "\n#include <cuda.h>\n\n";
+    for (const char letter : kEncodeTensorMapText) {
+        const bool behind_star = text.ends_with(" *") && letter != ' ';
+        if (behind_star) text.replace(text.size() - 2, 2, letter == ')' ? "*" : "* ");
+        text += letter;
+    }
+    return text + R"(
+void check(CUresult error, const char* what) {
+    if (error == CUDA_SUCCESS) return;
+    std::fprintf(stderr, "%s: driver error %d\n", what, static_cast<int>(error));
+    std::exit(1);
+}
+)";
+}
+
+/// The tensor maps of the matrices that are read: of a K of 0 neither A's nor B's.
+std::vector<TensorMapArgument> encoded_maps(const KernelEntry& entry, const GemmSpec& spec) {
+    std::vector<TensorMapArgument> maps;
+    for (const KernelArgument& argument : entry.arguments) {
+        const auto* const map = std::get_if<TensorMapArgument>(&argument);
+        if (map == nullptr) continue;
+        const bool is_output = map->role == ArgumentRole::c || map->role == ArgumentRole::d;
+        if (is_output || spec.k > 0) maps.push_back(*map);
+    }
+    return maps;
+}
+
+/// What launches call, before main().
 std::string launches(const KernelSource& source, const GemmSpec& spec) {
     const auto asks = [](const KernelEntry& entry) { return needs_sm_count(entry.grid); };
-    std::string prepare = "\nvoid prepare() {\n";
-    std::string launch = "\nvoid launch(const GemmArgs& args) {\n";
-    for (const KernelEntry& entry : source.entries) {
-        if (entry.shared_bytes > 0)
-            prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n",
-                                   entry.function, entry.shared_bytes);
-        if (cluster_blocks(entry.cluster) > kPortableClusterBlocks)
-            prepare += fmt::format("    cudaFuncSetAttribute({}, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n",
-                                   entry.function);
-        if (block_count(entry.grid, spec) > 0)
-            launch += fmt::format("    {}<<<{}, {}, {}>>>(args);\n", entry.function, blocks_text(entry, spec),
-                                  entry.threads, entry.shared_bytes);
-    }
-    const bool any_asks = std::any_of(source.entries.begin(), source.entries.end(), asks);
-    const bool any_encodes = std::any_of(source.entries.begin(), source.entries.end(), has_tensor_maps);
-    const std::string encode = any_encodes ? fmt::format("\n#include <cuda.h>\n\n{}", kEncodeTensorMapText) : "";
-    return encode + std::string(any_asks ? kHelpers : "") + prepare + "}\n" + launch + "}\n";
+    return (encoded_maps(source.entries.front(), spec).empty() ? "" : encode_text()) +
+           std::string(std::ranges::any_of(source.entries, asks) ? kSmCount : "") + launch_text(source, spec);
 }
 
-/// The statements that fill GemmArgs.
-std::string arguments_text(const KernelEntry& entry, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+/// Statements that allow the entries what not every launch may have.
+std::string attributes_text(const KernelSource& source) {
+    std::string text;
+    for (const KernelEntry& entry : source.entries) {
+        const auto allow = [&](std::string_view attribute, int value, std::string_view what) {
+            text += fmt::format("    check(cudaFuncSetAttribute({}, cudaFuncAttribute{}, {}), \"allow {}\");\n",
+                                entry.function, attribute, value, what);
+        };
+        if (entry.shared_bytes > 0) allow("MaxDynamicSharedMemorySize", entry.shared_bytes, "shared memory");
+        if (cluster_blocks(entry.cluster) > kPortableClusterBlocks)
+            allow("NonPortableClusterSizeAllowed", 1, "clusters");
+    }
+    return text;
+}
+
+/// A call in lines of up to 120 characters, its arguments below each other: as clang-format has it.
+std::string in_lines(std::string_view call) {
+    constexpr std::size_t kWidth = 120;
+    const std::string indent(call.find("(&") + 1, ' ');  // of its first argument, an address
+    std::string text, line;
+    while (!call.empty()) {
+        const std::size_t comma = std::min(call.find(", "), call.size());
+        const std::string argument(call.substr(0, std::min(comma + 1, call.size())));
+        call.remove_prefix(std::min(comma + 2, call.size()));
+        if (!line.empty() && line.size() + 1 + argument.size() > kWidth) {
+            text += line + "\n";
+            line = indent + argument;
+        } else {
+            line += (line.empty() ? "" : " ") + argument;
+        }
+    }
+    return text + line;
+}
+
+/// Where a tensor map's matrix lies, packed or not: all of it is known here.
+MatrixText matrix_in_main(ArgumentRole role, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+    const MatrixStorage matrix = storage_of(role, spec);
+    const auto name = [&](ArgumentRole of) { return value_in_main(of, workspace); };
+    if (!is_packed(role))
+        return {"(CUdeviceptr)" + name(role), name(matrix.run), name(matrix.runs), name(matrix.pitch)};
+    const std::int64_t offset = packed_offset(role, spec);
+    return {"(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : ""), name(matrix.run),
+            name(matrix.runs), std::to_string(extent(matrix.pitch, spec))};
+}
+
+/// Statements that encode the tensor maps.
+std::string tensor_maps_text(const KernelEntry& entry, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+    std::string text;
+    for (const TensorMapArgument& map : encoded_maps(entry, spec)) {
+        const std::string call = encode_call(map, spec, "args", matrix_in_main(map.role, spec, workspace));
+        text += in_lines("    check(" + call + ",") + fmt::format("\n          \"encode {}\");\n", field_name(map));
+    }
+    return text;
+}
+
+/// The statements that fill GemmArgs and make ready for a launch.
+std::string arguments_text(const KernelSource& source, const GemmSpec& spec, const WorkspaceLayout& workspace) {
+    const KernelEntry& entry = source.entries.front();
     const auto value = [&](const KernelArgument& argument) { return value_in_main(role_of(argument), workspace); };
-    const auto name = [&](ArgumentRole role) {
-        const bool is_address = role <= ArgumentRole::workspace;
-        return (is_address ? "(CUdeviceptr)" : "") + value_in_main(role, workspace);
-    };
-    const auto statement = [](const std::string& call) {
-        return fmt::format("    if ({} != CUDA_SUCCESS) return 1;\n", call);
-    };
-    return argument_assignments(entry, "args", value) + tensor_map_statements(entry, spec, "args", name, statement);
+    return argument_assignments(entry, "args", value) + tensor_maps_text(entry, spec, workspace) +
+           attributes_text(source);
 }
 
 /// How nvcc makes a program of it. -arch=sm_90a of CUDA 13.0 would compile for sm_90, too, which has no wgmma.
@@ -135,7 +225,7 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
         problem += constant("kWorkspaceBytes", std::max<std::int64_t>(static_cast<std::int64_t>(workspace.bytes), 1));
     input.generated["build_line.inl"] = build_line(source);
     input.generated["problem.cuh"] = problem + launches(source, row_major);
-    input.generated["arguments.inl"] = arguments_text(source.entries.front(), row_major, workspace);
+    input.generated["arguments.inl"] = arguments_text(source, row_major, workspace);
     return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);
 }
 

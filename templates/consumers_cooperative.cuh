@@ -16,21 +16,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     RingPosition ring;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
-        Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-        wait_for_k_tile(shared, ring);
-        multiply<true>(rC, a, b, ring);
-        int read = ring.stage;  // what the wgmmas in flight read
-        ring.advance();
-        const TileOrigin origin = walk.origin();  // here its divisions cost nothing
-#pragma unroll 1
-        for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
-            wait_for_k_tile(shared, ring);
-            multiply<false>(rC, a, b, ring);
-            wgmma_wait<1>();  // for those of the k-tile before
-            release(shared, read, lane);
-            read = ring.stage;
-            ring.advance();
-        }
+#include "wgmma_mainloop.inl"
         wgmma_wait_for(rC);
         release(shared, read, lane);
 

@@ -17,13 +17,13 @@ using Input = float;
 __device__ float input_value(float value) { return value; }
 __device__ float input_bits(float value) { return value; }
 #elif GEMM_TYPE_AB == 0
-using Input = Bits;
-__device__ float input_value(Bits bits) { return __half2float(__ushort_as_half(bits)); }
-__device__ Bits input_bits(float value) { return __half_as_ushort(__float2half_rn(value)); }
+using Input = unsigned short;
+__device__ float input_value(Input bits) { return __half2float(__ushort_as_half(bits)); }
+__device__ Input input_bits(float value) { return __half_as_ushort(__float2half_rn(value)); }
 #else
-using Input = Bits;
-__device__ float input_value(Bits bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
-__device__ Bits input_bits(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+using Input = unsigned short;
+__device__ float input_value(Input bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); }
+__device__ Input input_bits(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
 #endif
 #if GEMM_TYPE_D == 0
 __device__ ElementD rounded(float value) { return __half_as_ushort(__float2half_rn(value)); }
@@ -66,11 +66,12 @@ __global__ void fill_c(ElementC* matrix, long long elements) {
 }
 #endif
 
-__global__ void count_wrong(const Input* a, const Input* b,
 #if GEMM_HAS_C
-                            const ElementC* c,
+__global__ void count_wrong(const Input* a, const Input* b, const ElementC* c, const ElementD* d,
+                            unsigned long long* wrong) {
+#else
+__global__ void count_wrong(const Input* a, const Input* b, const ElementD* d, unsigned long long* wrong) {
 #endif
-                            const ElementD* d, unsigned long long* wrong) {
     const long long elements = kM * kN;
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < elements; i += gridDim.x * 256ll) {
         const long long row = i / kN, column = i % kN;
@@ -124,7 +125,6 @@ int main() {
     GemmArgs args = {};
 #include "arguments.inl"
 
-    prepare();
     launch(args);
     check(cudaGetLastError(), "launch");
     *wrong = 0;

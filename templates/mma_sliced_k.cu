@@ -78,14 +78,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
 #endif
     // The ring is filled: first what is read once, which is more.
-    PanelWalk first = next;
+    PanelWalk next_few = next;
     for (int stage = 0; stage < kStages && next.tile < tiles; ++stage, next.advance(k_tiles))
         if (lane == 0) ring.copy_long(args, stage, next);
 #if GEMM_EARLY
     wait_on_dependent_grids();  // the long operand is constant, all else may have been written or read by the launch before
 #endif
-    for (int stage = 0; stage < kStages && first.tile < tiles; ++stage, first.advance(k_tiles))
-        if (lane == 0) ring.copy_few(args, stage, first);
+    for (int stage = 0; stage < kStages && next_few.tile < tiles; ++stage, next_few.advance(k_tiles))
+        if (lane == 0) ring.copy_few(args, stage, next_few);
 
     // ldmatrix x4 of the long operand takes 16 rows by 16 of K, of the few 8 by 32: lane l the row l % 8 of matrix l / 8.
     const unsigned place_long = LongPanel::place(lane / 8 % 2 * 8, lane / 16 * 8, lane % 8);

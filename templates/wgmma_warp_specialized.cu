@@ -74,32 +74,39 @@ __device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory&
 #endif
 }
 
+// Waits until the ring's next stage has been read, and announces the bytes that will fill it.
+__device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
+    mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
+    mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
+}
+
 #if GEMM_EARLY_A || GEMM_EARLY_B
-// What no launch writes is fetched while the launch before may still run: of the first k-tiles, one per stage. Returns how many.
-__device__ __forceinline__ int copy_constants(const GemmArgs& args, const SharedMemory& shared) {
-    int begun = 0;
-    if (args.k == 0) return begun;
+// Of the first k-tiles, one per stage, what no launch writes: it is fetched while the launch before may still run. The stages are
+// fresh, so there is nothing to wait for. Returns how many.
+__device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
+    int prefetched = 0;
+    if (args.k == 0) return prefetched;
 #pragma unroll 1
-    for (TileWalk walk(args); walk.has_tile() && begun < kStages; walk.next()) {
+    for (TileWalk walk(args); walk.has_tile() && prefetched < kStages; walk.next()) {
         const TileOrigin origin = walk.origin();
 #pragma unroll 1
-        for (int k_tile = 0; k_tile < walk.k_tiles && begun < kStages; ++k_tile, ++begun) {
-            mbarrier_arrive_expect(shared.full_barrier(begun), kStageBytes);
+        for (int k_tile = 0; k_tile < walk.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
+            mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
 #if GEMM_EARLY_A
-            copy_a(args, shared, walk, origin.row, k_tile, begun);
+            copy_a(args, shared, walk, origin.row, k_tile, prefetched);
 #endif
 #if GEMM_EARLY_B
-            copy_b(args, shared, walk, origin.column, k_tile, begun);
+            copy_b(args, shared, walk, origin.column, k_tile, prefetched);
 #endif
         }
     }
-    return begun;
+    return prefetched;
 }
 
 #endif
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
 #if GEMM_EARLY_A || GEMM_EARLY_B
-    int begun = copy_constants(args, shared);
+    int prefetched = prefetch_constants(args, shared);  // k-tiles that are yet to come
     wait_on_dependent_grids();
 #endif
     TileWalk walk(args);
@@ -113,30 +120,28 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
             const int stage = ring.stage;
 #if GEMM_EARLY_A || GEMM_EARLY_B
-            const bool is_begun = begun > 0;  // what is constant is on its way, all bytes are announced
-            // Such a stage is fresh, and may have been read by now: to wait for the phase before its first would be for ever.
-            if (is_begun) {
-                --begun;
+            const bool is_prefetched = prefetched > 0;
+            // Its stage may even have been read by now: whoever waited for the phase before its first would wait for ever.
+            if (is_prefetched) {
+                --prefetched;
             } else {
-                mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
-                mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
+                announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
             }
 #else
-            mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
-            mbarrier_arrive_expect(shared.full_barrier(stage), no_products ? 0 : kStageBytes);
+            announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
 #endif
             ring.advance();
             if (no_products) continue;
 #if GEMM_EARLY_A && GEMM_EARLY_B
-            if (is_begun) continue;
+            if (is_prefetched) continue;
 #endif
 #if GEMM_EARLY_A && !GEMM_EARLY_B
-            if (!is_begun) copy_a(args, shared, walk, origin.row, k_tile, stage);
+            if (!is_prefetched) copy_a(args, shared, walk, origin.row, k_tile, stage);
 #else
             copy_a(args, shared, walk, origin.row, k_tile, stage);
 #endif
 #if GEMM_EARLY_B && !GEMM_EARLY_A
-            if (!is_begun) copy_b(args, shared, walk, origin.column, k_tile, stage);
+            if (!is_prefetched) copy_b(args, shared, walk, origin.column, k_tile, stage);
 #else
             copy_b(args, shared, walk, origin.column, k_tile, stage);
 #endif

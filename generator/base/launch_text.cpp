@@ -47,16 +47,9 @@ std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName
     return fmt::format("{} + ({} * {} * 2 + 255) / 256 * 256", workspace, name(a.runs), pitch_text(a, name));
 }
 
-std::string encode_call(const TensorMapArgument& map, const GemmSpec& spec, std::string_view target,
-                        const RoleName& name) {
-    const MatrixStorage matrix = storage_of(map.role, spec);
-    return fmt::format(
-        "encode_tensor_map(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}, {}, {}, {}, {}, "
-        "CU_TENSOR_MAP_SWIZZLE_{}, "
-        "CU_TENSOR_MAP_L2_PROMOTION_{})",
-        target, field_name(map), map_type(matrix.type), bytes(matrix.type), pointer_text(map.role, spec, name),
-        name(matrix.run), name(matrix.runs), pitch_text(matrix, name), map.box[0], map.box[1],
-        swizzle_name(map.swizzle), promotion_name(map.promotion));
+MatrixText matrix_text(ArgumentRole role, const GemmSpec& spec, const RoleName& name) {
+    const MatrixStorage matrix = storage_of(role, spec);
+    return {pointer_text(role, spec, name), name(matrix.run), name(matrix.runs), pitch_text(matrix, name)};
 }
 
 // What is not read may be anywhere, and has no map then.
@@ -88,6 +81,17 @@ const std::string_view kEncodeTensorMapText =
 }
 )";
 
+std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
+                        const MatrixText& matrix) {
+    const DataType type = storage_of(map.role, row_major).type;
+    return fmt::format(
+        "encode_tensor_map(&{}.{}, CU_TENSOR_MAP_DATA_TYPE_{}, {}, {}, {}, {}, {}, {}, {}, "
+        "CU_TENSOR_MAP_SWIZZLE_{}, "
+        "CU_TENSOR_MAP_L2_PROMOTION_{})",
+        target, field_name(map), map_type(type), bytes(type), matrix.pointer, matrix.run, matrix.runs, matrix.pitch,
+        map.box[0], map.box[1], swizzle_name(map.swizzle), promotion_name(map.promotion));
+}
+
 bool has_tensor_maps(const KernelEntry& entry) {
     return std::any_of(entry.arguments.begin(), entry.arguments.end(),
                        [](const KernelArgument& of) { return std::holds_alternative<TensorMapArgument>(of); });
@@ -110,7 +114,7 @@ std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr) continue;
         const std::string unless = unread(map->role, name);
-        const std::string call = encode_call(*map, row_major, target, name);
+        const std::string call = encode_call(*map, row_major, target, matrix_text(map->role, row_major, name));
         text += statement(unless.empty() ? call : fmt::format("{} ? CUDA_SUCCESS : {}", unless, call));
     }
     return text;

@@ -15,8 +15,16 @@ namespace jitgemm {
 /// What the value of an argument is called where the C text stands: "problem->lda".
 using RoleName = std::function<std::string(ArgumentRole)>;
 
-/// C expressions, of type CUresult, that encode the tensor maps of `target` by encode_tensor_map(), each only where the launch reads
-/// the matrix; `statement(expression)` makes a line of one.
+/// A matrix as C text, for encode_tensor_map().
+struct MatrixText {
+    std::string pointer, run, runs, pitch;
+};
+/// The C expression, of type CUresult, that encodes a tensor map of `target`.
+[[nodiscard]] std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
+                                      const MatrixText& matrix);
+
+/// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `statement(expression)` makes a
+/// line of one.
 [[nodiscard]] std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major,
                                                 std::string_view target, const RoleName& name,
                                                 const std::function<std::string(std::string)>& statement);

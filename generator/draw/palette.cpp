@@ -36,8 +36,6 @@ std::string variables(Side side) {
 
 std::span<const Shade> palette() { return kPalette; }
 
-const Shade& shade(int color) { return kPalette[static_cast<std::size_t>(color) % kPalette.size()]; }
-
 std::string color_class(int color) {
     return color < 0 ? "c" : fmt::format("c{}", static_cast<std::size_t>(color) % kPalette.size());
 }

@@ -14,8 +14,6 @@ struct Shade {
 
 /// Eight hues in four shades: neighbours i and i + 1 differ in hue, i and i + 8 in shade.
 [[nodiscard]] std::span<const Shade> palette();
-/// The shade of an index ≥ 0; the palette wraps around.
-[[nodiscard]] const Shade& shade(int color);
 
 /// What else a picture is made of. Text is always `ink`, on every shade as on paper: a contrast of 4.5:1 at the least.
 struct PageColors {

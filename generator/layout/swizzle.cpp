@@ -31,8 +31,4 @@ int swizzled_offset(int pitch_bytes, int row, int chunk) {
     return row * pitch_bytes + swizzled_chunk(pitch_bytes, row, chunk) * kChunkBytes;
 }
 
-int padded_offset(int pitch_bytes, int row, int chunk) {
-    return row * (pitch_bytes + kChunkBytes) + chunk * kChunkBytes;
-}
-
 }  // namespace jitgemm

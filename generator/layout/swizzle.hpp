@@ -22,7 +22,4 @@ inline constexpr int kChunkBytes = 16;  ///< what ldmatrix and a full vector mov
 /// Byte offset of a chunk in a swizzled tile.
 [[nodiscard]] int swizzled_offset(int pitch_bytes, int row, int chunk);
 
-/// Byte offset of a chunk in a tile whose rows are padded by one chunk.
-[[nodiscard]] int padded_offset(int pitch_bytes, int row, int chunk);
-
 }  // namespace jitgemm

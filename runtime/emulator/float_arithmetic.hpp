@@ -132,12 +132,7 @@ inline constexpr std::uint32_t kNan32 = 0x7fffffffU;
 }
 [[nodiscard]] std::uint32_t fma_f32(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
-// ---- shortcuts: f16 and bf16 to nearest even, subnormals kept --------------------------------------------------------
+// ---- shortcut: f16 to nearest even, subnormals kept ------------------------------------------------------------------
 [[nodiscard]] std::uint16_t add_f16(std::uint16_t a, std::uint16_t b);
-[[nodiscard]] std::uint16_t mul_f16(std::uint16_t a, std::uint16_t b);
-[[nodiscard]] std::uint16_t fma_f16(std::uint16_t a, std::uint16_t b, std::uint16_t c);
-[[nodiscard]] std::uint16_t add_bf16(std::uint16_t a, std::uint16_t b);
-[[nodiscard]] std::uint16_t mul_bf16(std::uint16_t a, std::uint16_t b);
-[[nodiscard]] std::uint16_t fma_bf16(std::uint16_t a, std::uint16_t b, std::uint16_t c);
 
 }  // namespace jitgemm::emulator

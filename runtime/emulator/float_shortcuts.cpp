@@ -4,6 +4,7 @@
 
 #include "runtime/emulator/float_arithmetic.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -23,40 +24,30 @@ double sum_to_odd(double a, double b) {
     return std::bit_cast<double>(outwards ? bits + 1 : bits - 1);
 }
 
-/// A 16-bit floating-point format.
-template <int FractionBits, int MinExponent, int MaxExponent>
-struct Half {
-    static constexpr std::uint16_t kNan = 0x7fff;
-    static constexpr std::uint32_t kInfinity = static_cast<std::uint32_t>(MaxExponent - MinExponent + 2)
-                                               << FractionBits;
-
-    /// Exact or rounded to odd before: the one rounding to nearest even.
-    static std::uint16_t round(double value) {
-        if (value != value) return kNan;
-        const auto bits = std::bit_cast<std::uint64_t>(value);
-        const auto sign = static_cast<std::uint32_t>(bits >> 48) & 0x8000U;
-        return static_cast<std::uint16_t>(sign | magnitude(bits & ~kSign64));
+std::uint32_t f16_magnitude(std::uint64_t bits) {
+    constexpr int kFractionBits = 10, kMinExponent = -14;
+    constexpr int kDropped = 52 - kFractionBits;
+    constexpr std::uint64_t kSmallestNormal = static_cast<std::uint64_t>(1023 + kMinExponent) << 52;
+    if (bits < kSmallestNormal) {
+        // Adding a power of two makes the host round to multiples of the smallest step.
+        constexpr std::uint64_t kStepAtLastBit = static_cast<std::uint64_t>(1023 + kMinExponent - kFractionBits + 52)
+                                                 << 52;
+        const double shifted = std::bit_cast<double>(bits) + std::bit_cast<double>(kStepAtLastBit);
+        return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(shifted) - kStepAtLastBit);
     }
+    const std::uint64_t half_up = (std::uint64_t{1} << (kDropped - 1)) - 1 + ((bits >> kDropped) & 1U);
+    constexpr std::uint64_t kRebias = static_cast<std::uint64_t>(1023 + kMinExponent - 1) << 52;
+    const std::uint64_t rounded = (bits - kRebias + half_up) >> kDropped;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(rounded, 0x7c00));  // infinity
+}
 
-    static std::uint32_t magnitude(std::uint64_t bits) {
-        constexpr int kDropped = 52 - FractionBits;
-        constexpr std::uint64_t kSmallestNormal = static_cast<std::uint64_t>(1023 + MinExponent) << 52;
-        if (bits < kSmallestNormal) {
-            // Adding a power of two makes the host round to multiples of the smallest step.
-            constexpr std::uint64_t kStepAtLastBit = static_cast<std::uint64_t>(1023 + MinExponent - FractionBits + 52)
-                                                     << 52;
-            const double shifted = std::bit_cast<double>(bits) + std::bit_cast<double>(kStepAtLastBit);
-            return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(shifted) - kStepAtLastBit);
-        }
-        const std::uint64_t half_up = (std::uint64_t{1} << (kDropped - 1)) - 1 + ((bits >> kDropped) & 1U);
-        constexpr std::uint64_t kRebias = static_cast<std::uint64_t>(1023 + MinExponent - 1) << 52;
-        const std::uint64_t rounded = (bits - kRebias + half_up) >> kDropped;
-        return rounded < kInfinity ? static_cast<std::uint32_t>(rounded) : kInfinity;
-    }
-};
-
-using F16 = Half<10, -14, 15>;
-using Bf16 = Half<7, -126, 127>;
+/// Of an exact value the one rounding to nearest even.
+std::uint16_t f16_rounded(double value) {
+    if (value != value) return 0x7fff;
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const auto sign = static_cast<std::uint32_t>(bits >> 48) & 0x8000U;
+    return static_cast<std::uint16_t>(sign | f16_magnitude(bits & ~kSign64));
+}
 
 double f16_value(std::uint16_t bits) {
     const std::uint64_t sign = static_cast<std::uint64_t>(bits & 0x8000U) << 48;
@@ -67,10 +58,6 @@ double f16_value(std::uint16_t bits) {
     return sign != 0 ? -subnormal : subnormal;
 }
 
-double bf16_value(std::uint16_t bits) {
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
-}
-
 }  // namespace
 
 std::uint32_t fma_f32(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
@@ -78,19 +65,7 @@ std::uint32_t fma_f32(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return f32_bits(static_cast<float>(sum_to_odd(exact, static_cast<double>(std::bit_cast<float>(c)))));
 }
 
-// Sums of two f16 and products of two halves are exact in double.
-std::uint16_t add_f16(std::uint16_t a, std::uint16_t b) { return F16::round(f16_value(a) + f16_value(b)); }
-std::uint16_t mul_f16(std::uint16_t a, std::uint16_t b) { return F16::round(f16_value(a) * f16_value(b)); }
-std::uint16_t fma_f16(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-    return F16::round(sum_to_odd(f16_value(a) * f16_value(b), f16_value(c)));
-}
-
-std::uint16_t add_bf16(std::uint16_t a, std::uint16_t b) {
-    return Bf16::round(sum_to_odd(bf16_value(a), bf16_value(b)));
-}
-std::uint16_t mul_bf16(std::uint16_t a, std::uint16_t b) { return Bf16::round(bf16_value(a) * bf16_value(b)); }
-std::uint16_t fma_bf16(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-    return Bf16::round(sum_to_odd(bf16_value(a) * bf16_value(b), bf16_value(c)));
-}
+// Sums of two f16 are exact in double.
+std::uint16_t add_f16(std::uint16_t a, std::uint16_t b) { return f16_rounded(f16_value(a) + f16_value(b)); }
 
 }  // namespace jitgemm::emulator

@@ -9,3 +9,4 @@
     args.ldb = kLdb;
     args.ldd = kLdd;
     args.alpha = kAlpha;
+    check(cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, 4 * 2 * 128 * 32 * 2), "allow shared memory");

@@ -29,7 +29,22 @@
 #define GEMM_STAGES 4
 #endif
 #ifndef GEMM_MBARRIER_ARRIVE
-#define GEMM_MBARRIER_ARRIVE 1  // threads arrive at mbarriers without announcing bytes
+#define GEMM_MBARRIER_ARRIVE 0  // threads arrive at mbarriers without announcing bytes
+#endif
+#ifndef GEMM_CLUSTER
+#define GEMM_CLUSTER 1  // blocks of a cluster that share operands
+#endif
+#ifndef GEMM_SWAP_AB
+#define GEMM_SWAP_AB 0  // D^T = B^T A^T
+#endif
+#ifndef GEMM_STORE_TMA
+#define GEMM_STORE_TMA 0
+#endif
+#ifndef GEMM_SLICE_OF_SUMS
+#define GEMM_SLICE_OF_SUMS 0  // C is added to rows on their way from shared memory
+#endif
+#ifndef GEMM_REST_COLUMNS
+#define GEMM_REST_COLUMNS 0  // of D, narrower than a slice
 #endif
 #ifndef GEMM_LDMATRIX_A
 #define GEMM_LDMATRIX_A 4

@@ -5,5 +5,4 @@ constexpr long long kAStrideM = 512, kAStrideK = 1, kBStrideK = 1, kBStrideN = 5
 constexpr long long kElementsA = 512 * 512, kElementsB = 512 * 512, kElementsC = 512 * 512, kElementsD = 512 * 512;
 constexpr float kAlpha = 2.0f, kBeta = -1.0f;
 constexpr long long kSparsity = 1, kWorkspaceBytes = 1;
-void prepare() { cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, 4 * 2 * 128 * 32 * 2); }
 void launch(const GemmArgs& args) { gemm<<<16, 128, 4 * 2 * 128 * 32 * 2>>>(args); }

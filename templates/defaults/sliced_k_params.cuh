@@ -15,21 +15,6 @@
 #ifndef GEMM_BLOCK_K
 #define GEMM_BLOCK_K 512  // of eight warps
 #endif
-#ifndef GEMM_MBARRIER_ARRIVE
-#define GEMM_MBARRIER_ARRIVE 0
-#endif
-#ifndef GEMM_CLUSTER
-#define GEMM_CLUSTER 1
-#endif
-#ifndef GEMM_STORE_TMA
-#define GEMM_STORE_TMA 0
-#endif
-#ifndef GEMM_SWAP_AB
-#define GEMM_SWAP_AB 0
-#endif
-#ifndef GEMM_SLICE_OF_SUMS
-#define GEMM_SLICE_OF_SUMS 0
-#endif
 #include "params.cuh"
 
 constexpr bool kLongKMajor = GEMM_A_K_MAJOR, kFewKMajor = GEMM_B_K_MAJOR;

@@ -6,8 +6,8 @@
 #ifndef GEMM_OVERLAPPED
 #define GEMM_OVERLAPPED 0  // half of a tile is stored while the other half multiplies
 #endif
-#ifndef GEMM_CLUSTER
-#define GEMM_CLUSTER 1  // blocks of a cluster
+#ifndef GEMM_MBARRIER_ARRIVE
+#define GEMM_MBARRIER_ARRIVE 1
 #endif
 #ifndef GEMM_SETMAXNREG
 #define GEMM_SETMAXNREG 1
@@ -18,9 +18,6 @@
 #ifndef GEMM_STORE_STAGED
 #define GEMM_STORE_STAGED GEMM_STORE_TMA  // D goes through shared memory
 #endif
-#ifndef GEMM_SLICE_OF_SUMS
-#define GEMM_SLICE_OF_SUMS 0  // C is added to rows on their way from shared memory
-#endif
 #ifndef GEMM_SLICE_F32
 #define GEMM_SLICE_F32 (GEMM_TYPE_D == 2 || GEMM_SLICE_OF_SUMS)
 #endif
@@ -30,17 +27,11 @@
 #ifndef GEMM_SHIFT_ROWS
 #define GEMM_SHIFT_ROWS 0  // rows begin between vectors
 #endif
-#ifndef GEMM_REST_COLUMNS
-#define GEMM_REST_COLUMNS 0  // of D, narrower than a slice
-#endif
 #ifndef GEMM_STMATRIX
 #define GEMM_STMATRIX (GEMM_TYPE_D != 2)
 #endif
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
-#endif
-#ifndef GEMM_SWAP_AB
-#define GEMM_SWAP_AB 0  // D^T = B^T A^T
 #endif
 #ifndef GEMM_EARLY_A
 #define GEMM_EARLY_A 0  // constant: its first k-tiles are fetched before the launch before has ended

@@ -2,21 +2,15 @@
 /// clang-format leaves them as they are.
 
 #include "generator/generate.hpp"
-#include "generator/heuristics.hpp"
 #include "runtime/cli/subprocess.hpp"
 #include "runtime/compiler/compiler.hpp"
 #include "tests/catch.hpp"
-#include "tests/support/simt_variants.hpp"
-#include "tests/support/sliced_k_checks.hpp"
+#include "tests/support/dump_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
@@ -25,91 +19,11 @@
 namespace {
 
 using namespace jitgemm;
+using jitgemm::testing::dump_samples;
+using jitgemm::testing::DumpSample;
 using jitgemm::testing::put_text;
-using jitgemm::testing::simt_variants;
 using jitgemm::testing::TemporaryFolder;
 using jitgemm::testing::text_in;
-
-struct Sample {
-    GemmSpec spec;
-    KernelConfig config;
-};
-
-constexpr std::array kMmaParameters{"",
-                                    "stages=2",
-                                    "store=reg,rasterization=zigzag",
-                                    "shared=padding,double_buffer=0,rasterization=column",
-                                    "split_k=3",
-                                    "split_k=3,store=reg,rasterization=row",
-                                    "split_k=4,reduction=cluster",
-                                    "pack=ab,rasterization=grouped_n",
-                                    "pack=a,split_k=2",
-                                    "pack=b,split_k=2,store=reg"};
-constexpr std::array kWmmaParameters{"", "stages=1", "stages=2,double_buffer=0", "async=0,padding=0,l2_prefetch=0",
-                                     "stages=1,async=0,double_buffer=0,rasterization=row,cache=ca"};
-constexpr std::array kWgmmaParameters{"",
-                                      "schedule=pingpong,cluster=2x1",
-                                      "schedule=overlapped,rasterization=zigzag",
-                                      "schedule=overlapped,store=reg,cluster=1x2",
-                                      "schedule=cooperative,store=reg,dependent_launch=1",
-                                      "schedule=cooperative,block=128x104x64,warpgroup=64x104,slices=1",
-                                      "block=64x8x64,warpgroup=64x8,schedule=cooperative,rasterization=row",
-                                      "schedule=pingpong,swizzle=64,stages=4,rasterization=grouped_n"};
-constexpr std::array kHierarchicalParameters{"", "double_buffer=0,rasterization=row", "split_k=3,order=even",
-                                             "copy=reg,stages=2"};
-constexpr std::array kLongKParameters{"", "thread=10x8,split_k=100"};
-
-/// The heuristic's choice among the family's candidates with these parameters; nothing where the problem has none.
-void add(std::vector<Sample>& samples, const GemmSpec& spec, std::string_view family, std::string_view parameters) {
-    const Selection asked{
-        .kernel = {}, .family = std::string(family), .parameters = parse_parameters(std::string(parameters))};
-    try {
-        samples.push_back({resolved(spec), choose_config(spec, find_gpu("h200"), asked)});
-    } catch (const ConfigError&) {
-    }
-}
-
-GemmSpec spec_of(const char* type, const char* layout, int size, int k) {
-    return parse_shape_line(fmt::format("{} {} {} {} {}", type, layout, size, size, k));
-}
-
-std::vector<Sample> samples() {
-    std::vector<Sample> samples;
-    for (const char* layout : {"tn", "nn", "nt", "tt"})
-        for (const int size : {512, 510, 511}) {
-            GemmSpec half = spec_of(size == 510 ? "f16" : "bf16", layout, size, size + 4);
-            GemmSpec with_c = half;
-            with_c.c = DataType::f32;
-            if (size == 510) with_c.d = DataType::f32;
-            GemmSpec f16_sums = spec_of("f16", layout, size, size);
-            f16_sums.accumulator = DataType::f16;
-            for (const GemmSpec& spec : {half, with_c, f16_sums}) {
-                for (const char* parameters : kMmaParameters) add(samples, spec, "mma_multistage", parameters);
-                for (const char* parameters : kWmmaParameters) add(samples, spec, "wmma_multistage", parameters);
-                for (const char* parameters : kWgmmaParameters)
-                    add(samples, spec, "wgmma_warp_specialized", parameters);
-            }
-            GemmSpec f32 = spec_of("f32", layout, size, size);
-            GemmSpec f32_with_c = f32;
-            f32_with_c.c = f32_with_c.d = DataType::bf16;
-            for (const GemmSpec& spec : {f32, f32_with_c, half}) {
-                for (const char* parameters : kHierarchicalParameters)
-                    add(samples, spec, "simt_hierarchical", parameters);
-                for (const auto& variant : simt_variants()) add(samples, spec, variant.family, variant.parameters);
-            }
-            GemmSpec long_k = spec_of("f32", layout, 40, 100000 + size);
-            for (const char* parameters : kLongKParameters) add(samples, long_k, "simt_long_k", parameters);
-            GemmSpec few_rows = parse_shape_line(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8));
-            GemmSpec few_with_c = few_rows;
-            few_with_c.c = few_with_c.d = DataType::f32;
-            for (const GemmSpec& spec : {few_rows, few_with_c})
-                for (const std::string_view parameters : testing::kSlicedKVariants)
-                    add(samples, spec, "mma_sliced_k", parameters);
-        }
-    return samples;
-}
-
-KernelSource source_of(const Sample& sample) { return generate(sample.spec, sample.config, find_arch("sm_90a")); }
 
 // ---- names -----------------------------------------------------------------------------------------------------------
 
@@ -211,14 +125,14 @@ void check_format(const std::vector<std::string>& files) {
 
 }  // namespace
 
-TEST_CASE("a dump declares nothing that it doesn't use, and decides nothing that is decided") {
-    std::map<std::string, Sample> by_name;
-    for (const Sample& sample : samples()) by_name.emplace(source_of(sample).name, sample);
-    REQUIRE(by_name.size() > 250);
+TEST_CASE("a dump declares nothing that it doesn't use, and decides nothing that is decided", "[heavy]") {
+    const std::vector<DumpSample> samples = dump_samples();
+    REQUIRE(samples.size() > 1000);
     static const std::regex kDecided(R"(if (?:constexpr )?\((?:true|false|0|1)[ )])");
-    for (const auto& [name, sample] : by_name) {
-        INFO(name);
-        const std::string code = code_of(source_of(sample).body);
+    for (const DumpSample& sample : samples) {
+        const KernelSource source = sample.source();
+        INFO(source.name);
+        const std::string code = code_of(source.body);
         const std::map<std::string, int> words = words_of(code);
         check_functions(code, words);
         check_declarations(code, words);
@@ -228,23 +142,24 @@ TEST_CASE("a dump declares nothing that it doesn't use, and decides nothing that
 
 TEST_CASE("NVRTC has nothing to say of a dump") {
     const auto compiler = make_nvrtc_compiler(Options::from_environment(), 0, {});
-    const std::vector<Sample> all = samples();
-    for (std::size_t i = 0; i < all.size(); i += 7) {
-        const KernelSource source = source_of(all[i]);
+    const std::vector<DumpSample> samples = dump_samples();
+    for (std::size_t i = 0; i < samples.size(); i += 37) {
+        const KernelSource source = samples[i].source();
         INFO(source.name);
         CHECK(compiler->compile(ptx_request(source)).log.find("warning") == std::string::npos);
     }
 }
 
-TEST_CASE("clang-format leaves dumps as they are") {
+TEST_CASE("clang-format leaves dumps with their main as they are", "[heavy]") {
     if (!has_clang_format_14()) SKIP_TEST("no clang-format 14: the format of dumps is not tested");
     const TemporaryFolder folder;
     put_text(folder / ".clang-format", text_in(JITGEMM_SOURCE_DIR "/templates/.clang-format"));
+    const std::vector<DumpSample> samples = dump_samples();
     std::vector<std::string> files;
-    for (const Sample& sample : samples()) {
-        const KernelSource source = source_of(sample);
+    for (std::size_t i = 0; i < samples.size(); i += 5) {
+        const KernelSource source = samples[i].source();
         files.push_back(folder / (source.name + ".cu"));
-        put_text(files.back(), dump(source, sample.spec));
+        put_text(files.back(), dump(source, samples[i].spec) + host_main(source, samples[i].spec));
     }
     check_format(files);
 }

@@ -4,6 +4,7 @@
 #include "generator/heuristics.hpp"
 #include "runtime/cli/subprocess.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/dump_samples.hpp"
 #include "tests/support/simt_variants.hpp"
 #include "tests/support/sliced_k_checks.hpp"
 #include "tests/support/specs.hpp"
@@ -20,6 +21,8 @@
 namespace {
 
 using namespace jitgemm;
+using jitgemm::testing::dump_samples;
+using jitgemm::testing::DumpSample;
 using jitgemm::testing::put_text;
 using jitgemm::testing::simt_variants;
 using jitgemm::testing::SimtVariant;
@@ -37,6 +40,14 @@ void compile(const std::vector<std::string>& words) {
     const auto result = cli::run_program(words);
     REQUIRE(result);
     REQUIRE(result->exit_code == 0);
+}
+
+/// As far as PTX: what ptxas might say it says of the kernel alone.
+void compile_without_warning(const std::string& program) {
+    const TemporaryFolder folder;
+    put_text(folder / "main.cu", program);
+    compile({"nvcc", "-gencode", "arch=compute_90a,code=compute_90a", "-std=c++17", "-Werror", "all-warnings",
+             "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "-o", folder / "main.o", folder / "main.cu"});
 }
 
 /// Contents of every section whose name starts with ".text." in an ELF64 file, by name.
@@ -294,17 +305,18 @@ TEST_CASE("template and dump of the SIMT families compile to the same PTX") {
     }
 }
 
-TEST_CASE("the dump of a SIMT family with its main is a program that nvcc builds without a warning") {
+TEST_CASE("a dump with its main is a program that nvcc and g++ compile without any warning, for a K of 0, too") {
     if (!has_nvcc()) SKIP_TEST("no nvcc: dumps with their main are not compiled");
-    const auto cases = simt_cases();
-    for (const std::size_t i : {std::size_t{0}, cases.size() / 2, cases.size() - 1}) {
-        const auto& [spec, variant] = cases[i];
-        INFO(variant.family << " " << variant.parameters << ", " << to_string(spec));
-        TemporaryFolder folder;
-        const KernelSource source = generate(spec, variant.config(), find_arch(kArchName));
-        put_text(folder / "main.cu", dump(source, spec) + host_main(source, spec));
-        compile({"nvcc", std::string("-arch=") + kArchName, "-std=c++17", "-Werror", "all-warnings", "-c", "-o",
-                 folder / "main.o", folder / "main.cu"});
+    std::map<std::string_view, std::vector<DumpSample>> by_family;
+    for (const DumpSample& sample : dump_samples()) by_family[family_name(sample.config)].push_back(sample);
+    CHECK(by_family.size() == family_table().size());
+    bool no_products = false;
+    for (const auto& [family, samples] : by_family) {
+        DumpSample sample = samples[samples.size() / 2];
+        if (no_products) sample.spec.k = 0;
+        INFO(family << " " << parameters_text(sample.config) << ", " << to_string(sample.spec));
+        compile_without_warning(dump(sample.source(), sample.spec) + host_main(sample.source(), sample.spec));
+        no_products = !no_products;
     }
 }
 
@@ -317,11 +329,8 @@ TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nv
         INFO(parameters);
         const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 304, 200, 520));
         const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters));
-        TemporaryFolder folder;
         const KernelSource source = generate(spec, config, find_arch("sm_90a"));
-        put_text(folder / "main.cu", dump(source, spec) + host_main(source, spec));
-        compile({"nvcc", "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-Werror", "all-warnings", "-c",
-                 "-o", folder / "main.o", folder / "main.cu"});
+        compile_without_warning(dump(source, spec) + host_main(source, spec));
     }
 }
 

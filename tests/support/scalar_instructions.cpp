@@ -17,7 +17,6 @@ using enum Rounding;
 using Bits = std::uint64_t;
 
 constexpr std::uint32_t low32(Bits bits) { return static_cast<std::uint32_t>(bits); }
-constexpr std::uint16_t low16(Bits bits) { return static_cast<std::uint16_t>(bits); }
 
 constexpr IntegerType kS16{16, true}, kU16{16, false}, kS32{32, true}, kU32{32, false}, kS64{64, true}, kU64{64, false};
 
@@ -71,8 +70,6 @@ Bits from_integer(Bits a, Bits, Bits) {
 Bits fast_add(Bits a, Bits b, Bits) { return add_f32(low32(a), low32(b)); }
 Bits fast_mul(Bits a, Bits b, Bits) { return mul_f32(low32(a), low32(b)); }
 Bits fast_fma(Bits a, Bits b, Bits c) { return fma_f32(low32(a), low32(b), low32(c)); }
-Bits fast_fma_f16(Bits a, Bits b, Bits c) { return fma_f16(low16(a), low16(b), low16(c)); }
-Bits fast_fma_bf16(Bits a, Bits b, Bits c) { return fma_bf16(low16(a), low16(b), low16(c)); }
 
 // clang-format off
 constexpr std::array kInstructions = {
@@ -114,7 +111,7 @@ constexpr std::array kInstructions = {
     ScalarInstruction{"mul.rn.f16 $d, $a, $b;", 'h', "hh", Arithmetic<f16>::mul, 80},
     ScalarInstruction{"mul.ftz.f16 $d, $a, $b;", 'h', "hh", Arithmetic<f16, nearest_even, true>::mul, 80},
     ScalarInstruction{"mul.sat.f16 $d, $a, $b;", 'h', "hh", Arithmetic<f16, nearest_even, false, true>::mul, 80},
-    ScalarInstruction{"fma.rn.f16 $d, $a, $b, $c;", 'h', "hhh", fast_fma_f16, 80},
+    ScalarInstruction{"fma.rn.f16 $d, $a, $b, $c;", 'h', "hhh", Arithmetic<f16>::fma, 80},
     ScalarInstruction{"fma.rn.ftz.sat.f16 $d, $a, $b, $c;", 'h', "hhh", Arithmetic<f16, nearest_even, true, true>::fma, 80},
     ScalarInstruction{"fma.rn.ftz.relu.f16 $d, $a, $b, $c;", 'h', "hhh", Arithmetic<f16, nearest_even, true, false, true>::fma, 80},
     ScalarInstruction{"add.f16x2 $d, $a, $b;", 'H', "HH", Arithmetic<f16>::add_x2, 80},
@@ -126,7 +123,7 @@ constexpr std::array kInstructions = {
     ScalarInstruction{"max.f16x2 $d, $a, $b;", 'H', "HH", Selection<f16>::max_x2, 80},
     ScalarInstruction{"neg.f16 $d, $a;", 'h', "h", Selection<f16>::neg, 80},
     ScalarInstruction{"abs.ftz.f16 $d, $a;", 'h', "h", Selection<f16, true>::abs, 80},
-    ScalarInstruction{"fma.rn.bf16 $d, $a, $b, $c;", 'b', "bbb", fast_fma_bf16, 80},
+    ScalarInstruction{"fma.rn.bf16 $d, $a, $b, $c;", 'b', "bbb", Arithmetic<bf16>::fma, 80},
     ScalarInstruction{"fma.rn.relu.bf16x2 $d, $a, $b, $c;", 'B', "BBB", Arithmetic<bf16, nearest_even, false, false, true>::fma_x2, 80},
     ScalarInstruction{"add.rn.bf16 $d, $a, $b;", 'b', "bb", Arithmetic<bf16>::add, 90},
     ScalarInstruction{"mul.rn.bf16x2 $d, $a, $b;", 'B', "BB", Arithmetic<bf16>::mul_x2, 90},

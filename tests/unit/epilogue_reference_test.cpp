@@ -179,18 +179,18 @@ TEST_CASE("the kernels judge batches and epilogues as the host does, in every la
     }
 }
 
-TEST_CASE("turned around, a batch with an epilogue is the same D with A and B and their factors traded") {
+TEST_CASE("turned around, a batch with an epilogue is the same D with A and B and their factors swapped") {
     HostReferenceContext context;
     for (const Case& epilogue : epilogues()) {
         for (const Case& batch : batches()) {
             const GemmSpec spec = spec_of(epilogue, batch, Order::column, GemmLayout::nt);
             const Problem problem(context.impl, spec, InputKind::normal, 5, 1, 1);
             const PlainOperands operands = plain_operands(problem);
-            PlainOperands traded = operands;
-            std::swap(traded.a, traded.b);
-            std::swap(traded.scale_a, traded.scale_b);
+            PlainOperands swapped = operands;
+            std::swap(swapped.a, swapped.b);
+            std::swap(swapped.scale_a, swapped.scale_b);
             INFO(epilogue.name << ", " << batch.name);
-            CHECK_THAT(plain_element(with_row_major_d(spec), traded, 1, 1, spec.batch - 1, 7, 4),
+            CHECK_THAT(plain_element(with_row_major_d(spec), swapped, 1, 1, spec.batch - 1, 7, 4),
                        Catch::Matchers::WithinRel(plain_element(spec, operands, 1, 1, spec.batch - 1, 4, 7), 1e-12));
         }
     }

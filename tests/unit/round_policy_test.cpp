@@ -132,9 +132,3 @@ TEST_CASE("thermal and hardware slowdowns spoil a round, nothing else does") {
     for (const std::uint64_t bit : {0x00U, 0x01U, 0x02U, 0x04U, 0x10U, 0x100U})
         CHECK_FALSE(spoils_round({.throttle = bit}));
 }
-
-TEST_CASE("throttle reasons have names") {
-    CHECK(throttle_text(0).empty());
-    CHECK(throttle_text(0x44) == "SW power cap, HW thermal slowdown");
-    CHECK(throttle_text(0x8000) == "0x8000");
-}

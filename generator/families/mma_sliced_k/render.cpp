@@ -83,13 +83,7 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
                     {"GEMM_BLOCK_N", c.block.n},
                     {"GEMM_BLOCK_K", c.block.k},
                     {"GEMM_STAGES", c.stages},
-                    {"GEMM_VECTOR_D", g.vector_d},
-                    {"GEMM_MBARRIER_ARRIVE", 0},
-                    {"GEMM_CLUSTER", 1},
-                    {"GEMM_STORE_TMA", 0},
-                    {"GEMM_REST_COLUMNS", 0},
-                    {"GEMM_SWAP_AB", 0},
-                    {"GEMM_SLICE_OF_SUMS", 0}};
+                    {"GEMM_VECTOR_D", g.vector_d}};
     input.macros.merge(type_macros(signature));
     input.generated["sliced_k_params.cuh"] = params_text(signature, c, g);
     const MmaAtom& atom = *find_mma_atom(kSlicedMma, signature.a, signature.b, signature.accumulator);

@@ -40,6 +40,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
     std::map<std::string, int, std::less<>> macros{
         {"GEMM_PINGPONG", c.schedule == WarpgroupSchedule::pingpong},
         {"GEMM_OVERLAPPED", c.schedule == WarpgroupSchedule::overlapped},
+        {"GEMM_MBARRIER_ARRIVE", 1},
         {"GEMM_CLUSTER", blocks_of_cluster(c)},
         {"GEMM_SETMAXNREG", g.consumers > 1},
         {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},

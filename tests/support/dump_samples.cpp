@@ -1,0 +1,171 @@
+#include "tests/support/dump_samples.hpp"
+
+#include "generator/heuristics.hpp"
+#include "tests/support/simt_variants.hpp"
+#include "tests/support/sliced_k_checks.hpp"
+#include "tests/support/wgmma_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace jitgemm::testing {
+namespace {
+
+constexpr std::array kMmaParameters{"",
+                                    "stages=2",
+                                    "store=reg,rasterization=zigzag",
+                                    "shared=padding,double_buffer=0,rasterization=column",
+                                    "ldsm_a=1,ldsm_b=2,dependent_launch=1",
+                                    "mma=16x8x8,stages=3",
+                                    "split_k=3",
+                                    "split_k=3,store=reg,rasterization=row",
+                                    "split_k=2,dependent_launch=1",
+                                    "split_k=4,reduction=cluster",
+                                    "split_k=2,reduction=cluster,store=reg,dependent_launch=1",
+                                    "pack=ab,rasterization=grouped_n",
+                                    "pack=ab,dependent_launch=1",
+                                    "pack=a,split_k=2",
+                                    "pack=b,split_k=2,store=reg"};
+constexpr std::array kWmmaParameters{"",
+                                     "stages=1",
+                                     "stages=2,double_buffer=0",
+                                     "async=0,padding=0,l2_prefetch=0",
+                                     "stages=1,async=0,double_buffer=0,rasterization=row,cache=ca",
+                                     "mma=32x8x16,cache=ca,l2_prefetch=256",
+                                     "mma=8x32x16,rasterization=column"};
+constexpr std::array kWgmmaParameters{"",
+                                      "schedule=pingpong,cluster=2x1",
+                                      "schedule=overlapped,rasterization=zigzag",
+                                      "schedule=overlapped,store=reg,cluster=1x2",
+                                      "schedule=cooperative,store=reg,dependent_launch=1",
+                                      "schedule=cooperative,block=128x104x64,warpgroup=64x104,slices=1",
+                                      "block=64x8x64,warpgroup=64x8,schedule=cooperative,rasterization=row",
+                                      "schedule=pingpong,swizzle=64,stages=4,rasterization=grouped_n",
+                                      "schedule=cooperative,store=smem,dependent_launch=0",
+                                      "schedule=overlapped,store=smem,stream_k=132",
+                                      "schedule=pingpong,store=reg,stream_k=132,cluster=2x1",
+                                      "swap_ab=1,dependent_launch=1"};
+constexpr std::array kHierarchicalParameters{"",
+                                             "double_buffer=0,rasterization=row",
+                                             "split_k=3,order=even",
+                                             "split_k=2,dependent_launch=1",
+                                             "copy=reg,stages=2",
+                                             "copy_slices=1,k_lanes=8,rasterization=zigzag,dependent_launch=1",
+                                             "blocks_per_wave=10,order=right",
+                                             "min_blocks_per_sm=2,rasterization=column"};
+constexpr std::array kLongKParameters{"", "thread=10x8,split_k=100", "dependent_launch=1",
+                                      "thread=8x5,lanes=1x1x32,block_k=1024,split_k=100"};
+
+/// The samples so far, and the names of their kernels.
+class Samples {
+public:
+    /// The heuristic's choice among the family's candidates with these parameters; nothing where the problem has none.
+    void add_choice(const GemmSpec& spec, std::string_view family, std::string_view parameters) {
+        const Selection asked{
+            .kernel = {}, .family = std::string(family), .parameters = parse_parameters(std::string(parameters))};
+        try {
+            add({resolved(spec), choose_config(spec, find_gpu("h200"), asked)});
+        } catch (const ConfigError&) {
+        }
+    }
+    /// The config itself; nothing where it breaks a rule.
+    void add_config(const GemmSpec& spec, const KernelConfig& config) {
+        const GemmSpec row_major = with_row_major_d(resolved(spec));
+        const Arch& arch = find_arch("sm_90a");
+        const Family& family = family_of(config);
+        if (family.unsupported(row_major, arch).empty() && family.violations(row_major, config, arch).empty())
+            add({resolved(spec), config});
+    }
+    [[nodiscard]] std::vector<DumpSample> take() { return std::move(samples_); }
+
+private:
+    void add(const DumpSample& sample) {
+        if (names_.insert(sample.source().name).second) samples_.push_back(sample);
+    }
+
+    std::vector<DumpSample> samples_;
+    std::set<std::string> names_;
+};
+
+GemmSpec problem(const std::string& line) { return parse_shape_line(line); }
+
+GemmSpec with(GemmSpec spec, std::optional<DataType> c, DataType d) {
+    spec.c = c;
+    spec.d = d;
+    return spec;
+}
+
+GemmSpec with_f16_sums(GemmSpec spec) {
+    spec.a = spec.b = spec.d = spec.accumulator = DataType::f16;
+    return spec;
+}
+
+GemmSpec with_constants(GemmSpec spec) {
+    spec.constant_a = spec.constant_b = true;
+    return spec;
+}
+
+/// What differs in more than sizes between problems of 16-bit types.
+std::vector<GemmSpec> kinds_of(const GemmSpec& spec) {
+    GemmSpec columns = spec;
+    columns.d_order = Order::column;
+    return {spec, with(spec, DataType::f32, spec.d), with_f16_sums(spec), with(spec, std::nullopt, DataType::f32),
+            columns};
+}
+
+void add_tensor_core_kernels(Samples& samples, const GemmSpec& spec) {
+    for (const GemmSpec& kind : kinds_of(spec)) {
+        for (const char* parameters : kMmaParameters) samples.add_choice(kind, "mma_multistage", parameters);
+        for (const char* parameters : kWmmaParameters) samples.add_choice(kind, "wmma_multistage", parameters);
+        for (const char* parameters : kWgmmaParameters) samples.add_choice(kind, "wgmma_warp_specialized", parameters);
+        for (const std::string_view parameters : kWgmmaVariants)
+            samples.add_config(with_constants(kind), with_parameters({WgmmaWarpSpecializedConfig{}},
+                                                                     parse_parameters(std::string(parameters))));
+    }
+}
+
+void add_sliced_k_kernels(Samples& samples, const GemmSpec& few_rows, const GemmSpec& few_columns) {
+    for (const GemmSpec& few : {few_rows, few_columns})
+        for (const GemmSpec& kind : kinds_of(few))
+            for (const std::string_view parameters : kSlicedKVariants)
+                samples.add_config(with_constants(kind),
+                                   with_parameters({MmaSlicedKConfig{}}, parse_parameters(std::string(parameters))));
+}
+
+void add_simt_kernels(Samples& samples, const GemmSpec& f32, const GemmSpec& half) {
+    const GemmSpec with_c = with(f32, DataType::bf16, DataType::bf16);
+    for (const GemmSpec& spec : {f32, with_c, half}) {
+        for (const char* parameters : kHierarchicalParameters)
+            samples.add_choice(spec, "simt_hierarchical", parameters);
+        for (const SimtVariant& variant : simt_variants()) samples.add_choice(spec, variant.family, variant.parameters);
+    }
+}
+
+}  // namespace
+
+KernelSource DumpSample::source() const { return generate(spec, config, find_arch("sm_90a")); }
+
+std::vector<DumpSample> dump_samples() {
+    Samples samples;
+    for (const char* layout : {"tn", "nn", "nt", "tt"})
+        for (const int size : {512, 510, 511}) {
+            const GemmSpec half =
+                problem(fmt::format("{} {} {} {} {}", size == 510 ? "f16" : "bf16", layout, size, size, size + 4));
+            add_tensor_core_kernels(samples, half);
+            add_sliced_k_kernels(samples, problem(fmt::format("bf16 {} 8 {} {}", layout, size * 8, size * 8)),
+                                 problem(fmt::format("bf16 {} {} 8 {}", layout, size * 8, size * 8)));
+            add_simt_kernels(samples, problem(fmt::format("f32 {} {} {} {}", layout, size, size, size)), half);
+            for (const char* parameters : kLongKParameters)
+                samples.add_choice(problem(fmt::format("f32 {} 40 40 {}", layout, 100000 + size)), "simt_long_k",
+                                   parameters);
+        }
+    return samples.take();
+}
+
+}  // namespace jitgemm::testing

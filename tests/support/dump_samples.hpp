@@ -1,0 +1,21 @@
+#pragma once
+
+#include "generator/generate.hpp"
+
+#include <vector>
+
+namespace jitgemm::testing {
+
+/// A problem and a kernel for it on sm_90a.
+struct DumpSample {
+    GemmSpec spec;  ///< resolved
+    KernelConfig config;
+
+    [[nodiscard]] KernelSource source() const;
+};
+
+/// Kernels of every family, in every layout, with everything that changes what a dump says: types, C, alignments, constant
+/// operands, and each parameter. Each kernel once.
+[[nodiscard]] std::vector<DumpSample> dump_samples();
+
+}  // namespace jitgemm::testing
