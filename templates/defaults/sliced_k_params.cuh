@@ -18,9 +18,6 @@
 #ifndef GEMM_MBARRIER_ARRIVE
 #define GEMM_MBARRIER_ARRIVE 0
 #endif
-#ifndef GEMM_CLUSTER
-#define GEMM_CLUSTER 1
-#endif
 #ifndef GEMM_STORE_TMA
 #define GEMM_STORE_TMA 0
 #endif

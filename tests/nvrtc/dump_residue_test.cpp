@@ -44,7 +44,10 @@ constexpr std::array kMmaParameters{"",
                                     "split_k=4,reduction=cluster",
                                     "pack=ab,rasterization=grouped_n",
                                     "pack=a,split_k=2",
-                                    "pack=b,split_k=2,store=reg"};
+                                    "pack=b,split_k=2,store=reg",
+                                    "stream_k=132",
+                                    "stream_k=132,store=reg,rasterization=row,double_buffer=0",
+                                    "stream_k=132,pack=ab,dependent_launch=1"};
 constexpr std::array kWmmaParameters{"", "stages=1", "stages=2,double_buffer=0", "async=0,padding=0,l2_prefetch=0",
                                      "stages=1,async=0,double_buffer=0,rasterization=row,cache=ca"};
 constexpr std::array kWgmmaParameters{"",
