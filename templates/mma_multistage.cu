@@ -202,7 +202,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #if GEMM_STREAM_K
 
 // ---- kernel
-extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
+// One block on an SM at least: ptxas would rather have one more there than all of the walk in registers.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();

@@ -82,7 +82,7 @@ struct Score {
             "one change "
             "of text in a correct kernel at a time,\nverified with the emulator's default checks; each change in the "
             "first four of "
-            "eleven kernels that have the text (of those on memory two). The kernels have no fence to weaken.\nWhat is "
+            "thirteen kernels that have the text (of those on memory two). The kernels have no fence to weaken.\nWhat is "
             "missed: lanes of one warp "
             "are not "
             "checked against each other, so a `__syncwarp()` can go unnoticed.\n\n"

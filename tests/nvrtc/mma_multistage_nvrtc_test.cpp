@@ -18,24 +18,19 @@ namespace {
 using namespace jitgemm;
 using namespace jitgemm::testing;
 
-/// Of each block and warp tile the candidate with the fewest stages, and the one with the most: others differ in their number alone.
+/// Of each block and warp tile the candidate with the most stages: others differ in their number alone.
 std::vector<KernelSource> streamed_candidates(const GemmSpec& asked, const Arch& arch) {
     const GemmSpec spec = resolved(asked);
     const Family& family = find_family("mma_multistage");
-    std::map<std::tuple<int, int, int, int, int, Pack>, std::pair<MmaMultistageConfig, MmaMultistageConfig>> kinds;
+    std::map<std::tuple<int, int, int, int, int, Pack>, MmaMultistageConfig> kinds;
     for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(arch))) {
         const auto& c = candidate.as<MmaMultistageConfig>();
         if (c.stream_k == 0 || !family.violations(spec, candidate, arch).empty()) continue;
-        const auto [kind, is_new] =
-            kinds.try_emplace({c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.pack}, c, c);
-        if (c.stages < kind->second.first.stages) kind->second.first = c;
-        if (c.stages > kind->second.second.stages) kind->second.second = c;
+        const auto [kind, is_new] = kinds.try_emplace({c.block.m, c.block.n, c.block.k, c.warp.m, c.warp.n, c.pack}, c);
+        if (c.stages > kind->second.stages) kind->second = c;
     }
     std::vector<KernelSource> sources;
-    for (const auto& [key, configs] : kinds) {
-        sources.push_back(generate(spec, {configs.first}, arch));
-        if (configs.second.stages != configs.first.stages) sources.push_back(generate(spec, {configs.second}, arch));
-    }
+    for (const auto& [key, config] : kinds) sources.push_back(generate(spec, {config}, arch));
     return sources;
 }
 

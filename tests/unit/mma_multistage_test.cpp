@@ -287,7 +287,7 @@ TEST_CASE("with stream-K an element's block is the one that stores its tile") {
     const auto block_of = [&](std::int64_t row) { return MmaMultistage::owner(spec, c, row, 5).block; };
     CHECK(block_of(0) == 0);
     CHECK(block_of(128) == 1);
-    CHECK(block_of(2 * 128) == 2);
+    CHECK(block_of(2 * 128) == 1);  // the last k-tiles of the second share, 16 to 23, are left to it
     CHECK(block_of(3 * 128) == 2);
     c.stream_k = 2;  // two waves, come out even
     CHECK(block_of(128) == 1);
@@ -308,14 +308,16 @@ TEST_CASE("stream-K is a candidate where whole tiles leave SMs idle, of as many 
     CHECK(streamed(spec_of(GemmLayout::tn, 12 * 128, 9 * 256, 4096)).empty());  // a wave of 108
     CHECK(streamed(spec_of(GemmLayout::tn, 13 * 128, 9 * 256, 4096)) == std::set{108});
     CHECK(streamed(spec_of(GemmLayout::tn, 13 * 128, 9 * 256, 7 * 32)).empty());  // too few k-tiles for two pieces
-    CHECK(streamed(spec_of(GemmLayout::tn, 5 * 128, 5 * 256, 4096)) == std::set{100, 108});  // four blocks a tile
+    CHECK(streamed(spec_of(GemmLayout::tn, 5 * 128, 5 * 256, 4096)).empty());     // splits serve these
+    CHECK(streamed(spec_of(GemmLayout::tn, 64, 117 * 256, 4096)).empty());        // tiles of 64 rows do
+    CHECK(streamed(spec_of(GemmLayout::tn, 65, 117 * 256, 4096)) == std::set{108});
 }
 
 TEST_CASE("the entry of stream-K has as many blocks as share the tiles, a workspace, and counters behind it") {
     const GemmSpec spec = spec_of(GemmLayout::tt, 300, 203, 1001);
-    MmaMultistageConfig c;
-    c.stream_k = 6;
-    const std::vector<KernelEntry> entries = MmaMultistage::entries(signature(spec), c);
+    MmaMultistageConfig config;
+    config.stream_k = 6;
+    const std::vector<KernelEntry> entries = MmaMultistage::entries(signature(spec), config);
     REQUIRE(entries.size() == 1);
     CHECK(entries[0].blocks_in_order);
     CHECK(block_count(entries[0].grid, spec) == 6);
@@ -323,13 +325,13 @@ TEST_CASE("the entry of stream-K has as many blocks as share the tiles, a worksp
     for (const KernelArgument& argument : entries[0].arguments) roles.push_back(role_of(argument));
     using enum ArgumentRole;
     CHECK(roles == std::vector{a, b, d, workspace, counters, m, n, k, lda, ldb, ldd, alpha});
-    CHECK(MmaMultistage::workspace_bytes(spec, c) == 6 * 128 * 128 * 4);
-    CHECK(MmaMultistage::counter_bytes(spec, c) == 6 * 4 * 4 * 4);  // four warps of four times 16 rows
-    c.pack = Pack::a;
-    CHECK(MmaMultistage::entries(signature(spec), c).size() == 2);
-    CHECK(MmaMultistage::workspace_bytes(spec, c) == 300 * 1024 * 2 + 6 * 128 * 128 * 4);
-    c.stream_k = 0;
-    CHECK(MmaMultistage::counter_bytes(spec, c) == 0);
+    CHECK(MmaMultistage::workspace_bytes(spec, config) == 6 * 128 * 128 * 4);
+    CHECK(MmaMultistage::counter_bytes(spec, config) == 6 * 4 * 4 * 4);  // four warps of four times 16 rows
+    config.pack = Pack::a;
+    CHECK(MmaMultistage::entries(signature(spec), config).size() == 2);
+    CHECK(MmaMultistage::workspace_bytes(spec, config) == 300 * 1024 * 2 + 6 * 128 * 128 * 4);
+    config.stream_k = 0;
+    CHECK(MmaMultistage::counter_bytes(spec, config) == 0);
 }
 
 TEST_CASE("the anatomy of stream-K says what is shared and what meets in the workspace") {

@@ -102,21 +102,33 @@ void add_splits(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& sp
     }
 }
 
+GridRule grid_of(const MmaMultistageConfig& c) {
+    if (c.stream_k != 0) return {c.block.m, c.block.n, c.stream_k, GridMatrix::d, CappedBlocks{c.stream_k}};
+    return {c.block.m, c.block.n, c.split_k};
+}
+
 /// Blocks that an SM holds at once, where they don't ask to be alone there.
 int usual_residents(const GemmSpec& spec, MmaMultistageConfig config, const Arch& arch) {
     config.dependent_launch = false;
     return resident_blocks(geometry(signature_of_resolved(spec), config), arch);
 }
 
-/// The candidates so far with stream-K in place of whole tiles, where these leave SMs idle at the end.
+/// Half of each tile lies beyond D, or more: smaller ones do less.
+bool is_half_beyond(const GemmSpec& spec, const TileShape& block) {
+    return 2 * spec.m <= block.m || 2 * spec.n <= block.n;
+}
+
+/// The candidates so far with stream-K in place of whole tiles, where these are more than the GPU holds blocks at once and leave SMs idle
+/// at the end. For fewer tiles there are splits.
 void add_streamed(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu) {
     const std::size_t count = candidates.size();
     for (std::size_t i = 0; i < count; ++i) {
         MmaMultistageConfig config = candidates[i];
-        if (config.split_k > 1) continue;
+        if (config.split_k > 1 || is_half_beyond(spec, config.block)) continue;
         config.stream_k = gpu.sm_count * usual_residents(spec, config, *gpu.arch);
-        if (config.stream_k == 0) continue;
-        for (const std::int64_t blocks : stream_k_choices(stream_k(spec, config))) {
+        const StreamK deal = stream_k(spec, config);
+        if (config.stream_k == 0 || deal.tiles < deal.clusters) continue;
+        for (const std::int64_t blocks : stream_k_choices(deal)) {
             config.stream_k = static_cast<int>(blocks);
             candidates.push_back(config);
         }
@@ -233,11 +245,6 @@ double early_us(const MmaMultistageConfig& c) {
 double pack_us(const GemmSpec& spec, Pack pack, const GpuModel& gpu, const MmaCostConstants& constants) {
     if (pack == Pack::none) return 0;
     return constants.pack_us + packing_traffic(spec, pack) / (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-}
-
-GridRule grid_of(const MmaMultistageConfig& c) {
-    if (c.stream_k != 0) return {c.block.m, c.block.n, c.stream_k, GridMatrix::d, CappedBlocks{c.stream_k}};
-    return {c.block.m, c.block.n, c.split_k};
 }
 
 /// With stream-K: what a block does, one piece or tile after the other, and until the sums of the last pieces are together. How it
