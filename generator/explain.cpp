@@ -83,6 +83,8 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
     const bool restricted = selection.family || !selection.parameters.empty();
     CandidateList list = restricted ? list_candidates(explanation.spec, explanation.gpu, selection) : free;
     explanation.accepted_count = list.accepted.size();
+    explanation.untimed_count = static_cast<std::size_t>(std::ranges::count_if(
+        list.accepted, [](const Candidate& one) { return family_of(one.config).is_untimed(one.config); }));
     explanation.rejected_count = list.rejected.size();
     explanation.forced = selection.kernel.has_value();
     if (explanation.forced) {

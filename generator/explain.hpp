@@ -74,6 +74,7 @@ struct Explanation {
     std::vector<Alternative> runners_up;     ///< best first
     std::optional<Alternative> free_choice;  ///< the heuristic's own, where the selection keeps it from it
     std::size_t accepted_count = 0;          ///< candidates that fit the problem and the selection's parameters
+    std::size_t untimed_count = 0;           ///< of these, whose time is a guess (Family::is_untimed)
     std::size_t rejected_count = 0;
     std::vector<RejectionGroup> rejections;  ///< most frequent first
     std::vector<std::string> unsupported;    ///< why whole families were left out

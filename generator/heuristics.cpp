@@ -89,8 +89,11 @@ std::vector<std::string> rejections(const Family& family, const GemmSpec& spec, 
     return reasons.empty() && selection.parameters.empty() ? family.discouraged(spec, config) : reasons;
 }
 
-/// Of equal cost, the parameters decide, so that the choice depends on nothing else.
+bool is_untimed(const KernelConfig& config) { return family_of(config).is_untimed(config); }
+
+/// A guessed cost is none to choose by. Of equal cost, the parameters decide, so that the choice depends on nothing else.
 bool runs_before(const Candidate& left, const Candidate& right) {
+    if (is_untimed(left.config) != is_untimed(right.config)) return is_untimed(right.config);
     if (left.cost.total_us != right.cost.total_us) return left.cost.total_us < right.cost.total_us;
     if (family_name(left.config) != family_name(right.config))
         return family_name(left.config) < family_name(right.config);
@@ -137,6 +140,7 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
     std::optional<Candidate> best;
     std::vector<std::string> unsupported =
         for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
+            if (best && is_untimed(config) && !is_untimed(best->config)) return;
             const Candidate candidate{config, family.cost(spec, config, gpu)};
             // The cheap test first: most candidates are slower than the best so far, and need no checking.
             if (best && !runs_before(candidate, *best)) return;

@@ -21,6 +21,9 @@ struct GemmArgs {
 #if GEMM_WORKSPACE
     char* workspace;
 #endif
+#if GEMM_STREAM_K
+    unsigned* counters;  // zeros, before a launch and after it
+#endif
     int m, n, k;
     long long lda, ldb;  // A row-major: pitch of its rows; column-major: of its columns. B likewise.
 #if GEMM_HAS_C

@@ -1,6 +1,10 @@
 // Half-precision GEMM on mma.sync.
 //
+#if GEMM_STREAM_K
+//   for each block tile (kBlockM, kBlockN) of D, or part of its k-tiles, that is this block's
+#else
 //   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+#endif
 //       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
 //           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
 //               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
@@ -14,14 +18,19 @@
 #if GEMM_DEPENDENT_LAUNCH
 #include "dependent_launch.cuh"
 #endif
-#if GEMM_WORKSPACE
+#if GEMM_PACK_A || GEMM_PACK_B || GEMM_PARTIAL_SUMS
 #include "workspace.cuh"
 #endif
 #if GEMM_PACK_A || GEMM_PACK_B
 #include "pack.cuh"
 #endif
 #include "output_tile.cuh"
+#if GEMM_STREAM_K
+#include "stream_k_walk.cuh"
+#include "partial_sums.cuh"
+#else
 #include "rasterization.cuh"
+#endif
 #include "shared_layout.cuh"
 #include "global_to_shared.cuh"
 #include "shared_to_registers.cuh"
@@ -39,6 +48,11 @@
 #include "split_k_reduce.cuh"
 #endif
 
+#if GEMM_STREAM_K
+// ---- mainloop and epilogue
+// The tile, or the piece of one, that a walk has come to.
+__device__ __forceinline__ void multiply_piece(const GemmArgs& args, const TileWalk& walk, char* shared_memory) {
+#else
 // ---- kernel
 #if GEMM_SPLIT_CLUSTER
 extern "C" __global__ void __launch_bounds__(kThreads) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
@@ -51,26 +65,27 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
     wait_on_dependent_grids();
 #endif
 
+#endif
 #include "tile_of_this_block.inl"
 
 #include "warp_of_this_thread.inl"
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
 // clang-format off
-#if GEMM_PACK_A && GEMM_SPLIT_K > 1
+#if GEMM_PACK_A && (GEMM_SPLIT_K > 1 || GEMM_STREAM_K)
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
 #elif GEMM_PACK_A
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, 0, args.k);
-#elif GEMM_SPLIT_K > 1
+#elif GEMM_SPLIT_K > 1 || GEMM_STREAM_K
     CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
 #else
     CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
 #endif
-#if GEMM_PACK_B && GEMM_SPLIT_K > 1
+#if GEMM_PACK_B && (GEMM_SPLIT_K > 1 || GEMM_STREAM_K)
     CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
 #elif GEMM_PACK_B
     CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, 0, args.k);
-#elif GEMM_SPLIT_K > 1
+#elif GEMM_SPLIT_K > 1 || GEMM_STREAM_K
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
 #else
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
@@ -159,6 +174,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #endif
 #endif
 
+#if GEMM_STREAM_K
+    if (!walk.piece.ends_tile) {
+        leave_partial_sums(rC, args, warp, lane);
+        return;
+    }
+    if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
+#endif
 // clang-format off
 #if GEMM_SPLIT_CLUSTER
     lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
@@ -177,3 +199,23 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #endif
     // clang-format on
 }
+#if GEMM_STREAM_K
+
+// ---- kernel
+// One block on an SM at least: ptxas would rather have one more there than all of the walk in registers.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+#pragma unroll 1
+    for (TileWalk walk(args); walk.has_tile(); walk.next()) {
+        multiply_piece(args, walk, shared_memory);
+#if GEMM_COPY_ASYNC
+        cp_async_wait<0>();
+#endif
+        __syncthreads();  // before the next piece's copies go where this one's still lie
+    }
+}
+#endif

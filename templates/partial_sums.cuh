@@ -1,13 +1,11 @@
 #pragma once
 // Sums of pieces that don't end their tile, left in the workspace for the cluster that has its end: for each block one piece at
-// most, (kTilesM, kTilesN) fragments of its warps, and for every 64 rows a counter that says they are there.
+// most, (kTilesM, kTilesN) fragments of its warps, and for each of these kTilesM a counter that says they are there.
 struct alignas(4 * kRegistersC) Fragment {
     Accumulator sums[kRegistersC];
 };
 
-constexpr int kWarpsPerTile = kConsumersPerTile * 4;
-
-// Of a warp's `rows`-th 64 rows, in what a block left.
+// Of the `rows`-th of a warp's kTilesM, in what a block left.
 __device__ __forceinline__ Fragment* partial_fragments(const GemmArgs& args, unsigned block, int warp, int rows,
                                                        int lane) {
     const unsigned long long first = (block * kWarpsPerTile + warp) * kTilesM + rows;
@@ -84,7 +82,7 @@ __device__ __forceinline__ void add_sums(Accumulator (&rC)[kTilesN][kRegistersC]
 }
 #if !GEMM_OVERLAPPED
 
-// Of all 64 rows that a warp has 16 of.
+// Of all rows of a warp.
 __device__ __forceinline__ void leave_partial_sums(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                                    const GemmArgs& args, int warp, int lane) {
 #pragma unroll

@@ -18,6 +18,9 @@ constexpr int kRegistersC = 2;
 constexpr int kRegistersC = 4;
 #endif
 constexpr int kKBlocks = kBlockK / 16;
+#if GEMM_STREAM_K
+constexpr int kWarpsPerTile = kConsumersPerTile * 4;
+#endif
 #if GEMM_CLUSTER > 1
 constexpr int kCluster = kClusterM * kClusterN;
 constexpr int kReaders = kConsumersPerTile * 4 * kCluster;  // warps that read what TMA copies into a stage of one block

@@ -60,6 +60,11 @@ struct Adapter {
         return names;
     }
 
+    static bool is_untimed(const KernelConfig& config) {
+        if constexpr (requires { Typed::is_untimed(own(config)); }) return Typed::is_untimed(own(config));
+        return false;
+    }
+
     static SumOrder sum_order(const KernelConfig& config) {
         if constexpr (requires { Typed::sum_order(own(config)); }) return Typed::sum_order(own(config));
         return {};
@@ -112,6 +117,7 @@ struct Adapter {
             .violations = violations,
             .discouraged = [](const GemmSpec& spec,
                               const KernelConfig& config) { return Typed::discouraged(spec, own(config)); },
+            .is_untimed = is_untimed,
             .sum_order = sum_order,
             .anatomy = [](const GemmSpec& spec,
                           const KernelConfig& config) { return Typed::anatomy(spec, own(config)); },

@@ -47,14 +47,18 @@ std::string capitalized(std::string_view word) {
 
 std::string choice_text(const ExplainReport& report) {
     const Explanation& e = report.explanation;
-    const std::string rate = fmt::format("{:.2f} us, {:.1f} TFLOP/s", e.cost.total_us, tflops(e.spec, e.cost.total_us));
+    const bool is_guess = family_of(e.config).is_untimed(e.config);
+    const std::string rate =
+        fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.spec, e.cost.total_us),
+                    is_guess ? ", a guess, as nobody has timed such kernels" : "");
     if (report.choice.source == ChoiceSource::forced)
         return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
     if (report.choice.source != ChoiceSource::heuristic)
         return fmt::format("  {}: {}.\n  Predicted to take {}.\n", capitalized(to_string(report.choice.source)),
                            report.choice.reason, rate);
+    const std::size_t compared = is_guess ? e.accepted_count : e.accepted_count - e.untimed_count;
     return fmt::format("  Predicted to be the fastest of {}: {}.\n",
-                       counted(static_cast<std::int64_t>(e.accepted_count), "candidate"), rate);
+                       counted(static_cast<std::int64_t>(compared), "candidate"), rate);
 }
 
 std::string bound_text(const Explanation& e) {

@@ -50,12 +50,15 @@ Listing make_listing(const ListOptions& options) {
     return listing;
 }
 
+bool is_untimed(const Candidate& candidate) { return family_of(candidate.config).is_untimed(candidate.config); }
+
 Json candidate_json(const Listing& listing, const Candidate& candidate) {
     return {{"kernel", listing.name_of(candidate.config)},
             {"family", family_name(candidate.config)},
             {"parameters", parameters_of(candidate.config)},
             {"predicted_microseconds", candidate.cost.total_us},
             {"predicted_tflops", tflops(listing.spec, candidate.cost.total_us)},
+            {"untimed", is_untimed(candidate)},
             {"cost", to_json(candidate.cost)}};
 }
 
@@ -91,9 +94,10 @@ std::string table(const Listing& listing) {
                                    "TFLOP/s", "math", "dram", "l2", "overhead", "waves", "blocks/SM", "kernel");
     for (std::size_t i = 0; i < listing.shown; ++i) {
         const auto& [config, cost] = listing.candidates.accepted[i];
-        text += fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}\n", i + 1,
-                            cost.total_us, tflops(listing.spec, cost.total_us), cost.math_us, cost.dram_us, cost.l2_us,
-                            cost.overhead_us, cost.waves, cost.blocks_per_sm, listing.name_of(config));
+        text += fmt::format("{:>4} {:>10.2f} {:>8.1f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>6.2f} {:>9}  {}{}\n",
+                            i + 1, cost.total_us, tflops(listing.spec, cost.total_us), cost.math_us, cost.dram_us,
+                            cost.l2_us, cost.overhead_us, cost.waves, cost.blocks_per_sm, listing.name_of(config),
+                            is_untimed(listing.candidates.accepted[i]) ? ", for the tuner alone" : "");
     }
     return text;
 }

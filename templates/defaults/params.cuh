@@ -32,7 +32,7 @@
 #define GEMM_MBARRIER_ARRIVE 0  // threads arrive at mbarriers without announcing bytes
 #endif
 #ifndef GEMM_CLUSTER
-#define GEMM_CLUSTER 1  // blocks of a cluster that share operands
+#define GEMM_CLUSTER 1  // blocks of a cluster that takes tiles together and shares operands
 #endif
 #ifndef GEMM_SWAP_AB
 #define GEMM_SWAP_AB 0  // D^T = B^T A^T
@@ -87,6 +87,9 @@
 #endif
 #ifndef GEMM_STREAM_K
 #define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even
+#endif
+#ifndef GEMM_OVERLAPPED
+#define GEMM_OVERLAPPED 0  // half of a tile is stored while the other half multiplies
 #endif
 #ifndef GEMM_DEPENDENT_LAUNCH
 #define GEMM_DEPENDENT_LAUNCH 0
@@ -208,7 +211,7 @@
 #define GEMM_READ_C (GEMM_HAS_C && !GEMM_PARTIAL_SUMS)
 #endif
 #ifndef GEMM_WORKSPACE
-#define GEMM_WORKSPACE (GEMM_PARTIAL_SUMS || GEMM_WAVE || GEMM_PACK_A || GEMM_PACK_B)
+#define GEMM_WORKSPACE (GEMM_PARTIAL_SUMS || GEMM_WAVE || GEMM_STREAM_K || GEMM_PACK_A || GEMM_PACK_B)
 #endif
 #ifndef GEMM_STORE_F32
 #define GEMM_STORE_F32 (GEMM_TYPE_D == 2 || GEMM_PARTIAL_SUMS)

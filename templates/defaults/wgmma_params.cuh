@@ -3,9 +3,6 @@
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
 #endif
-#ifndef GEMM_OVERLAPPED
-#define GEMM_OVERLAPPED 0  // half of a tile is stored while the other half multiplies
-#endif
 #ifndef GEMM_MBARRIER_ARRIVE
 #define GEMM_MBARRIER_ARRIVE 1
 #endif

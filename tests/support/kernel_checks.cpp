@@ -1,7 +1,11 @@
 #include "tests/support/kernel_checks.hpp"
 
 #include "generator/heuristics.hpp"
+#include "runtime/verify/problem.hpp"
 #include "tests/catch.hpp"
+
+#include <cstddef>
+#include <vector>
 
 namespace jitgemm::testing {
 
@@ -28,6 +32,23 @@ GemmKernel check_chosen(Context& context, const GemmSpec& spec, const VerifyOpti
 GemmKernel check_with(Context& context, const GemmSpec& spec, const std::string& parameters,
                       const VerifyOptions& options) {
     return check_kernel(context, spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters)), options);
+}
+
+void check_same_bits(Context& context, const GemmSpec& asked, const std::string& parameters,
+                     const std::function<void()>& between_launches) {
+    const GemmSpec spec = resolved(asked);
+    const GemmKernel kernel = check_with(context, spec, parameters);
+    Device& device = *state_of(context).device;
+    Problem problem(state_of(context), spec, InputKind::normal, 5, 1.0F, 0.0F);
+    std::vector<std::byte> first(static_cast<std::size_t>(spec.m * spec.ldd * bytes(spec.d)));
+    std::vector<std::byte> again(first.size());
+    problem.run(kernel);
+    device.copy_to_host(first.data(), problem.arguments().d, first.size());
+    if (between_launches) between_launches();
+    problem.run(kernel);
+    device.copy_to_host(again.data(), problem.arguments().d, again.size());
+    CHECK(first == again);
+    CHECK(problem.check().ok);
 }
 
 void check_unread_operands(GemmSpec spec, const std::function<void(const GemmSpec&, const VerifyOptions&)>& check) {

@@ -41,6 +41,23 @@ TEST_CASE("the tool: explain tells of remainder tiles") {
     CHECK_THAT(Tool().run(kSquare).out, !ContainsSubstring("remainder tiles"));
 }
 
+TEST_CASE("the tool: explain and list tell of stream-K, and that its times are a guess") {
+    const Tool tool;
+    const std::string partly_filled = " bf16 tn 1664 2304 4096 --gpu a100";
+    const ToolResult text =
+        tool.run("explain --no-compile" + partly_filled + " --param block=128x256x32,warp=64x64,stages=4,stream_k=108");
+    CHECK_THAT(text.out, ContainsSubstring("_128x256x32_warp64x64_stages4_streamk108\n") &&
+                             ContainsSubstring("108 blocks share the k-tiles of 117 tiles") &&
+                             ContainsSubstring("a guess, as nobody has timed such kernels"));
+    const ToolResult free = tool.run("explain --no-compile" + partly_filled);
+    CHECK_THAT(free.out, ContainsSubstring("Predicted to be the fastest of") && !ContainsSubstring("a guess") &&
+                             !ContainsSubstring("stream-K"));
+    const ToolResult list = tool.run("list --limit 0" + partly_filled);
+    CHECK_THAT(list.out, ContainsSubstring("_streamk108, for the tuner alone\n"));
+    const ToolResult why = tool.run("list --why" + partly_filled + " --param stream_k=108,split_k=2");
+    CHECK_THAT(why.out + why.err, ContainsSubstring("split_k = 2 in equal ones: a kernel does one of them"));
+}
+
 TEST_CASE("the tool: explain answers with the documented fields") {
     const nlohmann::json document = Tool().json(kSquare, 0);
     using Names = std::vector<std::string>;

@@ -26,15 +26,38 @@ MmaMultistageConfig chosen_mma(const GemmSpec& spec) {
     return std::get<MmaMultistageConfig>(choose_config(spec, find_gpu("h200"), kMmaMultistage).family);
 }
 
+bool is_untimed(const KernelConfig& config) { return family_of(config).is_untimed(config); }
+
 }  // namespace
+
+TEST_CASE("kernels that nobody has timed are chosen where nothing else has what is asked for, and only there") {
+    const GpuModel& gpu = find_gpu("a100");
+    bool is_faster = false;
+    for (const std::int64_t size : {500, 1000, 1400, 2500, 3000, 4097}) {
+        const CandidateList list = list_candidates(square(size), gpu);
+        CHECK(is_untimed(list.accepted.back().config));
+        CHECK_FALSE(is_untimed(choose_config(square(size), gpu)));
+        for (const Candidate& candidate : list.accepted)
+            is_faster = is_faster || candidate.cost.total_us < list.accepted.front().cost.total_us;
+        const Selection asked{.kernel = {}, .family = {}, .parameters = {{"stream_k", "100"}}};
+        const KernelConfig config = choose_config(square(size), gpu, asked);
+        CHECK(is_untimed(config));
+        CHECK(config == list_candidates(square(size), gpu, asked).accepted.front().config);
+        CHECK_FALSE(is_untimed(choose_config(square(size), gpu, {{}, {}, {{"stages", "3"}}})));
+    }
+    CHECK(is_faster);  // though one of them was predicted to be
+    CHECK_FALSE(is_untimed(list_candidates(square(4096), gpu, {{}, {}, {{"stream_k", "0"}}}).accepted.back().config));
+}
 
 TEST_CASE("candidates come in order of predicted time, and the choice is their head") {
     for (const std::int64_t size : {64, 1000, 4096}) {
         const CandidateList list = list_candidates(square(size), find_gpu("h200"));
         REQUIRE(list.accepted.size() > 20);
-        CHECK(std::is_sorted(
-            list.accepted.begin(), list.accepted.end(),
-            [](const Candidate& left, const Candidate& right) { return left.cost.total_us < right.cost.total_us; }));
+        CHECK(std::is_sorted(list.accepted.begin(), list.accepted.end(),
+                             [](const Candidate& left, const Candidate& right) {
+                                 return std::pair(is_untimed(left.config), left.cost.total_us) <
+                                        std::pair(is_untimed(right.config), right.cost.total_us);
+                             }));
         CHECK(choose_config(square(size), find_gpu("h200")) == list.accepted.front().config);
         for (const RejectedCandidate& rejected : list.rejected) CHECK_FALSE(rejected.reasons.empty());
     }

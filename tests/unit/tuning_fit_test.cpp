@@ -51,7 +51,7 @@ std::vector<FitPoint> made_up_points(const GpuModel& gpu, const CostConstants& c
         std::size_t rank = 0;
         for (const Candidate& candidate : list_candidates(spec, gpu, {{}, std::string(family().name), {}}).accepted) {
             ++rank;
-            if (rank > 40 && rank % 12 != 0) continue;
+            if ((rank > 40 && rank % 12 != 0) || family().is_untimed(candidate.config)) continue;
             const CostByConstants cost = family().cost_by_constants(spec, candidate.config, gpu);
             const double us = cost(constants).total_us * std::exp(noise * error(engine));
             points.push_back({spec, kernel_name({problem, candidate.config}), us});
@@ -203,6 +203,17 @@ TEST_CASE(
     REQUIRE(fit.left_out == 4);
     REQUIRE_FALSE(fit.held_out);
     REQUIRE(fit.after.rms_log < fit.before.rms_log);
+}
+
+TEST_CASE("fit: kernels whose cost is a guess are left out") {
+    const GemmSpec spec = resolved(parse_shape_line("bf16 tn 3000 3000 3000"));
+    const auto point = [&](const char* parameters) {
+        const KernelConfig config = with_parameters({MmaMultistageConfig{}}, parse_parameters(parameters));
+        return FitPoint{spec, kernel_name({signature(spec), config}), 300};
+    };
+    const FitResult fit = fit_of({point("stages=3"), point("stages=3,stream_k=108")}, find_gpu("a100"));
+    CHECK(fit.points == 1);
+    CHECK(fit.left_out == 1);
 }
 
 TEST_CASE("fit: a row for the table names every constant and its error") {

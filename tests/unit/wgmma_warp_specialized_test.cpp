@@ -3,7 +3,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
-#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "jitgemm/error.hpp"
@@ -136,40 +135,6 @@ TEST_CASE(
     CHECK(block_of(128, 0) == 1);
     CHECK(block_of(256, 0) == 1);  // the second cluster's share ends with the third tile: one k-tile is left to nobody
     CHECK(block_of(384, 127) == 4);
-}
-
-TEST_CASE("wgmma: stream-K deals out every k-tile once, in shares of nearly one length") {
-    std::mt19937 random(15);
-    const auto from_to = [&](std::int64_t least, std::int64_t most) {
-        return std::uniform_int_distribution<std::int64_t>(least, most)(random);
-    };
-    for (int i = 0; i < 2000; ++i) {
-        StreamK deal;
-        deal.clusters = from_to(1, 140);
-        deal.tiles = from_to(1, 700);
-        deal.k_tiles = from_to(8, 307);
-        const std::int64_t rest = deal.tiles % deal.clusters;
-        deal.streamed = rest == 0 ? 0 : std::min(deal.tiles, rest + deal.clusters);
-        INFO(deal.clusters << " clusters, " << deal.tiles << " tiles of " << deal.k_tiles);
-        CHECK((deal.tiles - deal.streamed) % deal.clusters == 0);
-        REQUIRE(deal.share_begin(0) == 0);
-        REQUIRE(deal.share_begin(deal.clusters) == deal.streamed * deal.k_tiles);
-        const double even = static_cast<double>(deal.streamed * deal.k_tiles) / static_cast<double>(deal.clusters);
-        for (std::int64_t cluster = 0; cluster < deal.clusters; ++cluster) {
-            const std::int64_t begin = deal.share_begin(cluster);
-            const std::int64_t end = deal.share_begin(cluster + 1);
-            REQUIRE(begin <= end);
-            CHECK(std::abs(static_cast<double>(end - begin) - even) <= 7);  // a piece of up to three left at either end
-            if (begin % deal.k_tiles != 0) CHECK(begin % deal.k_tiles >= 4);
-            if (begin % deal.k_tiles != 0) CHECK(deal.k_tiles - begin % deal.k_tiles >= 4);
-        }
-        for (std::int64_t tile = 0; tile < deal.streamed; ++tile) {
-            const std::int64_t last = deal.last_of(tile);
-            const std::int64_t end = (tile + 1) * deal.k_tiles;
-            CHECK(deal.share_begin(last) < end);
-            CHECK(deal.share_begin(last + 1) >= end);
-        }
-    }
 }
 
 TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {

@@ -39,8 +39,12 @@ struct MmaMultistage {
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec& spec, const Config& config);
     /// What the kernel is made of, each choice with its reason. The config breaks no rule for the problem.
     [[nodiscard]] static SumOrder sum_order(const Config& config) {
-        return {.instruction = MathInstruction::mma, .instruction_k = config.mma.k, .is_divided = config.split_k > 1};
+        return {.instruction = MathInstruction::mma,
+                .instruction_k = config.mma.k,
+                .is_divided = config.split_k > 1 || config.stream_k > 0};
     }
+    /// Nobody has timed stream-K yet.
+    [[nodiscard]] static bool is_untimed(const Config& config) { return config.stream_k > 0; }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     /// Predicted time from waves, tensor-core rate, shared-memory and L2 traffic, DRAM bytes and fixed costs.
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
@@ -54,9 +58,13 @@ struct MmaMultistage {
     [[nodiscard]] static RenderInput render_input(const GemmSignature& signature, const Config& config);
     /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
-    /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements; templates/workspace.cuh lays them out.
+    /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements, or for each block of stream-K the f32
+    /// (or f16) sums of a block tile; templates/workspace.cuh lays them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
-    /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split.
+    /// With stream-K one for each 16 rows that a warp has of these sums.
+    [[nodiscard]] static std::int64_t counter_bytes(const GemmSpec& spec, const Config& config);
+    /// Block, warp, lane and accumulator register that compute an element of D; with split-K of the first split, with stream-K of the
+    /// block that stores the element.
     [[nodiscard]] static ElementOwner owner(const GemmSpec& spec, const Config& config, std::int64_t row,
                                             std::int64_t column);
 };

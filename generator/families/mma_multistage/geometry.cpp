@@ -56,4 +56,12 @@ TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageC
     return g;
 }
 
+StreamK stream_k(const GemmSpec& spec, const MmaMultistageConfig& config) {
+    const auto tiles_along = [](std::int64_t extent, int block) {
+        return ceil_div(extent, std::int64_t{std::max(block, 1)});
+    };
+    return streamed_tiles(whole_tiles(tiles_along(spec.m, config.block.m) * tiles_along(spec.n, config.block.n),
+                                      std::max<std::int64_t>(tiles_along(spec.k, config.block.k), 1), config.stream_k));
+}
+
 }  // namespace jitgemm

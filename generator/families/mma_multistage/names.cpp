@@ -2,6 +2,7 @@
 
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/stream_k.hpp"
 
 #include <array>
 
@@ -37,7 +38,7 @@ bool read_pack(TextReader& reader, Config& config) {
     return false;
 }
 
-constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -69,6 +70,7 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
      "workspace"},
     {"pack", "pack", "none, a, b or ab", read_pack,
      [](const Config& c) { return std::string(kPackNames[static_cast<std::size_t>(c.pack)]); }, "none"},
+    stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>(),
 }};
 

@@ -52,12 +52,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.packs_b = needs_packing(spec.align_b);
     anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c, anatomy.packs_a),
                         path_of(Operand::b, c.swap_ab ? g.a : g.b, c, anatomy.packs_b)};
-    if (c.stream_k != 0) {
-        const StreamK deal = stream_k(as_multiplied(spec, c), c);
-        anatomy.stream_k_blocks = c.stream_k;
-        anatomy.streamed_tiles = deal.streamed * anatomy.cluster;
-        anatomy.partial_tiles = deal.partial_sums() * anatomy.cluster;
-    }
+    if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c), c));
     if (c.swap_ab)
         for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);
     return anatomy;
@@ -74,10 +69,7 @@ ElementOwner WgmmaWarpSpecialized::owner(const GemmSpec& row_major, const Config
     const TileIndex cluster{owner.tile_m / c.cluster.m, owner.tile_n / c.cluster.n};
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};
     std::int64_t taker = block_of_tile(c, cluster, tiles_of(cluster_tile, spec.m, spec.n));
-    if (c.stream_k != 0) {
-        const StreamK deal = stream_k(spec, c);
-        taker = taker < deal.streamed ? deal.last_of(taker) : (taker - deal.streamed) % deal.clusters;
-    }
+    if (c.stream_k != 0) taker = stream_k(spec, c).taker_of(taker);
     owner.block =
         taker * c.cluster.m * c.cluster.n + owner.tile_m % c.cluster.m + owner.tile_n % c.cluster.n * c.cluster.m;
     const int in_block_m = static_cast<int>(row % c.block.m);

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace jitgemm {
 namespace {
@@ -74,10 +73,6 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
     return range.block_m - kWgmmaM >= spec.m || n - kWidthStep >= spec.n;
 }
 
-/// Of the last wave's time, what blocks may idle before stream-K is a candidate.
-constexpr double kIdleShare = 0.04;
-constexpr std::int64_t kShortestStreamed = 8;  // k-tiles
-
 // Accumulators of warpgroup tiles of 128 rows leave few registers: wider ones than these spill.
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
@@ -85,25 +80,18 @@ constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
-/// The config, and where its tiles don't come out even the same with stream-K: all clusters with equal shares; or, of tiles that
-/// many clusters share, as many that each has the same part of one.
+/// The config, and where its tiles don't come out even the same with stream-K.
 void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuModel& gpu, Config config) {
     list.push_back(config);
     if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
     if (config.store == OutputStore::shared && sums > kMostStreamedByRow) return;
     const int blocks = config.cluster.m * config.cluster.n;
-    const int clusters = resident_clusters(gpu, blocks);
-    config.stream_k = clusters * blocks;
-    const StreamK deal = stream_k(spec, config);
-    if (deal.k_tiles < kShortestStreamed || deal.streamed == 0) return;
-    const double waves = static_cast<double>(deal.tiles) / clusters;
-    if (std::ceil(waves) - waves < kIdleShare * std::ceil(waves)) return;
-    list.push_back(config);
-    const int shares = deal.tiles < clusters ? static_cast<int>(clusters / deal.tiles) : 1;
-    if (shares == 1) return;
-    config.stream_k = static_cast<int>(deal.tiles) * shares * blocks;
-    if (config.stream_k != clusters * blocks) list.push_back(config);
+    config.stream_k = resident_clusters(gpu, blocks) * blocks;
+    for (const std::int64_t choice : stream_k_choices(stream_k(spec, config))) {
+        config.stream_k = static_cast<int>(choice) * blocks;
+        list.push_back(config);
+    }
 }
 
 void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,

@@ -18,8 +18,6 @@ constexpr int kMaxBox = 256;                       // elements along a dimension
 constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 constexpr int kMaxConsumers = 3;
 constexpr int kMaxSlices = 16;
-constexpr int kMaxStreamBlocks = 1024;
-constexpr std::int64_t kMostStreamed = 0x7fffffff;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;
 constexpr int kScratchRegisters = 40;  // a consumer's, beside its accumulators
@@ -99,15 +97,10 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.stream_k == 0) return;
     const int blocks = bounded_product(c.cluster.m, c.cluster.n);
-    check_range(reasons, "stream_k", c.stream_k, 1, kMaxStreamBlocks);
+    check_stream_k(reasons, c.stream_k, stream_k(spec, c));
     if (blocks > 0 && c.stream_k % blocks != 0)
         reasons.push_back(
             fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m, c.cluster.n));
-    if (!reasons.empty()) return;
-    const StreamK deal = stream_k(spec, c);
-    if (deal.streamed * deal.k_tiles > kMostStreamed)
-        reasons.push_back(fmt::format("stream_k = {} deals out {} k-tiles, {} at most", c.stream_k,
-                                      deal.streamed * deal.k_tiles, kMostStreamed));
 }
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.

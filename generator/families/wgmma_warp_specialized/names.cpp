@@ -1,4 +1,5 @@
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
@@ -84,9 +85,7 @@ constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
      [](const Config& c) { return std::string(kStoreNames[static_cast<std::size_t>(c.store)]); }, "tma"},
     {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
      [](const Config& c) { return std::to_string(c.slices); }, "2"},
-    {"stream_k", "streamk", "a number of blocks, 0 for none",
-     [](TextReader& r, Config& c) { return r.take_number(c.stream_k); },
-     [](const Config& c) { return std::to_string(c.stream_k); }, "0"},
+    stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>("1"),
     {"early", "early", "none, a, b or ab", read_early, early_name, "none"},
 }};

@@ -3,6 +3,7 @@
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/params_text.hpp"
+#include "generator/families/shared/stream_k.hpp"
 #include "generator/families/shared/wrapper_text.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
@@ -217,11 +218,7 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
                  .splits = blocks_of_cluster(c),
                  .blocks = PersistentBlocks{1, blocks_of_cluster(c)}};
     if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
-    if (c.stream_k != 0) {
-        gemm.grid.splits = c.stream_k;
-        gemm.grid.blocks = CappedBlocks{c.stream_k};
-        gemm.blocks_in_order = true;
-    }
+    if (c.stream_k != 0) launch_streamed(gemm, c.stream_k);
     gemm.arguments = arguments(signature, c, g);
     std::vector<KernelEntry> entries = pack_entries(pack_of(signature), gemm.arguments);
     entries.push_back(gemm);
@@ -231,12 +228,11 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
 
 std::int64_t WgmmaWarpSpecialized::workspace_bytes(const GemmSpec& spec, const Config& c) {
     return packed_workspace_bytes(spec, pack_for_tma(spec.align_a, spec.align_b)) +
-           std::int64_t{c.stream_k} * c.block.m * c.block.n * bytes(spec.accumulator);
+           stream_k_sum_bytes(c.stream_k, c.block, spec.accumulator);
 }
 
 std::int64_t WgmmaWarpSpecialized::counter_bytes(const GemmSpec&, const Config& c) {
-    constexpr std::int64_t kCounterBytes = 4;
-    return kCounterBytes * c.stream_k * (c.block.m / kSliceRows) * (c.block.n / c.warpgroup.n);
+    return stream_k_counter_bytes(c.stream_k, c.block, c.warpgroup.n);
 }
 
 }  // namespace jitgemm

@@ -36,6 +36,8 @@ std::optional<CostByConstants> cost_of(const FitPoint& point, const Family& fami
         const KernelId id = parse_kernel_name(point.kernel);
         const GemmSpec spec = with_row_major_d(resolved(point.spec));
         if (&family_of(id.config) != &family || !(point.us > 0) || id.signature != signature(spec)) return std::nullopt;
+        if (family.is_untimed(id.config))
+            return std::nullopt;  // its form is a guess, and would bend those of the others
         CostByConstants cost = family.cost_by_constants(spec, id.config, gpu);
         if (cost(family.cost_constants(gpu)).blocks_per_sm == 0) return std::nullopt;
         return cost;
