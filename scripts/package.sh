@@ -30,9 +30,6 @@ build_to_pack() {
     cmake --build "$build" >&2
 }
 
-# newest_glibc FILE: the newest version of glibc that its symbols ask for.
-newest_glibc() { objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1 | sed 's/GLIBC_//'; }
-
 check_glibc() {
     local needed
     needed=$(newest_glibc "$1")

@@ -174,6 +174,9 @@ build_release() {
     cmake --build "$build" ${1:+--target "$@"} >&2
 }
 
+# newest_glibc FILE: the newest version of glibc that its symbols ask for.
+newest_glibc() { objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1 | sed 's/GLIBC_//'; }
+
 has_gpu() { compgen -G '/dev/nvidia[0-9]*' >/dev/null || [ -e /dev/dxg ]; }
 
 set_up() {

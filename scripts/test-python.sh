@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Makes the wheel and runs tests/python in fresh virtual environments: without any other package, with numpy and ml_dtypes, and with
 # PyTorch as well, whose wheel from PyPI runs without a GPU, too (some gigabytes: --no-torch leaves it out).
-#   scripts/test-python.sh [--build FOLDER] [--no-torch]
-# FOLDER: a build of scripts/test.sh, so that only the extension is compiled.
+#   scripts/test-python.sh [--build FOLDER] [--oldest-glibc 2.28] [--no-torch]
+# FOLDER: a build of scripts/test.sh, so that only the extension is compiled. --oldest-glibc: the wheel for that one and newer, as
+# scripts/wheel.sh builds and checks it; all is compiled anew.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -14,8 +15,9 @@ torch=(torch==2.11.*)
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build_option=(--build "${2:?a folder}"); shift 2 ;;
+        --oldest-glibc) build_option=(--oldest-glibc "${2:?a version}"); shift 2 ;;
         --no-torch) torch=(); shift ;;
-        *) fail "unknown option $1: scripts/test-python.sh [--build FOLDER] [--no-torch]" ;;
+        *) fail "unknown option $1: scripts/test-python.sh [--build FOLDER] [--oldest-glibc VERSION] [--no-torch]" ;;
     esac
 done
 

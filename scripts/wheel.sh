@@ -79,10 +79,28 @@ make_wheel() {
     rm -rf "$built"
 }
 
+# Every program of the wheel, by its own symbols: fails where one asks for a newer glibc than the one that was wanted.
+check_glibc() {
+    local unpacked program needed programs=0
+    unpacked=$(mktemp -d)
+    "$tools/bin/python" -m zipfile -e "$output"/jitgemm-*.whl "$unpacked"
+    while read -r program; do
+        needed=$(newest_glibc "$program" || true)
+        [ -n "$needed" ] || fail "${program#"$unpacked"/} names no symbol of glibc: nothing is known of what it runs with"
+        if [ "$(printf '%s\n' "$needed" "$glibc" | sort -V | tail -n 1)" != "$glibc" ]; then
+            fail "${program#"$unpacked"/} asks for glibc $needed, and $glibc was wanted"
+        fi
+        programs=$((programs + 1))
+    done < <(find "$unpacked" -name '*.so' -o -path '*/bin/*' -type f)
+    rm -rf "$unpacked"
+    [ "$programs" -eq 2 ] || fail "the wheel has $programs programs: the extension and the tool were expected"
+}
+
 timed "packages" install_packages
 timed "CUDA headers" find_cuda
 timed "tools" install_tools
 if [ -n "$glibc" ]; then timed "build for glibc $glibc" configure_for_glibc; fi
 timed "wheel" make_wheel
+if [ -n "$glibc" ]; then timed "glibc of the wheel's programs" check_glibc; fi
 print_times
 echo "$output"/jitgemm-*.whl

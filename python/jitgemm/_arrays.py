@@ -98,6 +98,11 @@ def _of_torch(x: Any, name: str) -> Description:
     torch = sys.modules["torch"]
     if x.requires_grad and torch.is_grad_enabled():
         raise _refusal(name, "requires grad, and this product would have none: jitgemm.torch.matmul has")
+    if x.is_neg():
+        raise _refusal(name, "is a view that negates its elements (is_neg()): resolve_neg() copies it")
+    forward_ad = torch.autograd.forward_ad
+    if getattr(forward_ad, "_current_level", -1) >= 0 and forward_ad.unpack_dual(x).tangent is not None:
+        raise _refusal(name, "has a tangent of forward-mode differentiation, and this product would have none")
     if x.device.type not in ("cpu", "cuda"):
         raise _refusal(name, f"lies on {x.device}: host memory and CUDA are served")
     on_gpu = x.device.type == "cuda"

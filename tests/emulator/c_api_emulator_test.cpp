@@ -250,6 +250,16 @@ TEST_CASE("C API: a problem as text and as a struct is one kernel") {
     const OwnedKernel from_text = new_kernel(shared_context(), "f32 tt 33 20 50");
     CHECK(text_answer(from_struct.get(), "spec") == text_answer(from_text.get(), "spec"));
     CHECK(text_answer(from_struct.get(), "name") == text_answer(from_text.get(), "name"));
+    const std::string printed = text_answer(from_text.get(), "spec");
+    for (const std::string& again : {printed, " " + printed + "  # as it was printed"}) {
+        const OwnedKernel from_printed = new_kernel(shared_context(), again);
+        CHECK(text_answer(from_printed.get(), "spec") == printed);
+        CHECK(text_answer(from_printed.get(), "name") == text_answer(from_text.get(), "name"));
+    }
+    for (const char* wrong : {"f32 tt 33 -20 50", "gemm-v1 m=33 n=-20 k=50 a=f32"}) {
+        CHECK(jg_kernel_create(shared_context(), wrong, &made) == JG_INVALID);
+        CHECK_THAT(jg_last_error(), ContainsSubstring("n is -20: a size cannot be negative"));
+    }
     gemm.size = 3;
     CHECK(jg_kernel_create_from_gemm(shared_context(), &gemm, &made) == JG_INVALID);
     CHECK(made == nullptr);

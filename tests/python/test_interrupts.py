@@ -91,6 +91,7 @@ def test_an_emulated_launch(tmp_path):
         print((jg.matmul(small, small, device="emulator:sm_80") == 9).all())
         """,
         tmp_path,
+        delay=0.3,
     )
     assert said == ["True", "True"]
 
@@ -114,12 +115,12 @@ def test_a_kernel_that_is_being_compiled(tmp_path):
     said = interrupt(
         """
         os.environ["JITGEMM_CACHE_DIR"] = os.environ["TMPDIR"] + "/cache"
-        specs = [f"f32 tt {n} {n} {n}" for n in range(4, 4000, 8)]
-        interrupted(lambda: [jg.kernel(spec, device="emulator:sm_80", family="simt_hierarchical") for spec in specs])
+        sizes = range(4, 2000)
+        interrupted(lambda: [jg.kernel(f"f32 tt {n} {n} {n}", device="emulator:sm_80", family="simt_hierarchical") for n in sizes])
         print(jg.kernel("f32 tt 12 12 12", device="emulator:sm_80", family="simt_hierarchical").name.split("_")[0])
         """,
         tmp_path,
-        delay=1.5,
+        delay=0.5,
     )
     assert said == ["simt"]
 
@@ -128,7 +129,7 @@ def test_a_kernel_that_is_being_compiled(tmp_path):
 def test_a_search(tmp_path, whole_group):
     said = interrupt(
         """
-        interrupted(lambda: jg.tune(["f32 tt 96 96 96"], device="emulator:sm_80", progress=len))
+        interrupted(lambda: jg.tune(["f32 tt 256 256 256", "f32 tt 264 264 264"], device="emulator:sm_80", progress=len))
         print([name for name in os.listdir(os.environ["TMPDIR"]) if name.startswith("jitgemm-")])
         tuned = jg.tune("f32 tt 12 12 12", device="emulator:sm_80", family="simt_naive")
         print(len(tuned["problems"]))

@@ -148,9 +148,17 @@ def test_tensors_of_older_versions_are_described_by_their_attributes():
     assert described[:7] == (x.data_ptr(), (6, 5), (1, 8), "bfloat16", 2, -1, False)
     made = _arrays.empty(x, (2, 3), "f32")
     assert made.dtype == torch.float32 and made.shape == (2, 3)
-    for refused, words in ((x.clone().requires_grad_(), "requires grad"), (x.to("meta"), "lies on meta")):
+    for refused, words in (
+        (x.clone().requires_grad_(), "requires grad"),
+        (x.to("meta"), "lies on meta"),
+        (torch._neg_view(x), "is a view that negates its elements"),
+    ):
         with pytest.raises(jg.OperandError, match=words):
             _arrays.describe(refused, "a", None)
+    with torch.autograd.forward_ad.dual_level():
+        with pytest.raises(jg.OperandError, match="has a tangent"):
+            _arrays.describe(torch.autograd.forward_ad.make_dual(x, x), "a", None)
+        assert _arrays.describe(x, "a", None)[:2] == described[:2]
 
 
 def test_parameters_without_gradients():

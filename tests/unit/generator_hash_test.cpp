@@ -42,6 +42,8 @@ TEST_CASE("the generator's hash is of the C++ that writes kernels") {
     CHECK(first.find("generator_hash") != std::string::npos);
     put_text(folder / "generator/draw/svg.cpp", "a picture");
     put_text(folder / "generator/families/shared/simt_cost.cpp", "a constant");
+    std::filesystem::create_directories(folder / "generator/base");
+    put_text(folder / "generator/base/spec_text.cpp", "what is asked");
     CHECK(hash_file_of(folder) == first);
     put_text(folder / "generator/families/shared/wrapper_text.cpp", "ldmatrix.trans");
     CHECK(hash_file_of(folder) != first);
