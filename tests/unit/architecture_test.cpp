@@ -159,7 +159,8 @@ const std::vector<Room>& rooms() {
           "runtime/emulator_device", "runtime/tuning/store", "runtime/context", "runtime/export", "runtime/verify",
           "runtime/bench"}},
         {"runtime/cli/bench",
-         {"include/jitgemm", "generator/families", "generator/draw", "runtime/device", "runtime/support", "runtime/cli"}},
+         {"include/jitgemm", "generator/families", "generator/draw", "runtime/device", "runtime/support",
+          "runtime/cli"}},
         {"runtime/cli/ladder",
          {"include/jitgemm", "generator/base", "generator", "generator/draw", "runtime/device", "runtime/support",
           "runtime/emulator_device", "runtime/context", "runtime/verify", "runtime/bench", "runtime/cli"}},
@@ -178,8 +179,8 @@ const std::vector<Room>& rooms() {
           "runtime/cuda", "runtime/tuning/store", "runtime/tuning/report", "runtime/tuning/fit", "runtime/cli",
           "runtime/tuning/workers", "runtime/tuning/sweep"}},
         {"python/src",
-         {"include/jitgemm", "generator/base", "generator/layout", "generator/draw", "runtime/device", "runtime/emulator",
-          "runtime/emulator_device", "runtime/context", "runtime/c_api"}},
+         {"include/jitgemm", "generator/base", "generator/layout", "generator/draw", "runtime/device",
+          "runtime/emulator", "runtime/emulator_device", "runtime/context", "runtime/c_api"}},
     };
     return kRooms;
 }
