@@ -90,12 +90,13 @@ TEST_CASE("stream-K of mma_multistage: every variant over residues, deals, layou
 TEST_CASE("stream-K of mma_multistage: more tiles than the GPU has SMs, and more blocks than it holds") {
     REQUIRE_GPU();
     for (const GemmLayout layout : kLayouts)
-        for (const char* blocks : {"100", "132", "264", "1024"})
-            for (const char* tiles : {"block=128x128x32,warp=64x64,stages=4,stream_k=",
-                                      "block=64x64x32,warp=32x32,stages=3,store=reg,stream_k="}) {
-                check_with(spec_of(layout, 3000, 2504, 2104), std::string(tiles) + blocks);
-                check_with(spec_of(layout, 517, 389, 8191), std::string(tiles) + blocks);
-            }
+        for (const std::string blocks : {"100", "132", "264", "1024"}) {
+            const std::string large = "block=128x128x32,warp=64x64,stages=4,stream_k=" + blocks;
+            const std::string small = "block=64x64x32,warp=32x32,stages=3,store=reg,stream_k=" + blocks;
+            for (const std::string& variant : {large, small}) check_with(spec_of(layout, 3000, 2504, 2104), variant);
+            check_with(spec_of(layout, 520, 392, 8200), large);
+            check_with(spec_of(layout, 517, 389, 8191), small);
+        }
 }
 
 TEST_CASE("stream-K of mma_multistage: the candidates spill nothing, and are right") {

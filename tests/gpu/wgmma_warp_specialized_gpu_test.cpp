@@ -68,14 +68,16 @@ TEST_CASE("wgmma: launches back to back on two streams and replays of a graph le
     const DriverApi& api = driver();
     Device& device = *state_of(context()).device;
     const ScopedContext current(cuda_context(device));
-    const GemmSpec aligned = resolved(spec_of(GemmLayout::nt, 520, 776, 1032));
+    GemmSpec constant = spec_of(GemmLayout::nt, 520, 776, 1032);  // for those that fetch early
+    constant.constant_a = constant.constant_b = true;
+    const GemmSpec aligned = resolved(constant);
     const GemmSpec packed = resolved(spec_of(GemmLayout::tn, 521, 777, 1033));
     int tried = 0;
     for (const std::string_view variant : kWgmmaVariants) {
         INFO(variant);
         KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)));
         const bool packs = ++tried % 3 == 0 && !config.as<WgmmaWarpSpecializedConfig>().swap_ab;
-        if (packs) config = with_parameters(config, {{"store", "smem"}});
+        if (packs) config = with_parameters(config, {{"store", "smem"}, {"early", "none"}});
         const GemmSpec& spec = packs ? packed : aligned;
         const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
         const GemmKernel kernel = check_kernel(context(), spec, config);

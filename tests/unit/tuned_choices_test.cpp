@@ -450,13 +450,19 @@ TEST_CASE("every installed winner is a sound kernel of its problem, and is chose
     const Wisdom wisdom = installed_wisdom();
     REQUIRE(wisdom.problems.empty());
     REQUIRE(wisdom.winners.size() > 10);
-    const TunedChoices choices = tuned_choices(Options(), kH200, TemplateSet::embedded());
-    for (const Winner& winner : wisdom.winners) {
-        INFO(winner.kernel);
-        REQUIRE(may_be_of_class(kH200, winner.device_class));
-        REQUIRE(kernel_name({signature(winner.spec), choose_config(winner.spec, kH200)}) == winner.heuristic_kernel);
-        REQUIRE(name_of(winner.spec, choices.choose(winner.spec, kH200)) == winner.kernel);
+    std::size_t of_known_gpus = 0;
+    for (const char* name : {"h200", "h100"}) {
+        const GpuModel& gpu = find_gpu(name);
+        const TunedChoices choices = tuned_choices(Options(), gpu, TemplateSet::embedded());
+        for (const Winner& winner : wisdom.winners) {
+            if (!may_be_of_class(gpu, winner.device_class)) continue;
+            INFO(name << ' ' << winner.kernel);
+            REQUIRE(kernel_name({signature(winner.spec), choose_config(winner.spec, gpu)}) == winner.heuristic_kernel);
+            REQUIRE(name_of(winner.spec, choices.choose(winner.spec, gpu)) == winner.kernel);
+            ++of_known_gpus;
+        }
     }
+    REQUIRE(of_known_gpus == wisdom.winners.size());
 }
 
 TEST_CASE("what cannot be read is a warning and nothing else") {
