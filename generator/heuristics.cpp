@@ -74,7 +74,8 @@ std::vector<std::string> for_each_candidate(const GemmSpec& spec, const GpuModel
     if (selection.family) static_cast<void>(find_family(*selection.family));
     for (const Family* family : selected_families(selection, spec)) {
         std::vector<std::string> reasons = family->unsupported(spec, *gpu.arch);
-        unsupported.insert(unsupported.end(), reasons.begin(), reasons.end());
+        for (const std::string& reason : reasons)  // what no family does, each says
+            if (std::ranges::find(unsupported, reason) == unsupported.end()) unsupported.push_back(reason);
         if (!reasons.empty()) continue;
         for (const KernelConfig& config : selected_candidates(*family, spec, gpu, selection)) visit(*family, config);
     }

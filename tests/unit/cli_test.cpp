@@ -150,6 +150,9 @@ TEST_CASE("the tool: a problem that no family serves is refused by every verb wi
         const ToolResult result = tool.run(verb + " --m 64 --n 64 --k 64 --batch 4");
         CHECK(result.exit_code == 2);
         CHECK_THAT(result.err + result.out, ContainsSubstring(why));
+        const std::size_t once = result.err.find(why);
+        CHECK((once == std::string::npos ||
+               result.err.find(why, once + 1) == std::string::npos));  // no family repeats it
     }
     const nlohmann::json error = tool.json("list e4m3 tn 1024 1024 1024 --gpu h200", 2).at("error");
     CHECK(error.at("kind") == "config");
