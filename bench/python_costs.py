@@ -79,6 +79,7 @@ def call_costs():
     a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16)
     w = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16)
     b, d = w.T, torch.empty(SIZE, SIZE, device="cuda", dtype=torch.bfloat16)
+    bias = torch.randn(SIZE, device="cuda", dtype=torch.bfloat16)
     none = torch.empty(0, SIZE, device="cuda", dtype=torch.bfloat16)
     k = jg.kernel(f"bf16 tn {SIZE} {SIZE} {SIZE}")
     calls = {
@@ -86,11 +87,13 @@ def call_costs():
         "jitgemm.matmul(a, b)": lambda: jg.matmul(a, b),
         "jitgemm.kernel(...)(a, b, out=d)": lambda: k(a, b, out=d),
         "jitgemm.torch.linear(a, w)": lambda: jg.torch.linear(a, w),
+        "jitgemm.torch.linear(a, w, bias)": lambda: jg.torch.linear(a, w, bias),
         "jitgemm.matmul(none, b, out=none), no launch": lambda: jg.matmul(none, b, out=none),
         "torch.ops.jitgemm.matmul(a, b)": lambda: torch.ops.jitgemm.matmul(a, b),
         "torch.mm(a, b, out=d)": lambda: torch.mm(a, b, out=d),
         "torch.mm(a, b)": lambda: torch.mm(a, b),
         "torch.nn.functional.linear(a, w)": lambda: torch.nn.functional.linear(a, w),
+        "torch.nn.functional.linear(a, w, bias)": lambda: torch.nn.functional.linear(a, w, bias),
     }
     try:
         calls["triton, a kernel of nine arguments"] = triton_launch(torch, a, b, d)

@@ -147,8 +147,9 @@ typedef struct jg_arguments {
     void *workspace; /* aligned to 16; NULL: the context's own for that stream */
     size_t workspace_bytes;
     int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
+    int64_t broadcast_c;      /* 1: c is one row (d_layout n: column) that is added to each of D's, as a bias is */
 } jg_arguments;
-#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0} /* alpha 1 */
+#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0} /* alpha 1 */
 #endif
 
 /* Of jg_arguments.dependent_launch: whether the launch may begin while the one before it in the stream ends (programmatic

@@ -29,8 +29,11 @@ def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: st
     if torch.compiler.is_compiling():
         return torch.ops.jitgemm.matmul(a, b, device, deterministic)
     if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad):
-        return _Matmul.apply(a, b, device, deterministic)
+        return _Matmul.apply(a, b, device, deterministic, None)
     return _core.matmul(a, b, device=device, deterministic=deterministic)
+
+
+_BIASED = (torch.bfloat16, torch.float16, torch.float32)  # types of which A, C and D may be at once
 
 
 def linear(
@@ -44,19 +47,44 @@ def linear(
     """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k), bias: (n,).
 
     An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied first, as PyTorch does.
-    The bias is added to the rounded product. Under torch.autocast operands are of its type. Where `deterministic` is
+    A contiguous bias of x's type is added in f32, before the one rounding; another, and any under torch.compile, which fuses the
+    addition with what follows, to the rounded product. Under torch.autocast operands are of its type. Where `deterministic` is
     "batch_invariant", a token's result has the same bits whatever else is in its batch.
     """
     if torch.is_autocast_enabled(x.device.type):
         dtype = torch.get_autocast_dtype(x.device.type)
         x, weight = x.to(dtype), weight.to(dtype)
         bias = None if bias is None else bias.to(dtype)
-    if x.dim() > 1 and x.is_contiguous():
-        d = matmul(x, weight.T, device=device, deterministic=deterministic)
+    is_packed = x.dim() > 1 and x.is_contiguous()
+    a = x if is_packed else _as_matrix(x)
+    if bias is not None and _is_read_as_c(bias, x, weight):
+        d, bias = _with_bias(a, weight.T, bias, device, deterministic), None
     else:
-        d = matmul(_as_matrix(x), weight.T, device=device, deterministic=deterministic)
+        d = matmul(a, weight.T, device=device, deterministic=deterministic)
+    if not is_packed:
         d = d.reshape(*x.shape[:-1], weight.shape[0])
     return d if bias is None else d + bias
+
+
+def _is_read_as_c(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
+    """Whether a kernel adds the bias as it lies, to what it has not rounded yet."""
+    dtype = x.dtype
+    return (
+        bias.dtype is dtype
+        and dtype in _BIASED
+        and bias.dim() == 1
+        and weight.dim() == 2
+        and bias.numel() == weight.size(0)
+        and bias.is_contiguous()
+        and not torch.compiler.is_compiling()
+    )
+
+
+def _with_bias(a: Tensor, b: Tensor, bias: Tensor, device: str | None, deterministic: str | None) -> Tensor:
+    """a @ b + bias: as with a c of bias.expand(), which costs a microsecond."""
+    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or bias.requires_grad):
+        return _Matmul.apply(a, b, device, deterministic, bias)
+    return _core.matmul_and_row(a, b, c=bias, device=device, deterministic=deterministic)
 
 
 class Linear(torch.nn.Linear):
@@ -136,17 +164,22 @@ class _Matmul(torch.autograd.Function):
     """In eager mode."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, device: str | None, deterministic: str | None) -> Tensor:
+    def forward(
+        ctx: Any, a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None
+    ) -> Tensor:
         _check(a, b)
         ctx.save_for_backward(a, b)
         ctx.options = {"device": device, "deterministic": deterministic}
-        return _core.matmul(a, b, **ctx.options)
+        if bias is None:
+            return _core.matmul(a, b, **ctx.options)
+        return _core.matmul_and_row(a, b, c=bias, **ctx.options)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         product = partial(matmul, **ctx.options)
         a, b = ctx.saved_tensors
-        return _gradients(product, gradient, a, b, ctx.needs_input_grad)
+        of_bias = gradient.sum_to_size(gradient.shape[-1:]) if ctx.needs_input_grad[4] else None
+        return *_gradients(product, gradient, a, b, ctx.needs_input_grad), of_bias
 
 
 # ---- the operator, for torch.compile ---------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ struct Loaded {
     GemmKernel kernel;
     unsigned generation = 0;
     std::optional<ProblemKey> latest;  ///< arrays that were found to fit; guarded by the GIL
+    bool latest_broadcasts_c = false;  ///< as those arrays have it
 };
 
 struct KernelObject {
@@ -123,8 +124,11 @@ std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spe
     return shape;
 }
 
-void check_fits(Loaded& loaded, const Arrays& arrays) {
+/// Sets broadcast_c as well.
+void check_fits(Loaded& loaded, Product& product) {
+    const Arrays& arrays = product.arrays;
     ProblemKey key(arrays);
+    product.broadcast_c = loaded.latest_broadcasts_c;
     if (loaded.latest == key) return;
     const GemmSpec& made = loaded.kernel.spec();
     Problem problem = problem_of(arrays, &made);
@@ -133,9 +137,11 @@ void check_fits(Loaded& loaded, const Arrays& arrays) {
     GemmSpec asked = resolved(problem.spec);
     if (!arrays.out.given() && (made.d_order != Order::row || made.ldd != made.n))
         throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
+    if (problem.broadcast_c && made.c) asked.ldc = made.ldc;  // which counts for nothing
     if (std::vector<std::string> found = differences(asked, made); !found.empty())
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
     loaded.latest = key;
+    product.broadcast_c = loaded.latest_broadcasts_c = problem.broadcast_c;
 }
 
 void check_place(const Loaded& loaded, const Operand& operand) {
@@ -173,7 +179,7 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch},
                      product);
         check_places(loaded, product.arrays);
-        check_fits(loaded, product.arrays);
+        check_fits(loaded, product);
         const Operand room = read_room(loaded, workspace, product.stream);
         const GemmSpec& spec = loaded.kernel.spec();
         Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
@@ -231,7 +237,7 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         Product product;
         read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr}, product);
         check_places(loaded, product.arrays);
-        check_fits(loaded, product.arrays);
+        check_fits(loaded, product);
         const Operand room = read_room(loaded, workspace, nullptr);
         const std::vector<std::string> packed = packed_arguments(
             loaded.kernel, {.a = product.arrays.a.data,
@@ -241,7 +247,8 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
                             .alpha = product.alpha,
                             .beta = product.beta,
                             .workspace = room.data,
-                            .workspace_bytes = size_in_bytes(room)});
+                            .workspace_bytes = size_in_bytes(room),
+                            .broadcast_c = product.broadcast_c});
         Ref list = Ref::owned(PyList_New(0));
         for (const std::string& bytes : packed)
             check(PyList_Append(

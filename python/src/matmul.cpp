@@ -43,19 +43,19 @@ GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& pr
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
                                       const Arrays& arrays) {
     Problem problem = problem_of(arrays);
-    Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
+    Plan plan{
+        .kernel = {}, .shape = std::move(problem.shape), .type = problem.type, .broadcast_c = problem.broadcast_c};
     if (!problem.is_empty()) plan.kernel = kernel_for(session, problem);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
 }
 
-}  // namespace
-
-PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+PyObject* product(PyObject* const* arguments, Py_ssize_t count, PyObject* names, bool c_is_row) {
     return guarded([&] {
         const ProductArguments given = read(arguments, count, names);
         Product product;
         read_product(given, product);
+        product.arrays.c_is_row = c_is_row;
         const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
         const ProblemKey key(product.arrays);
         const auto known = session->plans.find(key);
@@ -63,9 +63,20 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
         const std::shared_ptr<const Plan> plan =
             known != session->plans.end() ? known->second : make_plan(session, key, product.arrays);
         Result result = result_for(product, plan->shape, plan->type);
+        product.broadcast_c = plan->broadcast_c;
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
         return result.array.release();
     });
+}
+
+}  // namespace
+
+PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    return product(arguments, count, names, false);
+}
+
+PyObject* matmul_and_row(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+    return product(arguments, count, names, true);
 }
 
 const char* const kMatmulDoc =
@@ -82,7 +93,9 @@ const char* const kMatmulDoc =
     "out: where the result goes, (..., m, n); else a new row-major array of a's library. Its type is the result's "
     "(default:\n"
     "  a's). No part of it may be a's or b's.\n"
-    "c: what beta multiplies, of the result's shape; may be out itself. beta: 1 unless given, 0 without a c.\n"
+    "c: what beta multiplies, of the result's shape; may be out itself, or one row that is repeated at a stride of "
+    "0:\n"
+    "  bias.expand(m, n), numpy.broadcast_to(bias, (m, n)). beta: 1 unless given, 0 without a c.\n"
     "accumulate: c is out, which is added to.\n"
     "stream: a handle, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__ (default: the current one of "
     "a's\n"

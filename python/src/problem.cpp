@@ -104,7 +104,10 @@ private:
         problem_.spec.k = a_.columns.size;
         problem_.spec.batch = count(leading_);
         read_result(arrays_.out, d_);
-        read_result(arrays_.c, c_);
+        if (arrays_.c_is_row && arrays_.c.rank == 1 && arrays_.c.shape[0] == problem_.spec.n)
+            c_ = row_of_result();
+        else
+            read_result(arrays_.c, c_);
         if (arrays_.accumulates) c_ = d_;
         if (!reasons_.empty()) refuse(std::move(reasons_));
     }
@@ -117,6 +120,14 @@ private:
         } else {
             view = result_view(operand, has_rows_, has_columns_);
         }
+    }
+
+    [[nodiscard]] MatrixView row_of_result() const {
+        MatrixView view;
+        view.rows = {problem_.spec.m, 0};
+        view.columns = {problem_.spec.n, arrays_.c.strides[0]};
+        for (const std::int64_t size : leading_) view.leading.push_back({size, 0});
+        return view;
     }
 
     [[nodiscard]] MatrixView packed_result() const {
@@ -166,15 +177,32 @@ private:
         GemmSpec& spec = problem_.spec;
         const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), spec.lda, spec.align_a);
         const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), spec.ldb, spec.align_b);
-        const Lie d = read(arrays_.out, d_, preferred(usual.d_order), spec.ldd, spec.align_d);
+        const std::optional<Order> repeats = repeated_run(c_);
+        const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred(usual.d_order), spec.ldd, spec.align_d);
         spec.layout = layout_of(a.order, b.order);
         spec.d_order = d.order;
         if (!arrays_.has_c()) return;
         const Operand& c_array = arrays_.accumulates ? arrays_.out : arrays_.c;
+        if (repeats && !arrays_.accumulates) {
+            if (repeats != d.order) reasons_.push_back(repeated_across(c_array, d.order));
+            problem_.broadcast_c = true;
+            spec.align_c = alignment_of(c_array, d.order == Order::row ? spec.n : spec.m);
+            return;
+        }
         const Lie c = read(c_array, c_, d.order, spec.ldc, spec.align_c);
         if (c.order != d.order)
             reasons_.push_back(
                 fmt::format("{} lies {} and out {}: both must lie alike", c_array.name, by(c.order), by(d.order)));
+    }
+
+    /// Row where one contiguous row stands for all of two or more, column where a column does.
+    static std::optional<Order> repeated_run(const MatrixView& view) {
+        const auto repeats = [](Extent runs, Extent run) {
+            return runs.size > 1 && runs.stride == 0 && (run.size == 1 || run.stride == 1);
+        };
+        if (repeats(view.rows, view.columns)) return Order::row;
+        if (repeats(view.columns, view.rows)) return Order::column;
+        return std::nullopt;
     }
 
     static std::string_view by(Order order) { return order == Order::row ? "row by row" : "column by column"; }
@@ -216,6 +244,12 @@ private:
                "copy's would be";
     }
 
+    static std::string repeated_across(const Operand& c, Order of_d) {
+        const bool by_row = of_d == Order::row;
+        return fmt::format("{}: one {}, repeated; an out that lies {} takes one {} so", with_strides(c),
+                           by_row ? "column" : "row", by(of_d), by_row ? "row" : "column");
+    }
+
     static std::string unordered(const Operand& operand) {
         return fmt::format(
             "{}: neither its rows nor its columns are contiguous and apart from each other; a "
@@ -252,8 +286,8 @@ private:
 Problem problem_of(const Arrays& arrays, const GemmSpec* like) { return ProblemBuilder(arrays, like).build(); }
 
 ProblemKey::ProblemKey(const Arrays& arrays) {
-    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.deterministic)
-                                                                           << 1;
+    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.c_is_row) << 1 |
+                       static_cast<std::int64_t>(arrays.deterministic) << 2;
     add(arrays.a);
     add(arrays.b);
     add(arrays.c);

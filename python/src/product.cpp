@@ -93,6 +93,9 @@ Stream stream_of_protocol(PyObject* stream) {
     return as_stream(PyTuple_GetItem(answer.get(), 1));
 }
 
+/// What C has where broadcast_c is set.
+std::int64_t one_run_of_d(const GemmSpec& spec) { return spec.d_order == Order::row ? spec.n : spec.m; }
+
 /// In host memory, for a GPU: copied there and D back. The rules of a launch are those of the arrays, which copies would hide.
 void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments arguments) {
     const GemmSpec& spec = kernel.spec();
@@ -117,7 +120,7 @@ void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments 
     if (accumulates)
         arguments.c = arguments.d;
     else if (arguments.c)
-        c = copied(arguments.c, extents.c, spec.c.value_or(spec.d));
+        c = copied(arguments.c, arguments.broadcast_c ? one_run_of_d(spec) : extents.c, spec.c.value_or(spec.d));
     kernel.launch(arguments);
     result.copy_to_host(host(d), result.size_bytes());
 }
@@ -176,7 +179,8 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                                   .beta = product.beta,
                                   .workspace = workspace,
                                   .workspace_bytes = workspace_bytes,
-                                  .dependent_launch = product.dependent_launch};
+                                  .dependent_launch = product.dependent_launch,
+                                  .broadcast_c = product.broadcast_c};
     // In host memory a named one orders nothing, but is one all the same.
     const Stream named =
         arrays.a.place.on_gpu || product.stream != nullptr ? stream_of(product.stream, arrays.a) : nullptr;

@@ -6,6 +6,7 @@
 #include "runtime/device/launch.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -80,6 +81,12 @@ std::int64_t batch_stride(ArgumentRole role, const GemmSpec& resolved_spec) {
     }
 }
 
+/// Of C as broadcast_c has it: one line, for all problems of a batch where the spec says so.
+Lines one_line(Lines lines) {
+    lines.count = std::min<std::int64_t>(lines.count, 1);
+    return lines;
+}
+
 Lines lines_of(ArgumentRole role, const GemmSpec& spec) {
     const MatrixStorage matrix = storage_of(role, spec);
     const int element = bytes(matrix.type);
@@ -110,7 +117,10 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     const bool multiplies = arguments.alpha != 0 && spec.k != 0;
     const bool reads_c = arguments.beta != 0;
     const auto operand = [&](ArgumentRole role, bool is_read, DevicePointer host, const char* name) {
-        return is_read ? input(device, host, lines_of(role, spec), name) : Shadow();
+        if (!is_read) return Shadow();
+        const Lines all = lines_of(role, spec);
+        const bool is_one = role == ArgumentRole::c && arguments.broadcast_c;
+        return input(device, host, is_one ? one_line(all) : all, name);
     };
     const Shadow a = operand(ArgumentRole::a, multiplies, arguments.a, "A");
     const Shadow b = operand(ArgumentRole::b, multiplies, arguments.b, "B");

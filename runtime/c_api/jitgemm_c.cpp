@@ -54,6 +54,9 @@ GemmArguments arguments_of(const jg_arguments* given) {
     if (known.dependent_launch < JG_DEPENDENT_AUTO || known.dependent_launch > JG_DEPENDENT_ON)
         throw InvalidArgument(fmt::format(
             "jg_arguments.dependent_launch is {}: expected JG_DEPENDENT_AUTO, _OFF or _ON", known.dependent_launch));
+    if (known.broadcast_c != 0 && known.broadcast_c != 1)
+        throw InvalidArgument(
+            fmt::format("jg_arguments.broadcast_c is {}: expected 0, or 1 for a C of one row", known.broadcast_c));
     return {.a = known.a,
             .b = known.b,
             .c = known.c,
@@ -62,7 +65,8 @@ GemmArguments arguments_of(const jg_arguments* given) {
             .beta = known.beta,
             .workspace = known.workspace,
             .workspace_bytes = known.workspace_bytes,
-            .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch)};
+            .dependent_launch = static_cast<DependentLaunch>(known.dependent_launch),
+            .broadcast_c = known.broadcast_c == 1};
 }
 
 LogListener listener_of(jg_log_callback* callback, void* user) {

@@ -71,6 +71,7 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
                                   std::memcpy(&constants_[field.offset], &value,
                                               field.bytes);  // of a little-endian machine
                                   if (of.role == ArgumentRole::k) k_.push_back(field);
+                                  if (of.role == ArgumentRole::ldc) ldc_.push_back(field);
                               }},
                    arguments[i]);
     }
@@ -96,6 +97,8 @@ void ArgumentPacker::pack(const KernelOperands& operands, Device& device, Packed
     }
     if (operands.alpha == 0.0F)
         for (const ArgumentField& k : k_) std::memset(bytes + k.offset, 0, k.bytes);
+    if (operands.broadcast_c)
+        for (const ArgumentField& ldc : ldc_) std::memset(bytes + ldc.offset, 0, ldc.bytes);
     for (const MapPatch& patch : maps_) pack_map(patch, operands, device, bytes + patch.offset);
 }
 

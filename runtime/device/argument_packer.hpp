@@ -33,8 +33,8 @@ public:
     /// `row_major` is resolved and row-major in D. Throws ConfigError for more than kMaxArgumentBytes.
     ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major);
 
-    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS). Throws SpecError for a matrix that no tensor map can address, and
-    /// what Device::encode_tensor_map throws.
+    /// alpha = 0 passes k = 0, so that neither A nor B is read (BLAS), broadcast_c an ldc of 0. Throws SpecError for a matrix that no
+    /// tensor map can address, and what Device::encode_tensor_map throws.
     void pack(const KernelOperands& operands, Device& device, PackedArguments& packed) const;
     [[nodiscard]] std::size_t bytes() const { return constants_.size(); }
 
@@ -56,7 +56,8 @@ private:
     std::vector<std::byte> constants_;  ///< the struct with extents in it, and zeros elsewhere
     std::vector<Patch> pointers_;
     std::vector<Patch> scalars_;
-    std::vector<ArgumentField> k_;  ///< 0 when alpha is
+    std::vector<ArgumentField> k_;    ///< 0 when alpha is
+    std::vector<ArgumentField> ldc_;  ///< 0 when C is one row
     std::vector<MapPatch> maps_;
     bool has_k_ = true;
 };

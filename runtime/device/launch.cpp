@@ -47,6 +47,14 @@ bool same_place(const GemmSpec& spec, const Region& c, const Region& d) {
     return c.address == d.address && *spec.c == spec.d && spec.ldc == spec.ldd;
 }
 
+Region region_of_c(const GemmSpec& spec, const GemmArguments& arguments) {
+    Region c = region("C", ArgumentRole::c, arguments.c, spec);
+    if (!arguments.broadcast_c) return c;
+    c.pitch = 0;
+    c.bytes = c.run;
+    return c;
+}
+
 void check_pointer(const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0) {
         problems.push_back(fmt::format("{} is null", operand.name));
@@ -69,8 +77,9 @@ void check_input(const Region& d, const Region& input, std::vector<std::string>&
 
 void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region& d,
              std::vector<std::string>& problems) {
-    const Region c = region("C", ArgumentRole::c, arguments.c, spec);
+    const Region c = region_of_c(spec, arguments);
     check_pointer(c, problems);
+    if (arguments.broadcast_c) return check_overlap(d, c, ", one row that is added to all of D's", problems);
     if (same_place(spec, c, d)) return;
     check_overlap(d, c, "; D may only be exactly C, of the same type and leading dimension", problems);
 }
@@ -94,6 +103,7 @@ std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArgumen
     std::vector<std::string> problems;
     const bool reads_c = arguments.beta != 0.0F;
     if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
+    if (arguments.broadcast_c && !spec.c) problems.emplace_back("broadcast_c is set but the spec has no C");
     if (spec.m == 0 || spec.n == 0) return problems;
 
     const Region d = region("D", ArgumentRole::d, arguments.d, spec);

@@ -88,7 +88,8 @@ std::string full_fields(const LauncherInput& input) {
     for (const OperandText& operand : operands(input.spec))
         pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
     if (input.workspace.bytes != 0) pointers += "    CUdeviceptr workspace;\n";
-    return pointers + problem_fields(input) + "    float alpha;\n" + (input.spec.c ? "    float beta;\n" : "") +
+    return pointers + problem_fields(input) + "    float alpha;\n" +
+           (input.spec.c ? "    float beta;\n    int broadcasts_c;\n" : "") +
            (begins_early(input) ? "    int begins_early;\n" : "");
 }
 
@@ -106,7 +107,8 @@ std::string full_problem(const LauncherInput& input) {
     }
     for (const std::string_view extent : {"m", "n", "k"}) text += fmt::format("    full.{0} = problem->{0};\n", extent);
     if (begins_early(input))
-        text += "    full.begins_early = arguments->size < sizeof *arguments || arguments->dependent_launch != 1;\n";
+        text += "    full.begins_early = !has_dependent_launch(arguments) || arguments->dependent_launch != 1;\n";
+    if (input.spec.c) text += "    full.broadcasts_c = has_broadcast_c(arguments) && arguments->broadcast_c != 0;\n";
     text += "    full.alpha = arguments->alpha;\n";
     return text + (input.spec.c ? "    full.beta = arguments->beta;\n" : "");
 }
@@ -203,12 +205,15 @@ std::string name_of(ArgumentRole role, const LauncherInput& input) {
     return fmt::format("problem->{}", to_string(as_caller_sees(role, input.spec.d_order == Order::column)));
 }
 
-// alpha = 0 passes k = 0, so that neither A nor B is read.
+// alpha = 0 passes k = 0, so that neither A nor B is read; of a C that is one row, the pitch is 0.
 std::string value_of(const KernelArgument& argument, const LauncherInput& input) {
     const auto* const extent = std::get_if<ExtentArgument>(&argument);
     const std::string name = name_of(role_of(argument), input);
     const std::string_view cast = extent != nullptr && extent->bytes == 4 && name != "0" ? "(int32_t)" : "";
-    return fmt::format("{}{}{}", role_of(argument) == ArgumentRole::k ? "problem->alpha == 0 ? 0 : " : "", cast, name);
+    std::string_view zero;
+    if (role_of(argument) == ArgumentRole::k) zero = "problem->alpha == 0 ? 0 : ";
+    if (role_of(argument) == ArgumentRole::ldc && name != "0") zero = "problem->broadcasts_c ? 0 : ";
+    return fmt::format("{}{}{}", zero, cast, name);
 }
 
 std::string argument_fields(const KernelEntry& entry) {
@@ -335,6 +340,7 @@ std::string launcher_source(const LauncherInput& input) {
                                          {"FULL_FIELDS", full_fields(input)},
                                          {"FULL_PROBLEM", full_problem(input)},
                                          {"MOST_DEPENDENT", begins_early(input) ? "2" : "1"},
+                                         {"MOST_BROADCAST_C", input.spec.c ? "1" : "0"},
                                          {"CHECKS", checks(input)},
                                          {"ENTRIES", entries.functions},
                                          {"GET_FUNCTIONS", entries.lookups},

@@ -79,8 +79,9 @@ typedef struct jg_arguments {
     void *workspace; /* aligned to 16; NULL: the context's own for that stream */
     size_t workspace_bytes;
     int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
+    int64_t broadcast_c;      /* 1: c is one row (d_layout n: column) that is added to each of D's, as a bias is */
 } jg_arguments;
-#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0} /* alpha 1 */
+#define JG_ARGUMENTS_INIT {sizeof(jg_arguments), NULL, NULL, NULL, NULL, 1.0f, 0.0f, NULL, 0, 0, 0} /* alpha 1 */
 #endif
 )";
 
@@ -164,14 +165,26 @@ static CUresult launch(const @NAME@_kernel *kernel, const full_problem *problem,
 @LAUNCHES@    return result;
 }
 
-/* A shorter struct is of an older jitgemm.h, without dependent_launch; a longer one, of a newer, must have set nothing more. */
+/* A shorter struct is of an older jitgemm.h, without the last fields; a longer one, of a newer, must have set nothing more. */
+static int has_dependent_launch(const jg_arguments *arguments) {
+    return arguments->size > offsetof(jg_arguments, dependent_launch);
+}
+
+static int has_broadcast_c(const jg_arguments *arguments) {
+    return arguments->size > offsetof(jg_arguments, broadcast_c);
+}
+
 static int is_known(const jg_arguments *arguments) {
-    const size_t older = offsetof(jg_arguments, dependent_launch);
     const unsigned char *bytes = (const unsigned char *)arguments;
     size_t i;
     if (arguments == NULL || arguments->size > 4096) return 0;
-    if (arguments->size < sizeof *arguments) return arguments->size == older;
-    if (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@) return 0;
+    if (arguments->size < sizeof *arguments && arguments->size != offsetof(jg_arguments, dependent_launch) &&
+        arguments->size != offsetof(jg_arguments, broadcast_c))
+        return 0;
+    if (has_dependent_launch(arguments) &&
+        (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@))
+        return 0;
+    if (has_broadcast_c(arguments) && (arguments->broadcast_c < 0 || arguments->broadcast_c > @MOST_BROADCAST_C@)) return 0;
     for (i = sizeof *arguments; i < arguments->size; ++i)
         if (bytes[i] != 0) return 0;
     return 1;

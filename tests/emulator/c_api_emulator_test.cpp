@@ -141,6 +141,26 @@ TEST_CASE("C API: a kernel multiplies arrays of the program's own, and leaves th
     CHECK(problem.wrong(1, 1) == 0);
 }
 
+TEST_CASE("C API: a C of one row is added to each row") {
+    Problem problem(33, 20, 50, 20);
+    const OwnedKernel kernel = new_kernel(shared_context(), "gemm-v1 m=33 n=20 k=50 a=f32 layout=tt c=f32");
+    const std::vector<float> row(problem.c.begin(), problem.c.begin() + 20);
+    jg_arguments arguments = problem.arguments(2, 0.5F);
+    arguments.c = row.data();
+    arguments.broadcast_c = 1;
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    for (std::size_t i = 0; i < problem.c.size(); ++i) problem.c[i] = row[i % 20];
+    CHECK(problem.wrong(2, 0.5F) == 0);
+    arguments.broadcast_c = 2;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.broadcast_c is 2: expected 0, or 1"));
+    arguments.broadcast_c = 1;
+    arguments.beta = 0;
+    const OwnedKernel without_c = new_kernel(shared_context(), "f32 tt 33 20 50");
+    CHECK(launch(without_c, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("broadcast_c is set but the spec has no C"));
+}
+
 TEST_CASE("C API: what is not read may be null, and nothing is done where there is nothing to do") {
     Problem problem(8, 8, 8, 8);
     const OwnedKernel with_c = new_kernel(shared_context(), "gemm-v1 m=8 n=8 k=8 a=f32 layout=tt c=f32");

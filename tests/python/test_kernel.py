@@ -159,6 +159,9 @@ class TestLaunches:
         c = self.np.ones((6, 4), "float32")
         k = jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt c=f32", device=EMULATOR)
         self.np.testing.assert_array_equal(k(a, b, c=c, beta=3), a @ b + 3)
+        row = self.np.arange(4, dtype="float32")
+        self.np.testing.assert_array_equal(k(a, b, c=self.np.broadcast_to(row, (6, 4))), a @ b + row)
+        self.np.testing.assert_array_equal(k(a, b, c=c), a @ b + 1)
         self.np.testing.assert_array_equal(k(a, b), a @ b)
         self.np.testing.assert_array_equal(k(a, b, out=c, accumulate=True), a @ b + 1)
 

@@ -119,6 +119,51 @@ def test_factors_and_c():
     np.testing.assert_array_equal(matmul(a, b, c=c, alpha=0), c)
 
 
+@pytest.mark.parametrize("word", ["float32", "float16"])
+@pytest.mark.parametrize("m, n", [(37, 19), (8, 24), (1, 5), (5, 1), (1, 1), (0, 4), (4, 0)])
+def test_a_row_that_is_repeated(word, m, n):
+    a, b = small_integers((m, 24), word), small_integers((24, n), word, seed=1)
+    row = small_integers((n,), "float32", seed=2)
+    expected = exact(a, b) - 2 * row
+    np.testing.assert_array_equal(matmul(a, b, c=np.broadcast_to(row, (m, n)), beta=-2), expected)
+    rows = np.zeros((m, n + 3), word)[:, 2 : n + 2]  # of a pitch, and hardly aligned
+    matmul(a, b, c=np.broadcast_to(row, (m, n)), beta=-2, out=rows)
+    np.testing.assert_array_equal(rows, expected)
+    column = small_integers((m, 1), word, seed=3)
+    by_columns = np.zeros((m, n), word, order="F")
+    matmul(a, b, c=np.broadcast_to(column, (m, n)), out=by_columns)
+    np.testing.assert_array_equal(by_columns, exact(a, b) + column)
+
+
+def test_a_row_that_is_repeated_is_all_that_is_read():
+    a, b, row = small_integers((33, 8)), small_integers((8, 7), seed=1), small_integers((9,), seed=2)
+    row[[0, -1]] = np.nan
+    np.testing.assert_array_equal(matmul(a, b, c=np.broadcast_to(row[1:-1], (33, 7))), exact(a, b) + row[1:-1])
+
+
+def test_a_row_that_is_repeated_beside_leading_dimensions():
+    x, w, row = small_integers((2, 3, 8)), small_integers((8, 7), seed=1), small_integers((7,), seed=2)
+    np.testing.assert_array_equal(matmul(x, w, c=np.broadcast_to(row, (2, 3, 7))), exact(x, w) + row)
+    np.testing.assert_array_equal(matmul(x[:1], w, c=np.broadcast_to(row, (1, 3, 7))), exact(x[:1], w) + row)
+    np.testing.assert_array_equal(matmul(x[0, 0], w, c=row), exact(x[0, 0], w) + row)
+
+
+def test_what_is_repeated_otherwise_is_refused():
+    a, b = small_integers((6, 5)), small_integers((5, 4), seed=1)
+    row, column, f = small_integers((4,)), small_integers((6, 1)), by_column(np.zeros((6, 4), "float32"))
+    for c, out, words in (
+        (np.broadcast_to(np.float32(1), (6, 4)), None, r"c has shape \(6, 4\), strides \(0, 0\) in elements: neither"),
+        (np.broadcast_to(small_integers((8,))[::2], (6, 4)), None, r"strides \(0, 2\)"),
+        (np.broadcast_to(column, (6, 4)), None, "one column, repeated; an out that lies row by row takes one row so"),
+        (np.broadcast_to(row, (6, 4)), f, "one row, repeated; an out that lies column by column takes one column so"),
+    ):
+        with pytest.raises(jg.OperandError, match=words):
+            matmul(a, b, c=c, out=out)
+    out = np.zeros((6, 4), "float32")
+    with pytest.raises(jg.SpecError, match="overlaps C .*one row that is added to all of D's"):
+        matmul(a, b, c=np.broadcast_to(out[2], (6, 4)), out=out)
+
+
 def test_accumulate_adds_to_out_and_so_does_a_c_that_is_out():
     a, b = small_integers((17, 12)), small_integers((12, 9), seed=1)
     out = small_integers((17, 9), seed=2)

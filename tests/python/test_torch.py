@@ -297,6 +297,55 @@ def test_linear():
     assert d.dtype == torch.bfloat16
 
 
+def biased(x, weight, bias):
+    return jg.torch.linear(x, weight, bias, device=EMULATOR)
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 5), (7, 5), (1, 5), (5,), (0, 5)])
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_gradients_of_a_bias(shape, n):
+    given = tensor(*shape), tensor(n, 5, seed=1), tensor(n, seed=2)
+    for wanted in ((2,), (0, 2), (1, 2), (0, 1, 2)):
+        ours, theirs = ([leaf(x) if i in wanted else x for i, x in enumerate(given)] for _ in range(2))
+        d, expected = biased(*ours), torch.nn.functional.linear(*theirs)
+        torch.testing.assert_close(d, expected, rtol=0, atol=0)
+        gradient = tensor(*d.shape, seed=3)
+        d.backward(gradient)
+        expected.backward(gradient)
+        for i in wanted:
+            torch.testing.assert_close(ours[i].grad, theirs[i].grad, rtol=0, atol=0)
+    how = {"eps": 0.5, "atol": 1e-4, "rtol": 0}
+    if shape[0] != 0 and n == 3:
+        with pytest.warns(UserWarning, match="double precision"):
+            assert torch.autograd.gradcheck(biased, [leaf(x) for x in given], **how)
+            assert torch.autograd.gradgradcheck(biased, [leaf(x) for x in given], **how)
+
+
+def test_a_bias_is_added_before_the_rounding():
+    x, weight = torch.tensor([[1.0], [2.0]]).bfloat16(), torch.tensor([[129.0]]).bfloat16()
+    bias = torch.tensor([2.0**-7]).bfloat16()
+    small = torch.tensor([[1 + 2**-7]]).bfloat16()
+    d = biased(small, small, bias)  # 1 + 2^-6 + 2^-14 + 2^-7, which is 1 + 3 * 2^-7 and a bit
+    assert d.item() == 1 + 3 * 2**-7
+    tie = torch.tensor(
+        [2.0**-8]
+    ).bfloat16()  # 1 + 2^-6 + 2^-14 + 2^-8 is above the middle; the rounded product's sum a tie
+    assert biased(small, small, tie).item() == 1 + 3 * 2**-7
+    assert ((small @ small.T) + tie).item() == 1 + 2 * 2**-7
+    torch.testing.assert_close(biased(x, weight, bias), (x.float() @ weight.float().T + bias.float()).bfloat16())
+
+
+def test_a_bias_that_no_kernel_reads_is_added_behind():
+    x, weight = tensor(6, 5), tensor(4, 5, seed=1)
+    for bias in (tensor(8, seed=2)[::2], tensor(1, 4, seed=2), tensor(1, seed=2), tensor(4, seed=2).double()):
+        d = biased(x, weight, bias)
+        expected = x @ weight.T + bias
+        assert d.dtype == expected.dtype
+        torch.testing.assert_close(d, expected, rtol=0, atol=0)
+    whole = tensor(9, seed=2)
+    torch.testing.assert_close(biased(x, weight, whole[1:5]), x @ weight.T + whole[1:5], rtol=0, atol=0)
+
+
 class Transformer(torch.nn.Module):
     """Small enough for the emulator: attention and a perceptron, each with its Linear layers."""
 

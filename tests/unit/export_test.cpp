@@ -208,6 +208,14 @@ int main(void) {
     arguments.dependent_launch = 3; /* behind what an older header has */
     arguments.size = offsetof(jg_arguments, dependent_launch);
     printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments = operands();
+    arguments.broadcast_c = 2;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments.size = offsetof(jg_arguments, broadcast_c);
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
+    arguments = operands();
+    arguments.broadcast_c = 1;
+    printf("%d\n", taken_launch(&kernel, &arguments, 0));
     return taken_unload(&kernel);
 }
 )";
@@ -237,7 +245,7 @@ bool has_workspace(const Exported& kernel) {
 bool begins_early(const Exported& kernel) { return kernel.source.entries.front().programmatic_launch; }
 
 // What the fake driver must write for one launch, from jitgemm's own way to launch.
-std::string expected_launch(const Exported& kernel, float alpha, bool early = true) {
+std::string expected_launch(const Exported& kernel, float alpha, bool early = true, bool broadcast_c = false) {
     const bool swapped = kernel.spec.d_order == Order::column;
     const GemmSpec row_major = with_row_major_d(kernel.spec);
     GemmArguments arguments{.a = swapped ? kB : kA, .b = swapped ? kA : kB, .d = kD, .alpha = alpha};
@@ -245,6 +253,7 @@ std::string expected_launch(const Exported& kernel, float alpha, bool early = tr
     if (kernel.spec.c) {
         arguments.c = kC;
         arguments.beta = 0.5F;
+        arguments.broadcast_c = broadcast_c;
     }
     if (has_workspace(kernel)) arguments.workspace = kWorkspace;
     jitgemm::testing::FakeDevice device;
@@ -296,7 +305,8 @@ void check_launcher(const Exported& kernel) {
           "load taken.cubin\n" + expected_grants(kernel) + expected_launch(kernel, 2) + "0\n" +
               expected_launch(kernel, 0) + "0\n1\n1\n1\n0\n1\n1\n1\n1\n" + expected_launch(kernel, 2) + "0\n1\n" +
               (begins_early(kernel) ? expected_launch(kernel, 2) + "0\n" : "1\n") + expected_launch(kernel, 2, false) +
-              "0\n" + expected_launch(kernel, 2) + "0\nunload\n");
+              "0\n" + expected_launch(kernel, 2) + "0\n1\n" + expected_launch(kernel, 2) + "0\n" +
+              (kernel.spec.c ? expected_launch(kernel, 2, true, true) + "0\n" : "1\n") + "unload\n");
 }
 
 }  // namespace

@@ -107,6 +107,55 @@ TEST_CASE("alpha of zero passes k of zero, and a workspace its address") {
     CHECK(packed.workspace == kC);
 }
 
+TEST_CASE("a C that is one row has no pitch") {
+    struct Arguments {
+        std::uint64_t c;
+        std::int64_t ldc, ldd;
+    };
+    const std::vector<KernelArgument> layout = {PointerArgument{ArgumentRole::c}, ExtentArgument{ArgumentRole::ldc, 8},
+                                                ExtentArgument{ArgumentRole::ldd, 8}};
+    GemmArguments arguments = sound_arguments();
+    CHECK(unpacked<Arguments>(packed_for(layout, spec_with_c(), arguments)).ldc == 96);
+    arguments.broadcast_c = true;
+    const auto packed = unpacked<Arguments>(packed_for(layout, spec_with_c(), arguments));
+    CHECK(packed.c == kC);
+    CHECK(packed.ldc == 0);
+    CHECK(packed.ldd == 96);
+}
+
+TEST_CASE("a C that is one row lies apart from D, which may begin right behind it") {
+    GemmArguments arguments = sound_arguments();
+    arguments.broadcast_c = true;
+    CHECK(launch_problems(spec_with_c(), arguments, 0).empty());
+    const std::uint64_t row = 96 * 2;
+    arguments.c = kD - row;
+    CHECK(launch_problems(spec_with_c(), arguments, 0).empty());
+    arguments.c = kD + 64 * row;
+    CHECK(launch_problems(spec_with_c(), arguments, 0).empty());
+    for (const std::uint64_t c : {kD, kD - row + 16, kD + 64 * row - 16}) {
+        arguments.c = c;
+        CHECK_THAT(only_problem(spec_with_c(), arguments), ContainsSubstring("overlaps C"));
+    }
+    GemmSpec column_major{.m = 64, .n = 96, .k = 128, .c = DataType::bf16};
+    column_major.d_order = Order::column;
+    const GemmSpec by_column = resolved(column_major);
+    arguments.c = kD - 64 * 2;
+    CHECK(launch_problems(by_column, arguments, 0).empty());
+    arguments.c = kD - 64 * 2 + 16;
+    CHECK_THAT(only_problem(by_column, arguments), ContainsSubstring("one row that is added to all of D's"));
+}
+
+TEST_CASE("a C that is one row needs a C in the spec, and is not read where beta is 0") {
+    GemmArguments arguments = sound_arguments();
+    arguments.broadcast_c = true;
+    arguments.beta = 0.0F;
+    arguments.c = nullptr;
+    CHECK(launch_problems(spec_with_c(), arguments, 0).empty());
+    for (const std::int64_t m : {64, 0})
+        CHECK(only_problem(resolved({.m = m, .n = 64, .k = 64}), arguments) ==
+              "broadcast_c is set but the spec has no C");
+}
+
 TEST_CASE("sound arguments have no problems") {
     CHECK(launch_problems(spec_with_c(), sound_arguments(), 0).empty());
     GemmArguments in_place = sound_arguments();
