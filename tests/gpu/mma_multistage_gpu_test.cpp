@@ -2,11 +2,10 @@
 
 #include "generator/heuristics.hpp"
 #include "runtime/context/context_state.hpp"
-#include "runtime/cuda/cuda_timing.hpp"
-#include "runtime/verify/problem.hpp"
 #include "runtime/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
+#include "tests/gpu/streams_and_replays.hpp"
 #include "tests/support/kernel_checks.hpp"
 
 #include <array>
@@ -125,9 +124,6 @@ TEST_CASE("stream-K of mma_multistage: beta of 0 reads no C, alpha of 0 and K of
 TEST_CASE("stream-K of mma_multistage: launches back to back on two streams and replays of a graph leave the same bits",
           "[threads]") {
     REQUIRE_GPU();
-    const DriverApi& api = driver();
-    Device& device = *state_of(context()).device;
-    const ScopedContext current(cuda_context(device));
     const GemmSpec aligned = resolved(spec_of(GemmLayout::nt, 520, 776, 1032));
     const GemmSpec odd = resolved(spec_of(GemmLayout::tn, 521, 777, 1033));
     for (const std::string variant :
@@ -136,39 +132,8 @@ TEST_CASE("stream-K of mma_multistage: launches back to back on two streams and 
         for (const GemmSpec& spec : {aligned, odd}) {
             INFO(variant << ", " << to_string(spec));
             const std::string packed = variant + (spec.m == odd.m ? ",pack=ab" : "");
-            const GemmKernel kernel =
-                check_kernel(spec, with_parameters({MmaMultistageConfig{}}, parse_parameters(packed)));
-            const auto d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
-            const Problem problem(state_of(context()), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
-            const CudaStream first, second;
-            DeviceBuffer other = context().allocate(d_bytes);
-            GemmArguments beside = problem.arguments();
-            beside.d = other.data();
-            for (int i = 0; i < 50; ++i) {
-                kernel.launch(problem.arguments(), first.handle());
-                kernel.launch(beside, second.handle());
-            }
-            first.synchronize();
-            second.synchronize();
-            std::vector<std::uint16_t> once(d_bytes / 2), again(d_bytes / 2);
-            device.copy_to_host(once.data(), problem.arguments().d, d_bytes);
-            device.copy_to_host(again.data(), other.data(), d_bytes);
-            CHECK(once == again);
-            CHECK(problem.check().ok);
-
-            JITGEMM_CHECK(api.cuStreamBeginCapture(first.handle(), CU_STREAM_CAPTURE_MODE_GLOBAL));
-            for (int i = 0; i < 3; ++i) kernel.launch(beside, first.handle());
-            CUgraph graph = nullptr;
-            JITGEMM_CHECK(api.cuStreamEndCapture(first.handle(), &graph));
-            CUgraphExec executable = nullptr;
-            JITGEMM_CHECK(api.cuGraphInstantiateWithFlags(&executable, graph, 0));
-            device.fill_bytes(other.data(), 0xff, d_bytes);
-            for (int i = 0; i < 30; ++i) JITGEMM_CHECK(api.cuGraphLaunch(executable, first.handle()));
-            first.synchronize();
-            JITGEMM_CHECK(api.cuGraphExecDestroy(executable));
-            JITGEMM_CHECK(api.cuGraphDestroy(graph));
-            device.copy_to_host(again.data(), other.data(), d_bytes);
-            CHECK(once == again);
+            check_streams_and_replays(context(), spec,
+                                      with_parameters({MmaMultistageConfig{}}, parse_parameters(packed)));
         }
 }
 

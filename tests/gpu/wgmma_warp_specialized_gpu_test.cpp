@@ -1,9 +1,9 @@
 /// wgmma_warp_specialized on a GPU: every variant over residues, layouts and types, exact and on normal inputs.
 
 #include "runtime/context/context_state.hpp"
-#include "runtime/cuda/cuda_timing.hpp"
 #include "tests/catch.hpp"
 #include "tests/gpu/gpu.hpp"
+#include "tests/gpu/streams_and_replays.hpp"
 #include "tests/support/wgmma_checks.hpp"
 
 #include <random>
@@ -65,9 +65,6 @@ TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
 
 TEST_CASE("wgmma: launches back to back on two streams and replays of a graph leave the same bits", "[threads]") {
     REQUIRE_WGMMA();
-    const DriverApi& api = driver();
-    Device& device = *state_of(context()).device;
-    const ScopedContext current(cuda_context(device));
     GemmSpec constant = spec_of(GemmLayout::nt, 520, 776, 1032);  // for those that fetch early
     constant.constant_a = constant.constant_b = true;
     const GemmSpec aligned = resolved(constant);
@@ -78,39 +75,7 @@ TEST_CASE("wgmma: launches back to back on two streams and replays of a graph le
         KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant)));
         const bool packs = ++tried % 3 == 0 && !config.as<WgmmaWarpSpecializedConfig>().swap_ab;
         if (packs) config = with_parameters(config, {{"store", "smem"}, {"early", "none"}});
-        const GemmSpec& spec = packs ? packed : aligned;
-        const std::size_t d_bytes = static_cast<std::size_t>(spec.m * spec.n * 2);
-        const GemmKernel kernel = check_kernel(context(), spec, config);
-        const Problem problem(state_of(context()), spec, InputKind::normal, 7, 1.0F, 0.0F, Placement::generous);
-        const CudaStream first, second;
-        DeviceBuffer other = context().allocate(d_bytes);
-        GemmArguments beside = problem.arguments();
-        beside.d = other.data();
-        for (int i = 0; i < 50; ++i) {
-            kernel.launch(problem.arguments(), first.handle());
-            kernel.launch(beside, second.handle());
-        }
-        first.synchronize();
-        second.synchronize();
-        std::vector<std::uint16_t> once(d_bytes / 2), again(d_bytes / 2);
-        device.copy_to_host(once.data(), problem.arguments().d, d_bytes);
-        device.copy_to_host(again.data(), other.data(), d_bytes);
-        CHECK(once == again);
-        CHECK(problem.check().ok);
-
-        JITGEMM_CHECK(api.cuStreamBeginCapture(first.handle(), CU_STREAM_CAPTURE_MODE_GLOBAL));
-        for (int i = 0; i < 3; ++i) kernel.launch(beside, first.handle());
-        CUgraph graph = nullptr;
-        JITGEMM_CHECK(api.cuStreamEndCapture(first.handle(), &graph));
-        CUgraphExec executable = nullptr;
-        JITGEMM_CHECK(api.cuGraphInstantiateWithFlags(&executable, graph, 0));
-        device.fill_bytes(other.data(), 0xff, d_bytes);
-        for (int i = 0; i < 30; ++i) JITGEMM_CHECK(api.cuGraphLaunch(executable, first.handle()));
-        first.synchronize();
-        JITGEMM_CHECK(api.cuGraphExecDestroy(executable));
-        JITGEMM_CHECK(api.cuGraphDestroy(graph));
-        device.copy_to_host(again.data(), other.data(), d_bytes);
-        CHECK(once == again);
+        check_streams_and_replays(context(), packs ? packed : aligned, config);
     }
 }
 
