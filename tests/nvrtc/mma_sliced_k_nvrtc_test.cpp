@@ -26,12 +26,7 @@ TEST_CASE("sliced-K: no candidate spills, whatever the layout and C") {
             spec = resolved(spec);
             for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(hopper()))) {
                 if (!family.violations(spec, candidate, hopper()).empty()) continue;
-                const KernelSource source = generate(spec, candidate, hopper());
-                INFO(source.name);
-                const PtxasReport report = compiled(source).report;
-                CHECK(report.registers > 30);
-                CHECK(report.spill_store_bytes + report.spill_load_bytes + report.stack_bytes == 0);
-                CHECK(report.warnings.empty());
+                check_no_spills(generate(spec, candidate, hopper()), 30);
             }
         }
 }
