@@ -7,6 +7,7 @@
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/write_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -103,8 +104,9 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
         config.cluster = cluster;
         config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
         fill_shared_memory(problem, config, *gpu.arch);
-        if (config.stages >= kFewestStages || (config.stages == 2 && config.block.k == kLongBlockK))
-            add_streamed(list, spec, gpu, config);
+        if (config.stages < kFewestStages && (config.stages != 2 || config.block.k != kLongBlockK)) return;
+        add_streamed(list, spec, gpu, config);
+        if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(list, spec, gpu, *by_row);
     };
     for (const TileShape& cluster : kClusters) add(cluster);
     config.cluster = {2, 1, 1};

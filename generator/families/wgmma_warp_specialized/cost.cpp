@@ -9,6 +9,7 @@
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/families/wgmma_warp_specialized/write_order.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -176,7 +177,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
     cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
-    cost.dram_us = (compulsory_bytes(spec) + (slowdown - 1) * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    const double longer_written = slowdown - 1 + write_slowdown(spec, c, deal, gpu) - 1;
+    cost.dram_us = (compulsory_bytes(spec) + longer_written * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
     cost.dram_us *= uneven_share(spec, deal, c, gpu);
     const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
     const KTileCycles cycles =

@@ -1,0 +1,66 @@
+#include "generator/families/wgmma_warp_specialized/write_order.hpp"
+
+#include "generator/base/roofline.hpp"
+#include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+// Fitted, within 8 %, to 19 ping-pong kernels of 16384x16384x64 on an H200, which take 146 to 180 us (docs/experiments.md). DRAM takes
+// best what is contiguous: stores of whole rows at once reach 4.3 TB/s, parts of 128 bytes of them 3.3.
+constexpr double kWrites = 1.17;     // what D takes of what reads do,
+constexpr double kPartRows = 0.155;  // more where the part of a row that is in flight vanishes,
+constexpr double kShortRow = 0.08;   // and where a tile's rows have so many bytes, less of longer ones
+constexpr double kShortRowBytes = 128;
+
+TileShape cluster_tile(const Config& c) { return {c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k}; }
+
+double row_bytes(const GemmSpec& multiplied, const Config& c) {
+    return static_cast<double>(c.swap_ab ? c.block.m : c.block.n) * bytes(multiplied.d);
+}
+
+}  // namespace
+
+bool is_bound_by_writes(const GemmSpec& spec, const GpuModel& gpu) {
+    const double written = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
+    const double read =
+        (static_cast<double>(spec.m) + static_cast<double>(spec.n)) * static_cast<double>(spec.k) * bytes(spec.a);
+    return written > read && written > static_cast<double>(gpu.l2_bytes) &&
+           roofline(spec, gpu, MathInstruction::wgmma).bound_by_dram();
+}
+
+double row_in_flight(const GemmSpec& multiplied, const Config& c, const StreamK& deal) {
+    const TileIndex tiles = tiles_of(cluster_tile(c), multiplied.m, multiplied.n);
+    const std::int64_t of_row = c.swap_ab ? tiles.m : tiles.n;
+    const auto is_in_flight = [&](std::int64_t at) {  // of the first row
+        return block_of_tile(c, c.swap_ab ? TileIndex{at, 0} : TileIndex{0, at}, tiles) < deal.clusters;
+    };
+    const auto row = std::views::iota(std::int64_t{0}, of_row);
+    const auto in_flight = std::ranges::partition_point(row, is_in_flight) - row.begin();
+    return static_cast<double>(in_flight) / static_cast<double>(of_row);
+}
+
+double write_slowdown(const GemmSpec& multiplied, const Config& c, const StreamK& deal, const GpuModel& gpu) {
+    if (!is_bound_by_writes(multiplied, gpu)) return 1;
+    return kWrites + kPartRows * (1 - row_in_flight(multiplied, c, deal)) +
+           kShortRow * kShortRowBytes / row_bytes(multiplied, c);
+}
+
+std::optional<Config> along_rows(const GemmSpec& multiplied, Config config, const GpuModel& gpu) {
+    const std::int64_t columns = config.swap_ab ? multiplied.m : multiplied.n;
+    const bool stays_in_l2 = columns * multiplied.k * bytes(multiplied.b) <= gpu.l2_bytes / 2;
+    if (!stays_in_l2 || !is_bound_by_writes(multiplied, gpu)) return std::nullopt;
+    const StreamK deal = tile_deal(multiplied, config, gpu);
+    const double as_it_is = row_in_flight(multiplied, config, deal);
+    config.rasterization = config.swap_ab ? Rasterization::grouped_n : Rasterization::grouped_m;
+    config.group = 1;
+    if (row_in_flight(multiplied, config, deal) <= as_it_is) return std::nullopt;
+    return config;
+}
+
+}  // namespace jitgemm
