@@ -149,6 +149,52 @@ TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken",
     REQUIRE(refused);
 }
 
+TEST_CASE("a neighbour's kernel that cannot compute the problem is passed over in silence") {
+    const GemmSpec asked = spec_of(32, 4096, 14336);
+    Winner fewer = winner_for(spec_of(16, 4096, 14336));  // sorted before the other one, which is as near
+    fewer.kernel = "mma_sliced_k_bf16_tn_32x16x512_swapab_stages4";
+    Winner more = winner_for(spec_of(64, 4096, 14336));
+    more.kernel = "wgmma_bf16_tn_64x32x128_1x2_swapab_stages8_slices1";
+    Winner of_old = winner_for(spec_of(32, 4096, 14000));
+    of_old.kernel = "mma_multistage_of_old";
+    const CapturedLog captured;
+    const TunedChoice next = choices({of_old, fewer, more}).choose(asked, kH200);
+    REQUIRE(next.source == ChoiceSource::nearest);
+    REQUIRE(name_of(asked, next) == more.kernel);
+    REQUIRE(choices({of_old, fewer}).choose(asked, kH200).source == ChoiceSource::heuristic);
+    REQUIRE(captured.text().empty());
+}
+
+TEST_CASE("a heuristic's kernel that a search of the problem did not beat is not given up for a neighbour's") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    const Winner neighbour = winner_for(spec_of(4096, 4096, 4000), 1);
+    Winner own = winner_for(spec, 2);
+    own.heuristic_us = own.high_us;  // not beyond doubt
+    own.complete = false;
+    const auto choose = [&] { return choices({neighbour, own}).choose(spec, kH200); };
+    REQUIRE(choose().source == ChoiceSource::heuristic);
+    REQUIRE(choose().config == choose_config(spec, kH200));
+    REQUIRE_THAT(choose().reason, ContainsSubstring("none of 60 kernels timed on this problem"));
+    SECTION("nor one that won a whole search") {
+        own.complete = true;
+        own.kernel = own.heuristic_kernel;
+        own.heuristic_us = own.low_us / 1.001;  // lost to itself, by noise
+        REQUIRE(choose().source == ChoiceSource::heuristic);
+    }
+    SECTION("the heuristic has another one today") {
+        own.heuristic_kernel = winner_for(spec, 3).kernel;
+        REQUIRE(choose().source == ChoiceSource::nearest);
+    }
+    SECTION("it alone was timed") {
+        own.candidates_timed = 1;
+        REQUIRE(choose().source == ChoiceSource::nearest);
+    }
+    SECTION("the search was kept to something") {
+        own.narrowed = "family=simt_naive";
+        REQUIRE(choose().source == ChoiceSource::nearest);
+    }
+}
+
 TEST_CASE("what the model was wrong by on the neighbour is allowed for") {
     const GemmSpec tuned_spec = spec_of(4096, 4096, 4096);
     const GemmSpec asked = spec_of(4096, 4096, 4160);

@@ -53,17 +53,26 @@ std::vector<std::string> misfits(const KernelId& id, const GemmSpec& spec, const
     return reasons;
 }
 
-/// The winner's config where it still passes all rules; else nothing, and a line in the log.
-std::optional<KernelConfig> sound_config(const Winner& winner, const GemmSpec& spec, const Arch& arch) {
-    std::vector<std::string> reasons;
+/// The same of a winner's, whose name may be none of today's.
+std::vector<std::string> misfits(const Winner& winner, const GemmSpec& spec, const Arch& arch) {
     try {
-        const KernelId id = parse_kernel_name(winner.kernel);
-        reasons = misfits(id, spec, arch);
-        if (reasons.empty()) return id.config;
+        return misfits(parse_kernel_name(winner.kernel), spec, arch);
     } catch (const Error& error) {
-        reasons = {error.what()};
+        return {error.what()};
     }
-    log().warn("passing over the tuned kernel {} for {}: {}", winner.kernel, sizes(spec), fmt::join(reasons, "; "));
+}
+
+/// The config of a near problem's winner where it can compute this one, which nobody promised.
+std::optional<KernelConfig> fitting_config(const Winner& neighbour, const GemmSpec& spec, const Arch& arch) {
+    if (!misfits(neighbour, spec, arch).empty()) return std::nullopt;
+    return parse_kernel_name(neighbour.kernel).config;
+}
+
+/// The config of the problem's own winner, which did compute it: where it no longer can, a line in the log says why.
+std::optional<KernelConfig> sound_config(const Winner& own, const GemmSpec& spec, const Arch& arch) {
+    const std::vector<std::string> reasons = misfits(own, spec, arch);
+    if (reasons.empty()) return parse_kernel_name(own.kernel).config;
+    log().warn("passing over the tuned kernel {} for {}: {}", own.kernel, sizes(spec), fmt::join(reasons, "; "));
     return std::nullopt;
 }
 
@@ -205,6 +214,23 @@ std::optional<TunedChoice> TunedChoices::hint(const Request& request, const Kern
     return std::nullopt;
 }
 
+/// What won on other problems is no better founded than what was timed on this one.
+std::optional<TunedChoice> TunedChoices::unbeaten(const Request& request, const KernelConfig& heuristic) const {
+    const std::string rival = kernel_name({signature(request.spec), heuristic});
+    for (const Winner* const winner : of_problem(request.spec)) {
+        if (!is_steady(*winner) || !winner->narrowed.empty() || winner->candidates_timed < 2) continue;
+        if (winner->heuristic_kernel != rival || winner->heuristic_us <= 0 || beat_heuristic(*winner)) continue;
+        return TunedChoice{heuristic,
+                           ChoiceSource::heuristic,
+                           fmt::format("none of {} kernels timed on this problem and class of devices was faster "
+                                       "beyond doubt than its {:.2f} us",
+                                       winner->candidates_timed, winner->heuristic_us),
+                           {},
+                           0};
+    }
+    return std::nullopt;
+}
+
 std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const Request& request) const {
     std::vector<Neighbour> found;
     const auto group = classes_.find(class_of(request.spec));
@@ -228,7 +254,7 @@ std::vector<TunedChoices::Neighbour> TunedChoices::neighbours(const Request& req
 std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const KernelConfig& heuristic) const {
     const double heuristic_us = predicted_us(request.spec, heuristic, request.gpu);
     for (const auto& [winner, distance, trusted] : neighbours(request)) {
-        const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
+        const std::optional<KernelConfig> config = fitting_config(*winner, request.spec, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
         const double allowed_us = heuristic_us * kNearestSlack * model_error(*winner, *config, request.gpu);
         if (predicted_us(request.spec, *config, request.gpu) > allowed_us) continue;
@@ -280,6 +306,7 @@ TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, con
     if (auto choice = exact(request)) return *std::move(choice);
     const KernelConfig heuristic = choose_config(asked, gpu, selection);
     if (auto choice = hint(request, heuristic)) return *std::move(choice);
+    if (auto choice = unbeaten(request, heuristic)) return *std::move(choice);
     if (auto choice = nearest(request, heuristic)) return *std::move(choice);
     if (auto choice = installed(request, heuristic)) return *std::move(choice);
     const char* const reason =

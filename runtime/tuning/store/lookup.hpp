@@ -54,9 +54,11 @@ public:
     /// that come with the library.
     TunedChoices(const std::vector<Winner>& winners, Versions today, std::vector<Winner> installed = {});
 
-    /// The trusted winner of this very problem; else a hint for it; else the winner of the nearest tuned one with the same
-    /// types, layout, order of D, C or none and alignments, if its tiles and waves suit; else an installed one; else the
-    /// heuristic's choice. A kernel that does not pass its family's constraints, or the selection, is passed over, with a line in the log.
+    /// The trusted winner of this very problem; else a hint for it; else the heuristic's choice if a search of this problem over
+    /// the whole space timed it and beat it with nothing; else the winner of the nearest tuned one with the same types, layout,
+    /// order of D, C or none and alignments, if its tiles and waves suit; else an installed one; else the heuristic's choice.
+    /// A kernel that does not pass its family's constraints, or the selection, is passed over: with a line in the log where it
+    /// is this problem's own.
     /// Throws what choose_config throws.
     [[nodiscard]] TunedChoice choose(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection = {}) const;
     [[nodiscard]] bool empty() const { return classes_.empty(); }
@@ -74,6 +76,7 @@ private:
     };
     [[nodiscard]] std::optional<TunedChoice> exact(const Request& request) const;
     [[nodiscard]] std::optional<TunedChoice> hint(const Request& request, const KernelConfig& heuristic) const;
+    [[nodiscard]] std::optional<TunedChoice> unbeaten(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> nearest(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> installed(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::vector<const Winner*> installed_over(const Request& request,
