@@ -30,13 +30,22 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     RingPosition ring;
     if (warpgroup == 1) {
         turn.pass_on();  // the other one begins
+#if GEMM_C_TMA
+        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#else
         ring.skip(walk.k_tiles);
+#endif
         walk.next();
     }
 #pragma unroll 1
     while (walk.has_tile()) {
         turn.wait();
 #include "wgmma_mainloop.inl"
+#if GEMM_C_TMA
+        const int stage_of_c = ring.stage;
+        const int stages = stages_of_c(args, walk);
+        wait_for_c(shared, ring, stages);  // else the other one might wait for phases of the ring that are two rounds apart
+#endif
         turn.pass_on();
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -46,19 +55,32 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             leave_partial_sums(rC, args, warp, lane);
         } else {
             if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
-#if GEMM_STORE_STAGED
+#if GEMM_C_TMA
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging,
+                     PartOfC(args, shared, stage_of_c, 0, warp * 16), lane);
+            release_c(shared, stage_of_c, stages, lane);
+#elif GEMM_STORE_STAGED
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
             epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
 #endif
         }
+#elif GEMM_C_TMA
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging,
+                 PartOfC(args, shared, stage_of_c, 0, warp * 16), lane);
+        release_c(shared, stage_of_c, stages, lane);
 #elif GEMM_STORE_STAGED
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
         epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
 #endif
         walk.next();
-        ring.skip(walk.k_tiles);  // the other consumer's tile
+        // The other consumer's tile.
+#if GEMM_C_TMA
+        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#else
+        ring.skip(walk.k_tiles);
+#endif
         walk.next();
     }
 #if GEMM_STORE_TMA

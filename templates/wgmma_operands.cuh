@@ -22,10 +22,10 @@ struct RingPosition {
         }
     }
 #if GEMM_PINGPONG
-    // Past k-tiles that are another warpgroup's.
-    __device__ __forceinline__ void skip(int k_tiles) {
-        const int rounds = (stage + k_tiles) / kStages;
-        stage += k_tiles - rounds * kStages;
+    // Past stages that are another warpgroup's.
+    __device__ __forceinline__ void skip(int stages) {
+        const int rounds = (stage + stages) / kStages;
+        stage += stages - rounds * kStages;
         phase ^= rounds & 1;
     }
 #endif

@@ -230,7 +230,7 @@ std::string assignments(const KernelEntry& entry, const LauncherInput& input) {
         return fmt::format("    result = {};\n    if (result != CUDA_SUCCESS) return result;\n", call);
     };
     return argument_assignments(entry, "arguments", value) +
-           tensor_map_statements(entry, with_row_major_d(input.spec), "arguments", name, statement);
+           tensor_map_statements(entry, with_row_major_d(input.spec), "arguments", name, "problem->broadcasts_c", statement);
 }
 
 /// Of cuLaunchKernelEx, beside the grid: empty for a plain launch.
