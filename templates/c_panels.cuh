@@ -1,16 +1,33 @@
 #pragma once
+#if GEMM_OVERLAPPED
+// C comes through the ring as well: behind the k-tiles of a tile stand kStagesC stages with C's part of the halves that are stored
+// first, then as many for the others. They hold panels of the 64 rows of a consumer's half by the columns of a slice, which lie as
+// the slices of D do.
+constexpr int kPanelRows = 64;
+constexpr int kPanelsPerRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;  // of a warpgroup tile
+constexpr int kPanelsC = kConsumers * kPanelsPerRow;
+#else
 // C comes through the ring as well: behind the k-tiles of a tile stand kStagesC stages with C's part of it, in panels of all rows of
 // the block tile by the columns of a slice, which lie as the slices of D do.
+constexpr int kPanelRows = kBlockM;
 constexpr int kPanelsPerRow = (kWarpgroupN + kSliceColumns - 1) / kSliceColumns;  // of a warpgroup tile
 constexpr int kPanelsC = kBlockN / kWarpgroupN * kPanelsPerRow;
-constexpr int kPanelBytesC = kBlockM * kSliceColumns * static_cast<int>(sizeof(ElementC));
+#endif
+constexpr int kPanelBytesC = kPanelRows * kSliceColumns * static_cast<int>(sizeof(ElementC));
 constexpr int kPanelsPerStage = kStageBytes / kPanelBytesC;
 constexpr int kStagesC = (kPanelsC + kPanelsPerStage - 1) / kPanelsPerStage;
 
-// Where a panel begins, in columns of the block tile.
+// Where a panel begins in the block tile.
+#if GEMM_OVERLAPPED
+__device__ constexpr int panel_row(int panel) { return panel / kPanelsPerRow / kConsumersN * kWarpgroupM; }
+__device__ constexpr int panel_column(int panel) {
+    return panel / kPanelsPerRow % kConsumersN * kWarpgroupN + panel % kPanelsPerRow * kSliceColumns;
+}
+#else
 __device__ constexpr int panel_column(int panel) {
     return panel / kPanelsPerRow * kWarpgroupN + panel % kPanelsPerRow * kSliceColumns;
 }
+#endif
 
 #if GEMM_REST_COLUMNS
 // The last panel of a row is a narrower one.
@@ -29,25 +46,26 @@ __device__ constexpr int bytes_of_c(int stage) {
     return bytes;
 }
 
-// C's part of a tile as a warp reads it, from one of its rows on.
+// A warp's part of C in the ring, from one of its rows on.
 struct PartOfC {
     unsigned ring;
     int first_stage;
-    int first_panel;  // of the warpgroup tile
-    int row;  // in the block tile
+    int first_panel;  // of its warpgroup
+    int row;  // in the panel
     int row_step;  // 0 where all rows of C are one
     float beta;
 
     __device__ __forceinline__ PartOfC(const GemmArgs& args, const SharedMemory& shared, int first_stage,
-                                       int first_panel, int in_tile)
+                                       int first_panel, int in_panel)
         : ring(shared.ring),
           first_stage(first_stage),
           first_panel(first_panel),
           row_step(args.ldc != 0),
           beta(args.beta) {
-        row = in_tile * row_step;
+        row = in_panel * row_step;
     }
 
+#if !GEMM_OVERLAPPED
     // The same so many rows below.
     __device__ __forceinline__ PartOfC below(int rows) const {
         PartOfC part = *this;
@@ -55,6 +73,7 @@ struct PartOfC {
         return part;
     }
 
+#endif
     __device__ __forceinline__ unsigned panel(int index) const {
         index += first_panel;
         const int stage = first_stage + index / kPanelsPerStage;

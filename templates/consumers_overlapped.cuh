@@ -18,6 +18,11 @@ struct Consumer {
     int row, column;  // of the last tile in D
     int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
+#if GEMM_C_TMA
+    RingPosition of_c;  // where C's part of the half to be stored next begins
+    int stages;  // that it takes
+    int first_panel;
+#endif
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
@@ -32,6 +37,9 @@ struct Consumer {
 #if GEMM_STORE_STAGED
         staging = Staging(shared.staging);
 #endif
+#if GEMM_C_TMA
+        first_panel = warpgroup * kPanelsPerRow;
+#endif
     }
 
     // Half of the last tile: 16 rows of each of its warps.
@@ -43,7 +51,13 @@ struct Consumer {
 #else
     __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #endif
-#if GEMM_STORE_STAGED
+#if GEMM_C_TMA
+        const int stage_of_c = of_c.stage;
+        wait_for_c(shared, of_c, stages);
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging,
+                   PartOfC(args, shared, stage_of_c, first_panel, threadIdx.x / 32 % 4 * 16), lane);
+        release_c(shared, stage_of_c, stages, lane);
+#elif GEMM_STORE_STAGED
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
 #else
         store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
@@ -52,7 +66,9 @@ struct Consumer {
 
     // The last tile's lower half, whose wgmmas are through.
     __device__ __forceinline__ void finish_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
+#if !GEMM_C_TMA
         release(shared, read, lane);
+#endif
         store_half<1>(rC);
     }
 
@@ -85,9 +101,20 @@ struct Consumer {
         multiply<false, 1, 2>(rC, a, b, ring);
         wgmma_wait<1>();  // for all but those of the lower half
         release(shared, read, lane);
+#if GEMM_C_TMA
+        read = ring.stage;
+        ring.advance();
+        of_c = ring;
+        stages = stages_of_c(args, walk);
+        ring.skip(2 * stages);
+        store_half<0>(rC);
+        wgmma_wait<0>();  // the next k-tile may come into the stage that the lower half's read
+        release(shared, read, lane);
+#else
         store_half<0>(rC);
         read = ring.stage;
         ring.advance();
+#endif
         walk.next();
     }
 };

@@ -23,6 +23,10 @@ struct RingPosition {
     }
 #if GEMM_PINGPONG
     // Past stages that are another warpgroup's.
+#elif GEMM_OVERLAPPED && GEMM_C_TMA
+    // Past stages that are read later.
+#endif
+#if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_C_TMA
     __device__ __forceinline__ void skip(int stages) {
         const int rounds = (stage + stages) / kStages;
         stage += stages - rounds * kStages;

@@ -87,10 +87,14 @@ __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, cons
 }
 
 #if GEMM_C_TMA
-// C's part of a tile, behind its k-tiles.
-__device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory& shared, TileOrigin origin,
+#if GEMM_OVERLAPPED
+// C's part of a tile's halves, the upper or the lower ones, which begin at (row, column), behind its k-tiles.
+#else
+// C's part of a tile, which begins at (row, column), behind its k-tiles.
+#endif
+__device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory& shared, int row, int column,
                                        RingPosition& ring) {
-    const int row = args.ldc == 0 ? 0 : origin.row;
+    const bool is_one_row = args.ldc == 0;
 #pragma unroll
     for (int stage = 0; stage < kStagesC; ++stage) {
         announce_k_tile(shared, ring, bytes_of_c(stage));
@@ -100,11 +104,16 @@ __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory&
         for (int i = 0; i < kPanelsPerStage; ++i, target += kPanelBytesC) {
             const int panel = stage * kPanelsPerStage + i;
             if (panel >= kPanelsC) break;
+#if GEMM_OVERLAPPED
+            const int y = is_one_row ? 0 : row + panel_row(panel);
+#else
+            const int y = is_one_row ? 0 : row;
+#endif
 #if GEMM_REST_COLUMNS
             const TensorMap& map = is_rest_panel(panel) ? args.map_c_rest : args.map_c;
-            tma_load(target, map, origin.column + panel_column(panel), row, full);
+            tma_load(target, map, column + panel_column(panel), y, full);
 #else
-            tma_load(target, args.map_c, origin.column + panel_column(panel), row, full);
+            tma_load(target, args.map_c, column + panel_column(panel), y, full);
 #endif
         }
         ring.advance();
@@ -182,8 +191,12 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
             copy_b(args, shared, walk, origin.column, k_tile, stage);
 #endif
         }
-#if GEMM_C_TMA
-        if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin, ring);
+#if GEMM_C_TMA && GEMM_OVERLAPPED
+        if (stages_of_c(args, walk) == 0) continue;
+        copy_c(args, shared, origin.row, origin.column, ring);
+        copy_c(args, shared, origin.row + 64, origin.column, ring);
+#elif GEMM_C_TMA
+        if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin.row, origin.column, ring);
 #endif
     }
 }

@@ -18,7 +18,8 @@ void check_dimension(const TiledTensorMap& map, int dimension, std::vector<std::
         problems.push_back(fmt::format("extent {} of dimension {} is not 1 to 2^32", map.extents.at(i), i));
     }
     if (map.box.at(i) == 0 || map.box.at(i) > std::uint32_t{kMaxBoxExtent}) {
-        problems.push_back(fmt::format("box extent {} of dimension {} is not 1 to {}", map.box.at(i), i, kMaxBoxExtent));
+        problems.push_back(
+            fmt::format("box extent {} of dimension {} is not 1 to {}", map.box.at(i), i, kMaxBoxExtent));
     }
     if (i == 0) return;
     const std::uint64_t pitch = map.pitches.at(i - 1);

@@ -49,17 +49,19 @@ int slice_row_bytes(int columns, int element_bytes) {
     return bytes;
 }
 
-/// C takes the way of A and B where it lies as D does, in boxes of TMA, and the ring has room for a tile of it. Half a tile that is
-/// stored under the other half's wgmmas would hold the ring up.
+/// C takes the way of A and B where it lies as D does, in boxes of TMA, and the ring has room for a tile of it; of an overlapped one,
+/// for the half that waits there while the next tile begins, and two k-tiles of that.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
-    if (c.store != OutputStore::tma || c.schedule == WarpgroupSchedule::overlapped || c.swap_ab) return 0;
-    const int panels = bounded_product(g.consumers_n, ceil_div(c.warpgroup.n, g.slice_columns));
-    const int panel_bytes = bounded_product(c.block.m, g.slice_columns, g.staged_bytes);
+    if (c.store != OutputStore::tma || c.swap_ab) return 0;
+    const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
+    const int panels =
+        bounded_product(by_halves ? g.consumers : g.consumers_n, ceil_div(c.warpgroup.n, g.slice_columns));
+    const int panel_bytes = bounded_product(c_panel_rows(c), g.slice_columns, g.staged_bytes);
     const int panels_per_stage = quotient_or_zero(bounded(g.stage_bytes), panel_bytes);
     if (panels < 1 || panels_per_stage < 1 || c.block.m > kMaxBoxExtent) return 0;
     const int stages = ceil_div(panels, panels_per_stage);
-    return stages <= c.stages ? stages : 0;
+    return stages + (by_halves ? 2 : 0) <= c.stages ? stages : 0;
 }
 
 }  // namespace

@@ -47,4 +47,9 @@ struct WgmmaGeometry {
 /// Rows of D that a warp has of a wgmma.
 inline constexpr int kSliceRows = 16;
 
+/// Rows of a panel of C, where it comes through the ring.
+[[nodiscard]] constexpr int c_panel_rows(const WgmmaWarpSpecializedConfig& c) {
+    return c.schedule == WarpgroupSchedule::overlapped ? kWgmmaM : c.block.m;
+}
+
 }  // namespace jitgemm

@@ -169,8 +169,9 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
         if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "map_d_rest"));
     }
     if (g.c_stages != 0) {
-        list.emplace_back(map(Role::c, {g.slice_columns, c.block.m}, g.slice_columns * bytes(s.d)));
-        if (g.rest_columns != 0) list.emplace_back(map(Role::c, {g.rest_columns, c.block.m}, 0, "map_c_rest"));
+        const int rows = c_panel_rows(c);
+        list.emplace_back(map(Role::c, {g.slice_columns, rows}, g.slice_columns * bytes(s.d)));
+        if (g.rest_columns != 0) list.emplace_back(map(Role::c, {g.rest_columns, rows}, 0, "map_c_rest"));
     } else if (s.c) {
         list.emplace_back(PointerArgument{Role::c});
     }
