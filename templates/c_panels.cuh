@@ -46,22 +46,20 @@ __device__ constexpr int bytes_of_c(int stage) {
     return bytes;
 }
 
-// A warp's part of C in the ring, from one of its rows on.
+// A warp's part of C in the ring, which is past it, from one of its rows on.
 struct PartOfC {
     unsigned ring;
     int first_stage;
     int first_panel;  // of its warpgroup
     int row;  // in the panel
     int row_step;  // 0 where all rows of C are one
-    float beta;
 
-    __device__ __forceinline__ PartOfC(const GemmArgs& args, const SharedMemory& shared, int first_stage,
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, const SharedMemory& shared, const RingPosition& ring,
                                        int first_panel, int in_panel)
         : ring(shared.ring),
-          first_stage(first_stage),
+          first_stage(ring.before(kStagesC).stage),
           first_panel(first_panel),
-          row_step(args.ldc != 0),
-          beta(args.beta) {
+          row_step(args.ldc != 0) {
         row = in_panel * row_step;
     }
 
@@ -77,6 +75,7 @@ struct PartOfC {
     __device__ __forceinline__ unsigned panel(int index) const {
         index += first_panel;
         const int stage = first_stage + index / kPanelsPerStage;
-        return ring + (stage < kStages ? stage : stage - kStages) * kStageBytes + index % kPanelsPerStage * kPanelBytesC;
+        return ring + (stage < kStages ? stage : stage - kStages) * kStageBytes +
+               index % kPanelsPerStage * kPanelBytesC;
     }
 };

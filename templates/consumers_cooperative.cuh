@@ -30,13 +30,10 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         const int row = origin.row + warpgroup_row + warp * 16;
         const int column = origin.column + warpgroup_column;
 #if GEMM_C_TMA
-        const int stage_of_c = ring.stage;
-        const int stages = stages_of_c(args, walk);
-        const int first_panel = warpgroup % kConsumersN * kPanelsPerRow;
-        wait_for_c(shared, ring, stages);
-        epilogue(rC, args, row, column, staging,
-                 PartOfC(args, shared, stage_of_c, first_panel, warpgroup_row + warp * 16), lane);
-        release_c(shared, stage_of_c, stages, lane);
+        wait_for_c(args, shared, ring);
+        const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
+        epilogue(rC, args, row, column, staging, c, lane);
+        release_c(args, shared, ring, lane);
 #elif GEMM_STORE_STAGED
         epilogue(rC, args, row, column, staging, lane);
 #else

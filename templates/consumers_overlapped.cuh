@@ -18,11 +18,6 @@ struct Consumer {
     int row, column;  // of the last tile in D
     int read = -1;  // the stage that wgmmas in flight read; none yet
     RingPosition ring;
-#if GEMM_C_TMA
-    RingPosition of_c;  // where C's part of the half to be stored next begins
-    int stages;  // that it takes
-    int first_panel;
-#endif
 
     __device__ __forceinline__ Consumer(const GemmArgs& args, const SharedMemory& shared, int warpgroup)
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
@@ -37,9 +32,6 @@ struct Consumer {
 #if GEMM_STORE_STAGED
         staging = Staging(shared.staging);
 #endif
-#if GEMM_C_TMA
-        first_panel = warpgroup * kPanelsPerRow;
-#endif
     }
 
     // Half of the last tile: 16 rows of each of its warps.
@@ -52,15 +44,15 @@ struct Consumer {
     __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #endif
 #if GEMM_C_TMA
-        const int stage_of_c = of_c.stage;
-        wait_for_c(shared, of_c, stages);
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging,
-                   PartOfC(args, shared, stage_of_c, first_panel, threadIdx.x / 32 % 4 * 16), lane);
-        release_c(shared, stage_of_c, stages, lane);
+        RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // which is past both halves' then
+        wait_for_c(args, shared, of_c);
+        const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
+        release_c(args, shared, of_c, lane);
 #elif GEMM_STORE_STAGED
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
 #else
-        store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
+    store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
 #endif
     }
 
@@ -104,10 +96,8 @@ struct Consumer {
 #if GEMM_C_TMA
         read = ring.stage;
         ring.advance();
-        of_c = ring;
-        stages = stages_of_c(args, walk);
-        ring.skip(2 * stages);
         store_half<0>(rC);
+        ring.skip(2 * stages_of_c(args, walk));
         wgmma_wait<0>();  // the next k-tile may come into the stage that the lower half's read
         release(shared, read, lane);
 #else

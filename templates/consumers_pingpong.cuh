@@ -42,9 +42,12 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         turn.wait();
 #include "wgmma_mainloop.inl"
 #if GEMM_C_TMA
-        const int stage_of_c = ring.stage;
-        const int stages = stages_of_c(args, walk);
-        wait_for_c(shared, ring, stages);  // else the other one might wait for phases of the ring that are two rounds apart
+        // Here, lest the other one wait for phases of the ring that are two rounds apart.
+#if GEMM_STREAM_K
+        if (walk.ends_tile()) wait_for_c(args, shared, ring);
+#else
+        wait_for_c(args, shared, ring);
+#endif
 #endif
         turn.pass_on();
         wgmma_wait_for(rC);
@@ -56,9 +59,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         } else {
             if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
 #if GEMM_C_TMA
-            epilogue(rC, args, origin.row + warp * 16, origin.column, staging,
-                     PartOfC(args, shared, stage_of_c, 0, warp * 16), lane);
-            release_c(shared, stage_of_c, stages, lane);
+            const PartOfC c(args, shared, ring, 0, warp * 16);
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+            release_c(args, shared, ring, lane);
 #elif GEMM_STORE_STAGED
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
@@ -66,9 +69,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         }
 #elif GEMM_C_TMA
-        epilogue(rC, args, origin.row + warp * 16, origin.column, staging,
-                 PartOfC(args, shared, stage_of_c, 0, warp * 16), lane);
-        release_c(shared, stage_of_c, stages, lane);
+        const PartOfC c(args, shared, ring, 0, warp * 16);
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+        release_c(args, shared, ring, lane);
 #elif GEMM_STORE_STAGED
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else

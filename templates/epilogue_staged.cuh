@@ -95,24 +95,32 @@ __device__ __forceinline__ FinishedAtom load_c(unsigned panel, const PartOfC& c,
 #endif
 }
 
-template <int kRowBytes, bool kSwizzled>
-__device__ __forceinline__ FinishedAtom add_c(FinishedAtom atom, unsigned panel, const PartOfC& c, int j, int lane) {
-    if (c.beta == 0.0f) return atom;  // whatever C holds
-    const FinishedAtom addend = load_c<kRowBytes, kSwizzled>(panel, c, j, lane);
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        atom.pair[i].x = fmaf(c.beta, addend.pair[i].x, atom.pair[i].x);
-        atom.pair[i].y = fmaf(c.beta, addend.pair[i].y, atom.pair[i].y);
-    }
-    return atom;
-}
+// The sums of a slice and the panel of C that is added to them.
+struct SliceWithC {
+    const Accumulator (*sums)[kRegistersC];
+    const GemmArgs& args;
+    const PartOfC& c;
+    unsigned panel;
+    int lane;
 
-// One slice; `scaled` gives its atoms, of eight columns each, to which C's of that panel are added.
-template <int kColumns, bool kSwizzled, typename Scaled>
-__device__ __forceinline__ void stage_slice(unsigned slice, const Scaled& scaled, unsigned panel, const PartOfC& c,
-                                            int lane) {
+    template <int kRowBytes, bool kSwizzled>
+    __device__ __forceinline__ FinishedAtom atom(int j) const {
+        FinishedAtom atom = finish_atom(sums[j], args);
+        if (args.beta == 0.0f) return atom;  // whatever C holds
+        const FinishedAtom addend = load_c<kRowBytes, kSwizzled>(panel, c, j, lane);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            atom.pair[i].x = fmaf(args.beta, addend.pair[i].x, atom.pair[i].x);
+            atom.pair[i].y = fmaf(args.beta, addend.pair[i].y, atom.pair[i].y);
+        }
+        return atom;
+    }
+};
+
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void stage_slice(unsigned slice, const SliceWithC& with_c, int lane) {
     constexpr int kRowBytes = kColumns * sizeof(Staged);
-    const auto finished = [&](int j) { return add_c<kRowBytes, kSwizzled>(scaled(j), panel, c, j, lane); };
+    const auto finished = [&](int j) { return with_c.atom<kRowBytes, kSwizzled>(j); };
 #else
 // One slice; `finished` gives its atoms, of eight columns each.
 template <int kColumns, bool kSwizzled, typename Finished>
@@ -184,18 +192,11 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #endif
 #if GEMM_C_TMA
-        const auto scaled = [&](int j) { return finish_atom(sums[j], args); };
+        const SliceWithC finished{sums, args, c, c.panel(i), lane};
 #elif !GEMM_READ_C
         const auto finished = [&](int j) { return finish_atom(sums[j], args); };
 #endif
-#if GEMM_C_TMA && GEMM_REST_COLUMNS
-        if (i == kWhole)
-            stage_slice<kRestColumns, false>(slice, scaled, c.panel(i), c, lane);
-        else
-            stage_slice<kSliceColumns, kSwizzledSlices>(slice, scaled, c.panel(i), c, lane);
-#elif GEMM_C_TMA
-        stage_slice<kSliceColumns, kSwizzledSlices>(slice, scaled, c.panel(i), c, lane);
-#elif GEMM_REST_COLUMNS
+#if GEMM_REST_COLUMNS
         if (i == kWhole)
             stage_slice<kRestColumns, false>(slice, finished, lane);
         else

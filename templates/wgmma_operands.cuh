@@ -33,6 +33,18 @@ struct RingPosition {
         phase ^= rounds & 1;
     }
 #endif
+#if GEMM_C_TMA
+    // So many stages before, a round at most.
+    __device__ __forceinline__ RingPosition before(int stages) const {
+        RingPosition there = *this;
+        there.stage -= stages;
+        if (there.stage < 0) {
+            there.stage += kStages;
+            there.phase ^= 1;
+        }
+        return there;
+    }
+#endif
 };
 
 // What shared memory holds, by address: the ring's stages, each a tile of A and one of B; what the epilogue stages; and for each

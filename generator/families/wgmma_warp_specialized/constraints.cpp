@@ -16,7 +16,6 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
-constexpr int kMaxConsumers = 3;
 constexpr int kMaxSlices = 16;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;

@@ -54,6 +54,7 @@ int slice_row_bytes(int columns, int element_bytes) {
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
     if (c.store != OutputStore::tma || c.swap_ab) return 0;
+    if (g.consumers == kMaxConsumers && c.stream_k != 0) return 0;  // which leaves too few registers: ptxas spills
     const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
     const int panels =
         bounded_product(by_halves ? g.consumers : g.consumers_n, ceil_div(c.warpgroup.n, g.slice_columns));

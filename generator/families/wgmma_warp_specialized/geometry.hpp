@@ -44,6 +44,8 @@ struct WgmmaGeometry {
 
 [[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
 
+inline constexpr int kMaxConsumers = 3;
+
 /// Rows of D that a warp has of a wgmma.
 inline constexpr int kSliceRows = 16;
 
