@@ -49,10 +49,12 @@ struct Consumer {
         const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
         release_c(args, shared, of_c, lane);
-#elif GEMM_STORE_STAGED
+#endif
+#if GEMM_STORE_STAGED && !GEMM_C_TMA
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
-#else
-    store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
+#endif
+#if !GEMM_STORE_STAGED
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
 #endif
     }
 
