@@ -29,7 +29,12 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         const int row = origin.row + warpgroup_row + warp * 16;
         const int column = origin.column + warpgroup_column;
-#if GEMM_STORE_STAGED
+#if GEMM_C_TMA
+        wait_for_c(args, shared, ring);
+        const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
+        epilogue(rC, args, row, column, staging, c, lane);
+        release_c(args, shared, ring, lane);
+#elif GEMM_STORE_STAGED
         epilogue(rC, args, row, column, staging, lane);
 #else
         epilogue(rC, args, row, column, lane);

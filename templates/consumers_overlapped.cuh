@@ -43,16 +43,26 @@ struct Consumer {
 #else
     __device__ __forceinline__ void store_half(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
 #endif
-#if GEMM_STORE_STAGED
+#if GEMM_C_TMA
+        RingPosition of_c = kHalf == 0 ? ring : ring.before(stages_of_c(args));  // which is past both halves' then
+        wait_for_c(args, shared, of_c);
+        const PartOfC c(args, shared, of_c, threadIdx.x / 128 * kPanelsPerRow, threadIdx.x / 32 % 4 * 16);
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
+        release_c(args, shared, of_c, lane);
+#endif
+#if GEMM_STORE_STAGED && !GEMM_C_TMA
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
-#else
+#endif
+#if !GEMM_STORE_STAGED
         store_rows(rC[kHalf], args, row + kHalf * 64, column, lane);
 #endif
     }
 
     // The last tile's lower half, whose wgmmas are through.
     __device__ __forceinline__ void finish_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
+#if !GEMM_C_TMA
         release(shared, read, lane);
+#endif
         store_half<1>(rC);
     }
 
@@ -85,9 +95,18 @@ struct Consumer {
         multiply<false, 1, 2>(rC, a, b, ring);
         wgmma_wait<1>();  // for all but those of the lower half
         release(shared, read, lane);
+#if GEMM_C_TMA
+        read = ring.stage;
+        ring.advance();
+        store_half<0>(rC);
+        ring.skip(2 * stages_of_c(args, walk));
+        wgmma_wait<0>();  // the next k-tile may come into the stage that the lower half's read
+        release(shared, read, lane);
+#else
         store_half<0>(rC);
         read = ring.stage;
         ring.advance();
+#endif
         walk.next();
     }
 };

@@ -30,13 +30,25 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     RingPosition ring;
     if (warpgroup == 1) {
         turn.pass_on();  // the other one begins
+#if GEMM_C_TMA
+        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#else
         ring.skip(walk.k_tiles);
+#endif
         walk.next();
     }
 #pragma unroll 1
     while (walk.has_tile()) {
         turn.wait();
 #include "wgmma_mainloop.inl"
+#if GEMM_C_TMA
+        // Here, lest the other one wait for phases of the ring that are two rounds apart.
+#if GEMM_STREAM_K
+        if (walk.ends_tile()) wait_for_c(args, shared, ring);
+#else
+        wait_for_c(args, shared, ring);
+#endif
+#endif
         turn.pass_on();
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -46,19 +58,32 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             leave_partial_sums(rC, args, warp, lane);
         } else {
             if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
-#if GEMM_STORE_STAGED
+#if GEMM_C_TMA
+            const PartOfC c(args, shared, ring, 0, warp * 16);
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+            release_c(args, shared, ring, lane);
+#elif GEMM_STORE_STAGED
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
             epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
 #endif
         }
+#elif GEMM_C_TMA
+        const PartOfC c(args, shared, ring, 0, warp * 16);
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+        release_c(args, shared, ring, lane);
 #elif GEMM_STORE_STAGED
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
         epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
 #endif
         walk.next();
-        ring.skip(walk.k_tiles);  // the other consumer's tile
+        // The other consumer's tile.
+#if GEMM_C_TMA
+        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#else
+        ring.skip(walk.k_tiles);
+#endif
         walk.next();
     }
 #if GEMM_STORE_TMA

@@ -65,10 +65,68 @@ __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, con
 }
 #endif
 
+#if GEMM_C_TMA
+// Eight columns of C, as stage_slice lays those of D: a thread's pairs.
+template <int kRowBytes, bool kSwizzled>
+__device__ __forceinline__ FinishedAtom load_c(unsigned panel, const PartOfC& c, int j, int lane) {
+#if GEMM_SLICE_F32
+    FinishedAtom atom;
+#pragma unroll
+    for (int pair = 0; pair < 2; ++pair) {
+        const int row = c.row + (lane / 4 + pair * 8) * c.row_step;
+        const unsigned address = chunk_address<kRowBytes, kSwizzled>(panel, row, j * 2 + lane % 4 / 2) + lane % 2 * 8;
+        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                     : "=f"(atom.pair[pair].x), "=f"(atom.pair[pair].y)
+                     : "r"(address)
+                     : "memory");
+    }
+    return atom;
+#else
+    // Two 8x8 matrices, of lanes 0 to 15 the rows; the fragments are those of stmatrix.
+    unsigned r[2];
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(r[0]), "=r"(r[1])
+                 : "r"(chunk_address<kRowBytes, kSwizzled>(panel, c.row + lane % 16 * c.row_step, j))
+                 : "memory");
+    const auto pair = [&](unsigned bits) {
+        return make_float2(c_to_float(static_cast<Bits>(bits)), c_to_float(static_cast<Bits>(bits >> 16)));
+    };
+    return {pair(r[0]), pair(r[1])};
+#endif
+}
+
+// The sums of a slice and the panel of C that is added to them.
+struct SliceWithC {
+    const Accumulator (*sums)[kRegistersC];
+    const GemmArgs& args;
+    const PartOfC& c;
+    unsigned panel;
+    int lane;
+
+    template <int kRowBytes, bool kSwizzled>
+    __device__ __forceinline__ FinishedAtom atom(int j) const {
+        FinishedAtom atom = finish_atom(sums[j], args);
+        if (args.beta == 0.0f) return atom;  // whatever C holds
+        const FinishedAtom addend = load_c<kRowBytes, kSwizzled>(panel, c, j, lane);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            atom.pair[i].x = fmaf(args.beta, addend.pair[i].x, atom.pair[i].x);
+            atom.pair[i].y = fmaf(args.beta, addend.pair[i].y, atom.pair[i].y);
+        }
+        return atom;
+    }
+};
+
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void stage_slice(unsigned slice, const SliceWithC& with_c, int lane) {
+    constexpr int kRowBytes = kColumns * sizeof(Staged);
+    const auto finished = [&](int j) { return with_c.atom<kRowBytes, kSwizzled>(j); };
+#else
 // One slice; `finished` gives its atoms, of eight columns each.
 template <int kColumns, bool kSwizzled, typename Finished>
 __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& finished, int lane) {
     constexpr int kRowBytes = kColumns * sizeof(Staged);
+#endif
 #if GEMM_SLICE_F32
 #pragma unroll
     for (int j = 0; j < kColumns / 8; ++j) {
@@ -106,8 +164,13 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #endif
 
 // Of 64 rows of a warpgroup tile the 16 that are this warp's: (row, column) of D on.
+#if GEMM_C_TMA
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
+                                           int column, Staging& staging, const PartOfC& c, int lane) {
+#else
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
                                            int column, Staging& staging, int lane) {
+#endif
     constexpr int kWhole = kWarpgroupN / kSliceColumns;
 #pragma unroll
 #if GEMM_REST_COLUMNS
@@ -128,7 +191,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #endif
-#if !GEMM_READ_C
+#if GEMM_C_TMA
+        const SliceWithC finished{sums, args, c, c.panel(i), lane};
+#elif !GEMM_READ_C
         const auto finished = [&](int j) { return finish_atom(sums[j], args); };
 #endif
 #if GEMM_REST_COLUMNS

@@ -1,8 +1,17 @@
 #pragma once
 #if !GEMM_OVERLAPPED
+#if GEMM_C_TMA
+__device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
+                                         int warp_row, int warp_column, Staging& staging, const PartOfC& c, int lane) {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+        store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, c.below(i * 64), lane);
+}
+#else
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
                                          int warp_row, int warp_column, Staging& staging, int lane) {
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) store_rows(rC[i], args, warp_row + i * 64, warp_column, staging, lane);
 }
+#endif
 #endif

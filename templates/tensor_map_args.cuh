@@ -30,7 +30,12 @@ struct GemmArgs {
     TensorMap map_d_rest;  // boxes of the narrower last slice of a row
 #endif
 #endif
-#if GEMM_HAS_C
+#if GEMM_C_TMA
+    TensorMap map_c;  // (m, n), or one row, boxes of a panel
+#if GEMM_REST_COLUMNS
+    TensorMap map_c_rest;  // boxes of the narrower last panel of a row
+#endif
+#elif GEMM_HAS_C
     const ElementC* c;  // (m, n), row pitch ldc
 #endif
 #if !GEMM_STORE_TMA
@@ -55,7 +60,9 @@ struct GemmArgs {
 #if GEMM_PACK_B
     long long ldb;
 #endif
-#if GEMM_HAS_C
+#if GEMM_C_TMA
+    long long ldc;  // 0: all rows of C are one
+#elif GEMM_HAS_C
     long long ldc;
 #endif
 #if !GEMM_STORE_TMA

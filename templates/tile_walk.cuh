@@ -21,6 +21,9 @@ struct TileWalk : BlockTiles {
 
     __device__ __forceinline__ bool has_tile() const { return tile < count; }
     __device__ __forceinline__ void next() { tile += clusters; }
+#if GEMM_C_TMA
+    __device__ __forceinline__ bool ends_tile() const { return true; }
+#endif
     __device__ __forceinline__ TileOrigin origin() const { return origin_of(tile); }
     __device__ __forceinline__ int first_k(int k_tile) const { return k_tile * kBlockK; }
 };

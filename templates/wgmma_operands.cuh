@@ -22,11 +22,27 @@ struct RingPosition {
         }
     }
 #if GEMM_PINGPONG
-    // Past k-tiles that are another warpgroup's.
-    __device__ __forceinline__ void skip(int k_tiles) {
-        const int rounds = (stage + k_tiles) / kStages;
-        stage += k_tiles - rounds * kStages;
+    // Past stages that are another warpgroup's.
+#elif GEMM_OVERLAPPED && GEMM_C_TMA
+    // Past stages that are read later.
+#endif
+#if GEMM_PINGPONG || GEMM_OVERLAPPED && GEMM_C_TMA
+    __device__ __forceinline__ void skip(int stages) {
+        const int rounds = (stage + stages) / kStages;
+        stage += stages - rounds * kStages;
         phase ^= rounds & 1;
+    }
+#endif
+#if GEMM_C_TMA
+    // So many stages before, a round at most.
+    __device__ __forceinline__ RingPosition before(int stages) const {
+        RingPosition there = *this;
+        there.stage -= stages;
+        if (there.stage < 0) {
+            there.stage += kStages;
+            there.phase ^= 1;
+        }
+        return there;
     }
 #endif
 };

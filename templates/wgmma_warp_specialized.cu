@@ -43,8 +43,14 @@
 #else
 #include "tile_walk.cuh"
 #endif
+#if GEMM_C_TMA
+#include "c_panels.cuh"
+#endif
 #include "epilogue.cuh"
 #include "wgmma_k_tile.cuh"
+#if GEMM_C_TMA
+#include "c_in_ring.cuh"
+#endif
 #include "consumers.cuh"
 
 // ---- producer
@@ -80,6 +86,42 @@ __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, cons
     mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
 }
 
+#if GEMM_C_TMA
+#if GEMM_OVERLAPPED
+// C's part of a tile's halves, the upper or the lower ones, which begin at (row, column), behind its k-tiles.
+#else
+// C's part of a tile, which begins at (row, column), behind its k-tiles.
+#endif
+__device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory& shared, int row, int column,
+                                       RingPosition& ring) {
+    const bool is_one_row = args.ldc == 0;
+#pragma unroll
+    for (int stage = 0; stage < kStagesC; ++stage) {
+        announce_k_tile(shared, ring, bytes_of_c(stage));
+        const unsigned full = shared.full_barrier(ring.stage);
+        unsigned target = shared.stage_a(ring.stage);
+#pragma unroll
+        for (int i = 0; i < kPanelsPerStage; ++i, target += kPanelBytesC) {
+            const int panel = stage * kPanelsPerStage + i;
+            if (panel >= kPanelsC) break;
+#if GEMM_OVERLAPPED
+            const int y = is_one_row ? 0 : row + panel_row(panel);
+#else
+            const int y = is_one_row ? 0 : row;
+#endif
+#if GEMM_REST_COLUMNS
+            const TensorMap& map = is_rest_panel(panel) ? args.map_c_rest : args.map_c;
+            tma_load(target, map, column + panel_column(panel), y, full);
+#else
+            tma_load(target, args.map_c, column + panel_column(panel), y, full);
+#endif
+        }
+        ring.advance();
+    }
+}
+
+#endif
+
 #if GEMM_EARLY_A || GEMM_EARLY_B
 // Of the first k-tiles, one per stage, what no launch writes: it is fetched while the launch before may still run. The stages are
 // fresh, so there is nothing to wait for. Returns how many.
@@ -99,6 +141,9 @@ __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const Sh
             copy_b(args, shared, walk, origin.column, k_tile, prefetched);
 #endif
         }
+#if GEMM_C_TMA
+        if (stages_of_c(args, walk) != 0) break;  // what comes next is C
+#endif
     }
     return prefetched;
 }
@@ -146,6 +191,13 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
             copy_b(args, shared, walk, origin.column, k_tile, stage);
 #endif
         }
+#if GEMM_C_TMA && GEMM_OVERLAPPED
+        if (stages_of_c(args, walk) == 0) continue;
+        copy_c(args, shared, origin.row, origin.column, ring);
+        copy_c(args, shared, origin.row + 64, origin.column, ring);
+#elif GEMM_C_TMA
+        if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin.row, origin.column, ring);
+#endif
     }
 }
 

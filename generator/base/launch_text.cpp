@@ -108,13 +108,16 @@ std::string argument_assignments(const KernelEntry& entry, std::string_view targ
 }
 
 std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major, std::string_view target,
-                                  const RoleName& name, const std::function<std::string(std::string)>& statement) {
+                                  const RoleName& name, std::string_view is_one_row,
+                                  const std::function<std::string(std::string)>& statement) {
     std::string text;
     for (const KernelArgument& argument : entry.arguments) {
         const auto* const map = std::get_if<TensorMapArgument>(&argument);
         if (map == nullptr) continue;
         const std::string unless = unread(map->role, name);
-        const std::string call = encode_call(*map, row_major, target, matrix_text(map->role, row_major, name));
+        MatrixText matrix = matrix_text(map->role, row_major, name);
+        if (map->role == ArgumentRole::c) matrix.runs = fmt::format("{} ? 1 : {}", is_one_row, matrix.runs);
+        const std::string call = encode_call(*map, row_major, target, matrix);
         text += statement(unless.empty() ? call : fmt::format("{} ? CUDA_SUCCESS : {}", unless, call));
     }
     return text;

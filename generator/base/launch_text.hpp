@@ -23,10 +23,11 @@ struct MatrixText {
 [[nodiscard]] std::string encode_call(const TensorMapArgument& map, const GemmSpec& row_major, std::string_view target,
                                       const MatrixText& matrix);
 
-/// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `statement(expression)` makes a
-/// line of one.
+/// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `is_one_row` is the expression that
+/// tells whether C is, and `statement(expression)` makes a line of one.
 [[nodiscard]] std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major,
                                                 std::string_view target, const RoleName& name,
+                                                std::string_view is_one_row,
                                                 const std::function<std::string(std::string)>& statement);
 
 [[nodiscard]] bool has_tensor_maps(const KernelEntry& entry);

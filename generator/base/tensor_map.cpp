@@ -8,7 +8,6 @@ namespace {
 constexpr std::uint64_t kChunkBytes = 16;  // what TMA moves at least
 constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kPitchBound = std::uint64_t{1} << 40U;
-constexpr std::uint32_t kMaxBox = 256;
 
 constexpr std::array<std::string_view, 4> kSwizzles{"none", "32B", "64B", "128B"};
 constexpr std::array<std::string_view, 4> kPromotions{"none", "64B", "128B", "256B"};
@@ -18,8 +17,9 @@ void check_dimension(const TiledTensorMap& map, int dimension, std::vector<std::
     if (map.extents.at(i) == 0 || map.extents.at(i) > kMaxExtent) {
         problems.push_back(fmt::format("extent {} of dimension {} is not 1 to 2^32", map.extents.at(i), i));
     }
-    if (map.box.at(i) == 0 || map.box.at(i) > kMaxBox) {
-        problems.push_back(fmt::format("box extent {} of dimension {} is not 1 to {}", map.box.at(i), i, kMaxBox));
+    if (map.box.at(i) == 0 || map.box.at(i) > std::uint32_t{kMaxBoxExtent}) {
+        problems.push_back(
+            fmt::format("box extent {} of dimension {} is not 1 to {}", map.box.at(i), i, kMaxBoxExtent));
     }
     if (i == 0) return;
     const std::uint64_t pitch = map.pitches.at(i - 1);

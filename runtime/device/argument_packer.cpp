@@ -28,13 +28,13 @@ DevicePointer pointer(ArgumentRole role, const KernelOperands& operands) {
 }
 
 // What is one run has no pitch that matters, and may have one that a map can't.
-TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec) {
+TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, bool of_one_row) {
     const MatrixStorage matrix = storage_of(argument.role, spec);
     const auto element = static_cast<std::uint64_t>(bytes(matrix.type));
     const auto number = [&](ArgumentRole role) { return static_cast<std::uint64_t>(extent(role, spec)); };
     TiledTensorMap map;
     map.type = matrix.type;
-    map.extents = {number(matrix.run), number(matrix.runs)};
+    map.extents = {number(matrix.run), of_one_row ? 1 : number(matrix.runs)};
     map.pitches = {map.extents[1] == 1 ? ceil_div(map.extents[0] * element, kPitchUnit) * kPitchUnit
                                        : number(matrix.pitch) * element};
     map.box = {argument.box[0], argument.box[1]};
@@ -79,8 +79,12 @@ ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const 
 
 void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, const GemmSpec& row_major) {
     const std::int64_t in_workspace = is_packed(argument.role) ? packed_offset(argument.role, row_major) : 0;
-    maps_.push_back({offset, argument.role, static_cast<std::uint64_t>(in_workspace), map_of(argument, row_major),
-                     std::make_unique<TensorMapCache>()});
+    const auto add_map = [&](bool of_one_row) {
+        maps_.push_back({offset, argument.role, of_one_row, static_cast<std::uint64_t>(in_workspace),
+                         map_of(argument, row_major, of_one_row), std::make_unique<TensorMapCache>()});
+    };
+    add_map(false);
+    if (argument.role == ArgumentRole::c) add_map(true);
 }
 
 void ArgumentPacker::pack(const KernelOperands& operands, Device& device, PackedArguments& packed) const {
@@ -106,7 +110,7 @@ void ArgumentPacker::pack_map(const MapPatch& patch, const KernelOperands& opera
                               std::byte* bytes) const {
     const bool is_factor = patch.role != ArgumentRole::c && patch.role != ArgumentRole::d;
     if (is_factor && (operands.alpha == 0.0F || !has_k_)) return;
-    if (patch.role == ArgumentRole::c && operands.beta == 0.0F) return;
+    if (patch.role == ArgumentRole::c && (operands.beta == 0.0F || patch.of_one_row != operands.broadcast_c)) return;
     const std::uint64_t address = pointer(patch.role, operands).address + patch.in_workspace;
     if (patch.cache->find(address, bytes)) [[likely]]
         return;

@@ -46,6 +46,7 @@ private:
     struct MapPatch {
         std::size_t offset;
         ArgumentRole role;
+        bool of_one_row;             ///< of a C that is added to every row of D
         std::uint64_t in_workspace;  ///< bytes, of a packed operand
         TiledTensorMap map;          ///< but for the address
         std::unique_ptr<TensorMapCache> cache;

@@ -207,6 +207,9 @@
 #ifndef GEMM_PARTIAL_SUMS
 #define GEMM_PARTIAL_SUMS (GEMM_SPLIT_K > 1 && !GEMM_SPLIT_CLUSTER)
 #endif
+#ifndef GEMM_C_TMA
+#define GEMM_C_TMA 0  // C comes as A and B do, through the ring of stages
+#endif
 #ifndef GEMM_READ_C
 #define GEMM_READ_C (GEMM_HAS_C && !GEMM_PARTIAL_SUMS)
 #endif

@@ -31,6 +31,9 @@ constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpon
 constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
 constexpr const char* kOddRows = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,slices=1";
 constexpr const char* kTransposed = "block=128x64x64,warpgroup=64x64,swap_ab=1,stages=3";
+constexpr const char* kWithC = "block=64x72x64,warpgroup=64x72,schedule=pingpong,stages=3";
+constexpr const char* kHalvesWithC =
+    "block=256x64x64,warpgroup=128x64,schedule=overlapped,stages=3,slices=1,stream_k=14";
 constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=b";
 constexpr PlantedFault kPlantedFaults[] = {
     {"what isn't constant is fetched early", kEarly,
@@ -84,6 +87,25 @@ constexpr PlantedFault kPlantedFaults[] = {
      "        fence_proxy_async();"},
     {"fragments are staged as they are", kTransposed, "x4.trans", "x4"},
     {"counters stay set for the next launch", kStreamed, "        *counter = 0;\n", ""},
+    {"C is read before it has arrived", kHalvesWithC, "        wait_for_c(args, shared, of_c);\n", ""},
+    {"C is read of the other half", kHalvesWithC, "origin.row + 64, origin.column, ring",
+     "origin.row, origin.column, ring"},
+    {"the lower half's C is forgotten", kHalvesWithC, "ring.skip(2 * stages_of_c(args, walk));",
+     "ring.skip(stages_of_c(args, walk));"},
+    {"all consumers read the first one's C", kHalvesWithC, "threadIdx.x / 128 * kPanelsPerRow", "0"},
+    {"C's stages are never free again", kWithC, "        release_c(args, shared, ring, lane);\n", ""},
+    {"C's stages are free before they are read", kWithC,
+     "        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);\n"
+     "        release_c(args, shared, ring, lane);\n",
+     "        release_c(args, shared, ring, lane);\n"
+     "        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);\n"},
+    {"the other consumer's C is not skipped", kWithC,
+     "        ring.skip(walk.k_tiles + stages_of_c(args, walk));\n        walk.next();\n    }\n    if",
+     "        ring.skip(walk.k_tiles);\n        walk.next();\n    }\n    if"},
+    {"all warps read the first one's rows of C", kWithC, "PartOfC c(args, shared, ring, 0, warp * 16)",
+     "PartOfC c(args, shared, ring, 0, 0)"},
+    {"more bytes of C are announced than arrive", kWithC, "announce_k_tile(shared, ring, bytes_of_c(stage));",
+     "announce_k_tile(shared, ring, bytes_of_c(stage) + 16);"},
 };
 
 /// What verification says of the kernel with its text changed; empty: that it is right.
@@ -91,6 +113,8 @@ std::string complaint(const PlantedFault& fault) {
     const bool odd = std::string_view(fault.parameters) == kOddRows;
     GemmSpec spec = resolved(odd ? spec_of(GemmLayout::tt, 521, 553, 201) : spec_of(GemmLayout::tt, 1040, 1104, 200));
     spec.constant_b = true;
+    if (fault.parameters == std::string_view(kWithC) || fault.parameters == std::string_view(kHalvesWithC))
+        spec.c = spec.d;
     const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(fault.parameters));
     const KernelSource source = generate(spec, config, find_arch("sm_90a"));
     std::string body = source.body;
@@ -100,7 +124,8 @@ std::string complaint(const PlantedFault& fault) {
     const ParsedDump spoilt{spec, {signature(spec), config}, source.arch, body};
     ContextState& state = state_of(on_hopper());
     try {
-        const EmulatedVerification verdict = verify_emulated(state, state.build(spoilt), {});
+        const EmulatedVerification verdict =
+            verify_emulated(state, state.build(spoilt), {.beta = spec.c ? 2.0F : 0.0F});
         if (verdict.verification.ok) return {};
         return verdict.fault ? std::string(to_string(*verdict.fault)) : verdict.verification.message;
     } catch (const Error& error) {
@@ -145,6 +170,10 @@ TEST_CASE("emulated wgmma: beta of 0 reads no C, alpha of 0 and K of 0 read no o
 TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a pair at work") {
     for (const std::string_view variant : kWgmmaVariants)
         check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1000, 1104, 72), variant);
+}
+
+TEST_CASE("emulated wgmma: C comes through the ring of blocks that take several tiles") {
+    check_wgmma_with_c(on_hopper(), {600, 424, 136});
 }
 
 TEST_CASE("emulated wgmma: stream-K over shares of every length") {

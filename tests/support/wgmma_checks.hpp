@@ -59,4 +59,7 @@ enum class Pitches : std::uint8_t { of_tma, as_they_are };
 void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
                           Pitches pitches = Pitches::of_tma);
 
+/// Every variant with a C that lies as D does, in 16 bits and in f32: it comes through the ring where the variant lets it.
+void check_wgmma_with_c(Context& context, const Sizes& size);
+
 }  // namespace jitgemm::testing

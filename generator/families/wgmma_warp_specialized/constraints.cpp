@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
+#include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
@@ -14,9 +15,7 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-constexpr int kMaxBox = 256;                       // elements along a dimension
 constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
-constexpr int kMaxConsumers = 3;
 constexpr int kMaxSlices = 16;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;
@@ -65,8 +64,8 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
         reasons.push_back(
             fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not whole eights for each",
                         tile.shares, name, across));
-    if (tile.box[1] > kMaxBox)
-        reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBox));
+    if (tile.box[1] > kMaxBoxExtent)
+        reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBoxExtent));
 }
 
 void check_swizzle(Reasons& reasons, const Config& c) {

@@ -30,6 +30,12 @@ constexpr double kPingpongCycles = 483;      // where another warpgroup multipli
 constexpr double kLastPingpongCycles = 403;  // and once where none does any more,
 constexpr double kExposedPingpongCycles = 1572;
 constexpr double kTransposingCycles = 66;  // more, per tile
+// Where the epilogue reads C from global memory as it goes: a latency per 16 columns of 64 rows. Between 1.3 and 1.4 us each at seven
+// problems on an H200 (docs/experiments.md), not fitted.
+constexpr double kReadCCycles = 2400;
+// Where it comes through the ring, per tile of 128x256 and in proportion for others; ping-pong's other warpgroup lacks its stages.
+constexpr double kRingCCycles = 2500;
+constexpr double kPingpongRingCCycles = 4200;
 constexpr double kUsualTile = 128 * 256;
 constexpr double kPrologueCycles = 1388;  // up to the first wgmma, and after the last
 constexpr double kDramShare = 0.95;
@@ -72,6 +78,15 @@ double epilogue_cycles(const Config& c) {
         case WarpgroupSchedule::overlapped: return kExposedOverlapCycles + kOverlapCycles * tiles + turned;
         default: return kExposedEpilogueCycles + kEpilogueCycles * tiles + turned;
     }
+}
+
+/// Per tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads its own.
+double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
+    if (!spec.c) return 0;
+    const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
+    if (g.c_stages != 0) return alternates ? kPingpongRingCCycles : kRingCCycles * usual_tiles(c);
+    const double steps = std::ceil(c.warpgroup.n / 16.0) * (c.warpgroup.m / kWgmmaM);
+    return kReadCCycles * steps / (alternates ? 2 : 1);
 }
 
 /// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.
@@ -185,7 +200,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
         k_tile_cycles(spec, c, g, deal, gpu, operands_us(spec, gpu) / us_per_cycle / std::max(1.0, turns * k_tiles));
     const double stored =
         static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / store_bytes_per_cycle(spec, c) * slowdown;
-    const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c), stored);
+    const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g), stored);
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile)
                                                       : std::ceil(cost.waves) * per_tile);
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);

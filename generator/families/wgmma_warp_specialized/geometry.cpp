@@ -1,6 +1,8 @@
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 
+#include "generator/base/packed_operand.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
 #include "generator/layout/copy_atom.hpp"
 
@@ -47,6 +49,22 @@ int slice_row_bytes(int columns, int element_bytes) {
     return bytes;
 }
 
+/// C takes the way of A and B where it lies as D does, in boxes of TMA, and the ring has room for a tile of it; of an overlapped one,
+/// for the half that waits there while the next tile begins, and two k-tiles of that.
+int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
+    if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
+    if (c.store != OutputStore::tma || c.swap_ab) return 0;
+    if (g.consumers == kMaxConsumers && c.stream_k != 0) return 0;  // which leaves too few registers: ptxas spills
+    const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
+    const int panels =
+        bounded_product(by_halves ? g.consumers : g.consumers_n, ceil_div(c.warpgroup.n, g.slice_columns));
+    const int panel_bytes = bounded_product(c_panel_rows(c), g.slice_columns, g.staged_bytes);
+    const int panels_per_stage = quotient_or_zero(bounded(g.stage_bytes), panel_bytes);
+    if (panels < 1 || panels_per_stage < 1 || c.block.m > kMaxBoxExtent) return 0;
+    const int stages = ceil_div(panels, panels_per_stage);
+    return stages + (by_halves ? 2 : 0) <= c.stages ? stages : 0;
+}
+
 }  // namespace
 
 WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c) {
@@ -74,6 +92,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
         g.rest_columns = c.warpgroup.n % g.slice_columns;
         g.staging_bytes = std::int64_t{bounded_product(g.consumers, kWarps * std::int64_t{kSliceRows}, c.slices)} *
                           g.slice_columns * element;
+        g.c_stages = stages_of_c(signature, c, g);
     }
     g.shared_bytes = g.pipeline_bytes + g.staging_bytes + std::int64_t{2} * c.stages * kBarrierBytes;
     return g;

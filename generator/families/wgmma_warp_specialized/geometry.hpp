@@ -38,12 +38,20 @@ struct WgmmaGeometry {
     int slice_columns = 0;  ///< of D, that a warp stages at once
     int rest_columns = 0;   ///< the narrower last slice of a row
     std::int64_t staging_bytes = 0;
+    int c_stages = 0;  ///< behind a tile's k-tiles, that C comes in; 0: there is no C, or the epilogue reads it from global memory
     std::int64_t shared_bytes = 0;  ///< barriers included
 };
 
 [[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
 
+inline constexpr int kMaxConsumers = 3;
+
 /// Rows of D that a warp has of a wgmma.
 inline constexpr int kSliceRows = 16;
+
+/// Rows of a panel of C, where it comes through the ring.
+[[nodiscard]] constexpr int c_panel_rows(const WgmmaWarpSpecializedConfig& c) {
+    return c.schedule == WarpgroupSchedule::overlapped ? kWgmmaM : c.block.m;
+}
 
 }  // namespace jitgemm

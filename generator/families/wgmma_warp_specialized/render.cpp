@@ -50,6 +50,8 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_VECTOR_BYTES", std::max(s.align_d, kLeastVector)},
         {"GEMM_SLICE_OF_SUMS", adds_c_by_row(s, c)},
         {"GEMM_SLICE_F32", g.staged_bytes == 4},
+        {"GEMM_C_TMA", g.c_stages != 0},
+        {"GEMM_READ_C", s.c && g.c_stages == 0},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
         {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
@@ -166,7 +168,13 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
         list.emplace_back(map(Role::d, {g.slice_columns, kSliceRows}, g.slice_columns * bytes(s.d)));
         if (g.rest_columns != 0) list.emplace_back(map(Role::d, {g.rest_columns, kSliceRows}, 0, "map_d_rest"));
     }
-    if (s.c) list.emplace_back(PointerArgument{Role::c});
+    if (g.c_stages != 0) {
+        const int rows = c_panel_rows(c);
+        list.emplace_back(map(Role::c, {g.slice_columns, rows}, g.slice_columns * bytes(s.d)));
+        if (g.rest_columns != 0) list.emplace_back(map(Role::c, {g.rest_columns, rows}, 0, "map_c_rest"));
+    } else if (s.c) {
+        list.emplace_back(PointerArgument{Role::c});
+    }
     if (!stores_by_tma(c)) list.emplace_back(PointerArgument{Role::d});
     if (packs_a(pack)) list.emplace_back(PointerArgument{Role::a});
     if (packs_b(pack)) list.emplace_back(PointerArgument{Role::b});
