@@ -29,6 +29,7 @@ bool has_parameters(const Family& family, const ParameterMap& parameters) {
 /// The families to choose from: of those that serve the problem the ones that have what the selection fixes. Where none has, all of
 /// them, so that the first one says what it has.
 std::vector<const Family*> selected_families(const Selection& selection, const GemmSpec& spec) {
+    if (selection.family) static_cast<void>(find_family(*selection.family));  // throws for a name that is none
     std::vector<const Family*> serving;
     std::vector<const Family*> with_parameters;
     for (const Family& family : family_table()) {
@@ -68,11 +69,10 @@ std::vector<KernelConfig> selected_candidates(const Family& family, const GemmSp
 
 /// Calls `visit(family, config)` for every candidate of every family that could serve the problem; returns why families could not.
 template <typename Visit>
-std::vector<std::string> for_each_candidate(const GemmSpec& spec, const GpuModel& gpu, const Selection& selection,
-                                            Visit visit) {
+std::vector<std::string> for_each_candidate(const std::vector<const Family*>& families, const GemmSpec& spec,
+                                            const GpuModel& gpu, const Selection& selection, Visit visit) {
     std::vector<std::string> unsupported;
-    if (selection.family) static_cast<void>(find_family(*selection.family));
-    for (const Family* family : selected_families(selection, spec)) {
+    for (const Family* family : families) {
         std::vector<std::string> reasons = family->unsupported(spec, *gpu.arch);
         for (const std::string& reason : reasons)  // what no family does, each says
             if (std::ranges::find(unsupported, reason) == unsupported.end()) unsupported.push_back(reason);
@@ -101,12 +101,13 @@ bool runs_before(const Candidate& left, const Candidate& right) {
     return parameters_text(left.config) < parameters_text(right.config);
 }
 
-[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, std::vector<std::string> unsupported,
-                                       const Selection& selection, const GpuModel& gpu) {
+[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, const Selection& selection, const GpuModel& gpu) {
     std::vector<RejectedCandidate> rejected;
-    for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
-        rejected.push_back({config, rejections(family, spec, config, *gpu.arch, selection)});
-    });
+    std::vector<std::string> unsupported =
+        for_each_candidate(selected_families(selection, spec), spec, gpu, selection,
+                           [&](const Family& family, const KernelConfig& config) {
+                               rejected.push_back({config, rejections(family, spec, config, *gpu.arch, selection)});
+                           });
     // Why families that could serve it have no kernel is worth more than why others could not.
     std::vector<std::string> reasons = rejected.empty() ? std::move(unsupported) : reasons_in_common(rejected);
     throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
@@ -123,13 +124,14 @@ CandidateList list_candidates(const GemmSpec& asked, const GpuModel& gpu, const 
         list.accepted.push_back({config, family_of(config).cost(spec, config, gpu)});
         return list;
     }
-    list.unsupported = for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
+    const auto add = [&](const Family& family, const KernelConfig& config) {
         std::vector<std::string> reasons = rejections(family, spec, config, arch, selection);
         if (reasons.empty())
             list.accepted.push_back({config, family.cost(spec, config, gpu)});
         else
             list.rejected.push_back({config, std::move(reasons)});
-    });
+    };
+    list.unsupported = for_each_candidate(selected_families(selection, spec), spec, gpu, selection, add);
     std::sort(list.accepted.begin(), list.accepted.end(), runs_before);
     return list;
 }
@@ -138,16 +140,19 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
     const GemmSpec spec = normal_form(asked);
     const Arch& arch = *gpu.arch;
     if (selection.kernel) return forced_config(*selection.kernel, spec, arch);
+    // The families of the newest hardware are the last of the table, and the fastest where they serve: with their best at hand few
+    // candidates of others need checking.
+    std::vector<const Family*> families = selected_families(selection, spec);
+    std::ranges::reverse(families);
     std::optional<Candidate> best;
-    std::vector<std::string> unsupported =
-        for_each_candidate(spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
-            if (best && is_untimed(config) && !is_untimed(best->config)) return;
-            const Candidate candidate{config, family.cost(spec, config, gpu)};
-            // The cheap test first: most candidates are slower than the best so far, and need no checking.
-            if (best && !runs_before(candidate, *best)) return;
-            if (rejections(family, spec, config, arch, selection).empty()) best = candidate;
-        });
-    if (!best) throw_nothing_serves(spec, std::move(unsupported), selection, gpu);
+    for_each_candidate(families, spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
+        if (best && is_untimed(config) && !is_untimed(best->config)) return;
+        const Candidate candidate{config, family.cost(spec, config, gpu)};
+        // The cheap test first: most candidates are slower than the best so far, and need no checking.
+        if (best && !runs_before(candidate, *best)) return;
+        if (rejections(family, spec, config, arch, selection).empty()) best = candidate;
+    });
+    if (!best) throw_nothing_serves(spec, selection, gpu);
     return best->config;
 }
 

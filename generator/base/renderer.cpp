@@ -287,8 +287,8 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 const std::string* TemplateSet::find(std::string_view name) const {
-    const auto found = files_.find(name);
-    return found == files_.end() ? nullptr : &found->second;
+    const auto found = files().find(name);
+    return found == files().end() ? nullptr : &found->second;
 }
 
 const TemplateSet& TemplateSet::embedded() {
@@ -298,7 +298,7 @@ const TemplateSet& TemplateSet::embedded() {
 
 TemplateSet TemplateSet::from_directory(const std::string& directory) {
     namespace fs = std::filesystem;
-    std::map<std::string, std::string, std::less<>> files;
+    Files files;
     try {
         for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
             if (!entry.is_regular_file() || !is_template(entry.path())) continue;

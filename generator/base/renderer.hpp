@@ -2,13 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace jitgemm {
 
-/// Template files by name relative to templates/ ("mma_multistage.cu", "defaults/params.cuh").
+/// Template files by name relative to templates/ ("mma_multistage.cu", "defaults/params.cuh"). Copies share their texts.
 class TemplateSet {
 public:
     /// The files CMake embedded in the library.
@@ -16,12 +17,14 @@ public:
     /// The files below a folder on disk, read once. Throws RenderError when the folder cannot be read.
     static TemplateSet from_directory(const std::string& directory);
 
-    explicit TemplateSet(std::map<std::string, std::string, std::less<>> files) : files_(std::move(files)) {}
+    using Files = std::map<std::string, std::string, std::less<>>;
+
+    explicit TemplateSet(Files files) : files_(std::make_shared<const Files>(std::move(files))) {}
     [[nodiscard]] const std::string* find(std::string_view name) const;
-    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& files() const { return files_; }
+    [[nodiscard]] const Files& files() const { return *files_; }
 
 private:
-    std::map<std::string, std::string, std::less<>> files_;
+    std::shared_ptr<const Files> files_;
 };
 
 /// What a rendering is given: values of GEMM_* macros (one left out has its default of defaults/params.cuh), the text of

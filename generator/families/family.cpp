@@ -29,8 +29,10 @@ struct Adapter {
     static const Config& own(const KernelConfig& config) { return std::get<Config>(config.family); }
 
     static std::vector<KernelConfig> candidates(const GemmSpec& spec, const GpuModel& gpu) {
+        const std::vector<Config> own_configs = Typed::candidates(spec, gpu);
         std::vector<KernelConfig> configs;
-        for (const Config& config : Typed::candidates(spec, gpu)) configs.push_back({config});
+        configs.reserve(own_configs.size());
+        for (const Config& config : own_configs) configs.push_back({config});
         return configs;
     }
     static Config settled(Config config, const ParameterMap& given) {

@@ -102,10 +102,23 @@ std::string alias_of(std::string_view cute_name) {
     return {};
 }
 
-MmaAtom atom_of(const InstructionRow& row, MmaType a, MmaType b, bool saturates) {
+/// A row's layouts, parsed.
+struct Fragments {
+    TvLayout a, b, c;
+};
+
+/// The types of one instruction row have one width.
+Fragments fragments_of(const InstructionRow& row) {
     const auto [m, n, k] = row.shape;
-    const auto* fragments = std::ranges::find_if(
-        kFragments, [&](const FragmentRow& known) { return known.bits == bits(a) && known.shape == row.shape; });
+    const auto* texts = std::ranges::find_if(kFragments, [&](const FragmentRow& known) {
+        return known.bits == bits(*row.a.begin()) && known.shape == row.shape;
+    });
+    return {TvLayout(parse_layout(texts->a), m, k), TvLayout(parse_layout(texts->b), n, k),
+            TvLayout(parse_layout(texts->c), m, n)};
+}
+
+MmaAtom atom_of(const InstructionRow& row, MmaType a, MmaType b, bool saturates, const Fragments& fragments) {
+    const auto [m, n, k] = row.shape;
     const std::string shape = fmt::format("m{}n{}k{}", m, n, k);
     const std::string types = fmt::format("{0}.{1}.{2}.{0}", to_string(row.accumulator), to_string(a), to_string(b));
     MmaAtom atom{
@@ -118,9 +131,9 @@ MmaAtom atom_of(const InstructionRow& row, MmaType a, MmaType b, bool saturates)
         .b = b,
         .accumulator = row.accumulator,
         .first_compute_capability = row.first_compute_capability,
-        .layout_a = TvLayout(parse_layout(fragments->a), m, k),
-        .layout_b = TvLayout(parse_layout(fragments->b), n, k),
-        .layout_c = TvLayout(parse_layout(fragments->c), m, n),
+        .layout_a = fragments.a,
+        .layout_b = fragments.b,
+        .layout_c = fragments.c,
         .saturates = saturates};
     atom.cute_alias = alias_of(atom.cute_name);
     return atom;
@@ -129,10 +142,11 @@ MmaAtom atom_of(const InstructionRow& row, MmaType a, MmaType b, bool saturates)
 std::vector<MmaAtom> make_table() {
     std::vector<MmaAtom> atoms;
     for (const InstructionRow& row : kInstructions) {
+        const Fragments fragments = fragments_of(row);
         for (const MmaType a : row.a) {
             for (const MmaType b : row.b) {
-                atoms.push_back(atom_of(row, a, b, false));
-                if (row.sums == Sums::plain_or_saturating) atoms.push_back(atom_of(row, a, b, true));
+                atoms.push_back(atom_of(row, a, b, false, fragments));
+                if (row.sums == Sums::plain_or_saturating) atoms.push_back(atom_of(row, a, b, true, fragments));
             }
         }
     }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <string>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -60,7 +61,22 @@ double peak_dram_rate(CUdevice device) {
     return 2 * clock_hz * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
 }
 
+DeviceRates rates_told_by_driver(CUdevice device) {
+    return {static_cast<int>(kSustainedClock * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000),
+            peak_dram_rate(device)};
+}
+
 }  // namespace
+
+GpuModel with_rates(GpuModel found, const std::function<DeviceRates()>& told) {
+    const GpuModel* const known = known_gpu(found);
+    const DeviceRates rates = known != nullptr ? DeviceRates{} : told();
+    const GpuModel& fallback = known != nullptr ? *known : typical_gpu(*found.arch);
+    found.clock_mhz = rates.clock_mhz != 0 ? rates.clock_mhz : fallback.clock_mhz;
+    found.dram_bytes_per_second =
+        rates.dram_bytes_per_second != 0 ? rates.dram_bytes_per_second : fallback.dram_bytes_per_second;
+    return found;
+}
 
 GpuModel read_gpu_model(CUdevice device) {
     GpuModel model{};
@@ -68,16 +84,7 @@ GpuModel read_gpu_model(CUdevice device) {
     model.arch = &arch_of(device);
     model.sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     model.l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    model.clock_mhz =
-        static_cast<int>(kSustainedClock * attribute_or_zero(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000);
-    model.dram_bytes_per_second = peak_dram_rate(device);
-
-    const GpuModel* known = known_gpu(model);
-    const GpuModel& fallback = known != nullptr ? *known : typical_gpu(*model.arch);
-    if (known != nullptr || model.clock_mhz == 0) model.clock_mhz = fallback.clock_mhz;
-    if (known != nullptr || model.dram_bytes_per_second == 0)
-        model.dram_bytes_per_second = fallback.dram_bytes_per_second;
-    return model;
+    return with_rates(std::move(model), [device] { return rates_told_by_driver(device); });
 }
 
 }  // namespace jitgemm

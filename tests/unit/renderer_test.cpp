@@ -256,6 +256,12 @@ TEST_CASE("the embedded templates are the files below templates/") {
     REQUIRE(on_disk.find("absent.cu") == nullptr);
 }
 
+TEST_CASE("a copy of a template set shares its texts") {
+    const TemplateSet copy =
+        TemplateSet::embedded();  // NOLINT(performance-unnecessary-copy-initialization): the copy is tested
+    REQUIRE(copy.find("mma_multistage.cu") == TemplateSet::embedded().find("mma_multistage.cu"));
+}
+
 TEST_CASE("a template folder that cannot be read or holds nothing is refused by name") {
     REQUIRE_THROWS_WITH(TemplateSet::from_directory("/nonexistent/templates"),
                         ContainsSubstring("/nonexistent/templates"));

@@ -464,7 +464,8 @@ TEST_CASE("an installed winner of a larger or smaller block tile serves near pro
         Winner winner = winner_for(spec);
         winner.kernel = kernel_name({signature(resolved(spec)), config});
         winner.heuristic_kernel = kernel_name({signature(resolved(spec)), heuristic});
-        return TunedChoices({}, {}, {winner}).choose(asked, kH200).source;
+        const auto installed = [&](const KernelConfig&) { return std::vector{winner}; };
+        return TunedChoices({}, {}, installed).choose(asked, kH200).source;
     };
     const auto tile_of = [&](const KernelConfig& config) {
         const TileShape block = family_of(config).anatomy(resolved(spec), config).block;
@@ -490,6 +491,21 @@ TEST_CASE("an installed winner of a larger or smaller block tile serves near pro
     }
     CHECK(alike > 0);
     CHECK(others > 0);
+}
+
+TEST_CASE("of what is installed, a choice reads the lines that name the kernel it might replace, and no others") {
+    std::size_t read = 0;
+    const Wisdom all = installed_wisdom();
+    for (const Winner& winner : all.winners) {
+        const KernelConfig beaten = parse_kernel_name(winner.heuristic_kernel).config;
+        const Wisdom few = installed_wisdom(family_of(beaten).config_name(beaten));
+        INFO(winner.heuristic_kernel);
+        REQUIRE(few.problems.empty());
+        REQUIRE_THAT(lines(few.winners), ContainsSubstring(lines({winner})));
+        read += few.winners.size();
+    }
+    REQUIRE(read < all.winners.size() * all.winners.size() / 2);
+    REQUIRE(installed_wisdom("no kernel's name").winners.empty());
 }
 
 TEST_CASE("every installed winner is a sound kernel of its problem, and is chosen for it") {

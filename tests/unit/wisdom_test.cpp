@@ -52,6 +52,20 @@ TEST_CASE("a wisdom file is written as a whole") {
     REQUIRE_THROWS_AS(read_wisdom(folder.path()), WisdomError);
 }
 
+TEST_CASE("lines without the text that is sought are not read") {
+    const std::string good = json_line(winner_for(kOtherSpec)) + "\n";
+    const std::string text = kHeader + "no JSON\n" + good;
+    REQUIRE(parse_wisdom(text, "file").problems.size() == 1);
+    const Wisdom wisdom = parse_wisdom(text, "file", winner_for(kOtherSpec).kernel);
+    REQUIRE(wisdom.problems.empty());
+    REQUIRE(lines(wisdom.winners) == good);
+    const Wisdom malformed = parse_wisdom(text, "file", "no JSON");
+    REQUIRE(malformed.winners.empty());
+    REQUIRE(malformed.problems.size() == 1);
+    REQUIRE(malformed.problems.front().starts_with("file:2: "));  // counted with those that are passed over
+    REQUIRE_THROWS_AS(parse_wisdom("no header\n", "file", "anything"), WisdomError);
+}
+
 TEST_CASE("each malformed line is named, the rest kept") {
     const std::string good = json_line(winner_for(kOtherSpec)) + "\n";
     const auto problem_of = [&](const std::string& bad) {

@@ -12,6 +12,7 @@
 #include "generator/layout/copy_atom.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -57,8 +58,8 @@ MmaMultistageConfig config_of(const Tile& tile, int block_k) {
 
 bool splitting_may_pay(const GemmSpec& spec, const MmaMultistageConfig& config) {
     if (config.split_k == 1) return true;
-    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
     if (spec.k / config.split_k < kShortestSplit) return false;
+    const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec.m, spec.n);
     if (config.splits_in_cluster() && blocks < kSomeWaves && config.split_k <= kFewSplits) return true;
     return blocks * (config.split_k - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks;
 }
@@ -85,10 +86,10 @@ std::span<const int> stage_counts(const GemmSpec& spec, Pack pack) {
 }
 
 /// The ways in which so many splits may add up. Larger clusters never won (docs/experiments.md).
-std::vector<Reduction> reductions(int splits, const Arch& arch) {
-    if (splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks))
-        return {Reduction::workspace, Reduction::cluster};
-    return {Reduction::workspace};
+std::span<const Reduction> reductions(int splits, const Arch& arch) {
+    static constexpr std::array kReductions{Reduction::workspace, Reduction::cluster};
+    const bool fit_a_cluster = splits > 1 && splits <= std::min(arch.max_cluster_blocks, kPortableClusterBlocks);
+    return std::span(kReductions).first(fit_a_cluster ? 2 : 1);
 }
 
 void add_splits(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& spec, const Arch& arch,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace jitgemm {
 
@@ -13,8 +14,8 @@ namespace jitgemm {
 
 namespace tuning {
 
-/// What they hold. Throws WisdomError for a file that is none.
-[[nodiscard]] Wisdom installed_wisdom();
+/// What they hold, or what their lines with the text `holding` do. Throws WisdomError for a file that is none.
+[[nodiscard]] Wisdom installed_wisdom(std::string_view holding = {});
 
 }  // namespace tuning
 }  // namespace jitgemm

@@ -148,7 +148,7 @@ std::string narrowing(const Selection& selection) {
     return fmt::format("{}", fmt::join(words, " "));
 }
 
-TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today, std::vector<Winner> installed)
+TunedChoices::TunedChoices(const std::vector<Winner>& winners, Versions today, InstalledWinners installed)
     : today_(std::move(today)), installed_(std::move(installed)) {
     for (Winner winner : winners) {
         winner.spec = normal_form(winner.spec);
@@ -267,34 +267,35 @@ std::optional<TunedChoice> TunedChoices::nearest(const Request& request, const K
     return std::nullopt;
 }
 
-/// Those that beat this kernel in whatever a kernel's loop does not hang on (C, D's type, alignments), the nearest first.
-std::vector<const Winner*> TunedChoices::installed_over(const Request& request, const KernelConfig& heuristic) const {
+/// Those that beat this kernel in whatever a kernel's loop does not hang on (C, D's type, alignments), by their distance; of two as far
+/// the first in the file comes first.
+std::multimap<double, Winner> TunedChoices::installed_over(const Request& request,
+                                                           const KernelConfig& heuristic) const {
+    std::multimap<double, Winner> found;
+    if (!installed_) return found;
     const GemmSpec& spec = request.spec;
-    std::vector<const Winner*> found;
-    for (const Winner& winner : installed_) {
+    for (Winner& winner : installed_(heuristic)) {
         if (winner.spec.a != spec.a || winner.spec.b != spec.b || winner.spec.layout != spec.layout) continue;
-        if (parse_kernel_name(winner.heuristic_kernel).config == heuristic) found.push_back(&winner);
+        if (parse_kernel_name(winner.heuristic_kernel).config != heuristic) continue;
+        found.emplace(distance_between(spec, winner.spec), std::move(winner));
     }
-    const auto farness = [&](const Winner* winner) { return std::pair(distance_between(spec, winner->spec), winner); };
-    std::ranges::sort(found, {}, farness);  // of two as far the first in the file
     return found;
 }
 
 std::optional<TunedChoice> TunedChoices::installed(const Request& request, const KernelConfig& heuristic) const {
     const double heuristic_us = predicted_us(request.spec, heuristic, request.gpu);
-    for (const Winner* const winner : installed_over(request, heuristic)) {
-        const KernelConfig config = parse_kernel_name(winner->kernel).config;
+    for (const auto& [distance, winner] : installed_over(request, heuristic)) {
+        const KernelConfig config = parse_kernel_name(winner.kernel).config;
         if (!misfits({signature(request.spec), config}, request.spec, *request.gpu.arch).empty()) continue;
-        const bool is_near = distance_between(request.spec, winner->spec) <= kNearestLimit;
-        if (!is_near && !cover_alike(config, heuristic, request.spec)) continue;
-        const double allowed_us = heuristic_us * kInstalledSlack * model_error(*winner, config, request.gpu);
+        if (distance > kNearestLimit && !cover_alike(config, heuristic, request.spec)) continue;
+        const double allowed_us = heuristic_us * kInstalledSlack * model_error(winner, config, request.gpu);
         if (!satisfies(config, request.selection) || predicted_us(request.spec, config, request.gpu) > allowed_us)
             continue;
         return TunedChoice{config, ChoiceSource::installed,
                            fmt::format("comes with the library: faster than the heuristic's kernel on this class of "
                                        "devices, measured with {}",
-                                       sizes(winner->spec)),
-                           winner->spec, distance_between(request.spec, winner->spec)};
+                                       sizes(winner.spec)),
+                           winner.spec, distance};
     }
     return std::nullopt;
 }

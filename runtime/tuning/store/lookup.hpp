@@ -5,6 +5,8 @@
 #include "jitgemm/kernel_info.hpp"
 #include "runtime/tuning/store/records.hpp"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -33,6 +35,9 @@ struct TunedChoice {
     double distance = 0;                 ///< and how far that is
 };
 
+/// Winners of a class of devices that come with the library: those that beat a kernel of this config, and maybe others.
+using InstalledWinners = std::function<std::vector<Winner>(const KernelConfig& beaten)>;
+
 /// The winners of one class of devices, by problem. Immutable: one object serves many threads.
 ///
 /// What a winner may serve hangs on how it was found:
@@ -50,9 +55,9 @@ struct TunedChoice {
 class TunedChoices {
 public:
     TunedChoices() = default;
-    /// `winners` are of the device that choose() is asked for. `today` tells stale ones. `installed` are those of its class
-    /// that come with the library.
-    TunedChoices(const std::vector<Winner>& winners, Versions today, std::vector<Winner> installed = {});
+    /// `winners` are of the device that choose() is asked for. `today` tells stale ones. `installed` is of its class; unset:
+    /// there are none.
+    TunedChoices(const std::vector<Winner>& winners, Versions today, InstalledWinners installed = {});
 
     /// The trusted winner of this very problem; else a hint for it; else the heuristic's choice if a search of this problem over
     /// the whole space timed it and beat it with nothing; else the winner of the nearest tuned one with the same types, layout,
@@ -79,8 +84,8 @@ private:
     [[nodiscard]] std::optional<TunedChoice> unbeaten(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> nearest(const Request& request, const KernelConfig& heuristic) const;
     [[nodiscard]] std::optional<TunedChoice> installed(const Request& request, const KernelConfig& heuristic) const;
-    [[nodiscard]] std::vector<const Winner*> installed_over(const Request& request,
-                                                            const KernelConfig& heuristic) const;
+    [[nodiscard]] std::multimap<double, Winner> installed_over(const Request& request,
+                                                               const KernelConfig& heuristic) const;
     [[nodiscard]] std::vector<Neighbour> neighbours(const Request& request) const;
     [[nodiscard]] std::vector<const Winner*> of_problem(const GemmSpec& spec) const;
     [[nodiscard]] bool is_trusted(const Winner& winner, const Selection& selection) const;
@@ -89,7 +94,7 @@ private:
     /// By the spec without its sizes: problems that one kernel can serve. Specs are row-major in D.
     std::unordered_map<GemmSpec, std::vector<Winner>> classes_;
     Versions today_;
-    std::vector<Winner> installed_;
+    InstalledWinners installed_;
 };
 
 }  // namespace jitgemm::tuning

@@ -1,6 +1,7 @@
 #include "runtime/tuning/store/tuned_records.hpp"
 
 #include "generator/base/renderer.hpp"
+#include "generator/families/family.hpp"
 #include "generator/generator_hash.hpp"
 #include "jitgemm/version.hpp"
 #include "runtime/compiler/compiler.hpp"
@@ -48,13 +49,17 @@ void add_serving(const std::vector<Winner>& winners, const ClassFilter& serves, 
                          [&](const Winner& winner) { return serves(winner.device_class); });
 }
 
-/// Of any memory size: what they tell of kernels does not hang on it.
-std::vector<Winner> installed_winners(const Options& options, const GpuModel& gpu) {
-    std::vector<Winner> winners;
-    if (!options.installed_wisdom) return winners;
-    add_serving(
-        installed_wisdom().winners, [&](std::string_view name) { return may_be_of_class(gpu, name); }, winners);
-    return winners;
+/// Of any memory size: what they tell of kernels does not hang on it. A process waits for them before its first launch, so that
+/// no more is read than lines that name the beaten kernel.
+InstalledWinners installed_winners(const Options& options, const GpuModel& gpu) {
+    if (!options.installed_wisdom) return {};
+    return [gpu](const KernelConfig& beaten) {
+        std::vector<Winner> winners;
+        add_serving(
+            installed_wisdom(family_of(beaten).config_name(beaten)).winners,
+            [&](std::string_view name) { return may_be_of_class(gpu, name); }, winners);
+        return winners;
+    };
 }
 
 }  // namespace
@@ -94,8 +99,7 @@ TunedChoices tuned_choices(const Options& options, const Device& device, const T
                       .versions = {}};
     const std::string own = device_class(facts);
     const std::vector<Winner> winners = tuned_winners(options, [&](std::string_view name) { return name == own; });
-    const std::vector<Winner> installed =
-        facts.emulator ? std::vector<Winner>() : installed_winners(options, facts.model);
+    const InstalledWinners installed = facts.emulator ? InstalledWinners() : installed_winners(options, facts.model);
     if (winners.empty()) return {winners, {}, installed};  // the versions cost a look at NVRTC
     return {winners, device_facts(device, templates, compiler).versions, installed};
 }

@@ -90,13 +90,13 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-Wisdom parse_wisdom(std::string_view text, const std::string& name) {
+Wisdom parse_wisdom(std::string_view text, const std::string& name, std::string_view holding) {
     Lines lines(text);
     const int format = read_header(lines.next(), name);
     WinnerMap winners;
     Wisdom wisdom;
     while (const auto line = lines.next()) {
-        if (line->empty()) continue;
+        if (line->empty() || line->find(holding) == std::string_view::npos) continue;
         try {
             winners.add(winner_in(*line, format));
         } catch (const Error& error) {
@@ -126,10 +126,10 @@ std::string to_wisdom(const std::vector<Winner>& winners) {
     return text;
 }
 
-Wisdom installed_wisdom() {
+Wisdom installed_wisdom(std::string_view holding) {
     Wisdom all;
     for (const auto& [name, text] : installed_wisdom_files()) {
-        Wisdom one = parse_wisdom(text, name);
+        Wisdom one = parse_wisdom(text, name, holding);
         std::ranges::move(one.winners, std::back_inserter(all.winners));
         std::ranges::move(one.problems, std::back_inserter(all.problems));
     }
