@@ -12,22 +12,24 @@ template <int kColumns, bool kSwizzled>
 __device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
     constexpr int kRowBytes = kColumns * 4;
     constexpr int kRows = 32 / kColumns;  // at once
-    constexpr int kSteps = 16 / kRows;
+    constexpr int kBatch = 8 / kRows;  // rows of C on their way at a time; more take long to compile
     const int first_row = lane / kColumns;
     const int element = lane % kColumns;
     const int rows = first_row < kRows && column + element < args.n ? min(16, args.m - row) : 0;
     const bool is_read = args.beta != 0.0f;
     const ElementC* c = args.c + (row + first_row) * args.ldc + column + element;
     ElementD* d = args.d + (row + first_row) * args.ldd + column + element;
-    float addend[kSteps];  // all of them on their way at once: C may come from DRAM
+#pragma unroll 1
+    for (int r = first_row; r < rows; r += kBatch * kRows) {
+        float addend[kBatch];
 #pragma unroll
-    for (int i = 0; i < kSteps; ++i, c += kRows * args.ldc)
-        addend[i] = is_read && first_row + i * kRows < rows ? c_to_float(*c) : 0.0f;
+        for (int i = 0; i < kBatch; ++i, c += kRows * args.ldc)
+            addend[i] = is_read && r + i * kRows < rows ? c_to_float(*c) : 0.0f;
 #pragma unroll
-    for (int i = 0; i < kSteps; ++i, d += kRows * args.ldd) {
-        const int r = first_row + i * kRows;
-        if (r >= rows) break;
-        const unsigned chunk = chunk_address<kRowBytes, kSwizzled>(slice, r, element / 4);
-        store(d, fmaf(args.beta, addend[i], args.alpha * load_sum(chunk + element % 4 * 4)));
+        for (int i = 0; i < kBatch; ++i, d += kRows * args.ldd) {
+            if (r + i * kRows >= rows) break;
+            const unsigned chunk = chunk_address<kRowBytes, kSwizzled>(slice, r + i * kRows, element / 4);
+            store(d, fmaf(args.beta, addend[i], args.alpha * load_sum(chunk + element % 4 * 4)));
+        }
     }
 }

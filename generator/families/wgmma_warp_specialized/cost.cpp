@@ -36,6 +36,9 @@ constexpr double kReadCCycles = 2400;
 // Where it comes through the ring, per tile of 128x256 and in proportion for others; ping-pong's other warpgroup lacks its stages.
 constexpr double kRingCCycles = 2500;
 constexpr double kPingpongRingCCycles = 4200;
+// From when a stage of C is asked for until it is free again, the epilogue between, where DRAM is the limit: once in so many cycles
+// the ring gets round. (16384x16384x64: 827 us with 4 stages and tiles of 64x256, 426 with 8 and 128x64.)
+constexpr double kRingRoundCycles = 11800;
 constexpr double kUsualTile = 128 * 256;
 constexpr double kPrologueCycles = 1388;  // up to the first wgmma, and after the last
 constexpr double kDramShare = 0.95;
@@ -87,6 +90,13 @@ double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
     if (g.c_stages != 0) return alternates ? kPingpongRingCCycles : kRingCCycles * usual_tiles(c);
     const double steps = std::ceil(c.warpgroup.n / 16.0) * (c.warpgroup.m / kWgmmaM);
     return kReadCCycles * steps / (alternates ? 2 : 1);
+}
+
+/// A tile's share of the rounds of the ring that C's stages are in: a bound where there are few k-tiles and many tiles.
+double ring_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g, double k_tiles, double waves) {
+    if (!spec.c || g.c_stages == 0 || waves <= 1) return 0;
+    const int halves = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
+    return kRingRoundCycles * std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
 }
 
 /// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.
@@ -200,7 +210,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
         k_tile_cycles(spec, c, g, deal, gpu, operands_us(spec, gpu) / us_per_cycle / std::max(1.0, turns * k_tiles));
     const double stored =
         static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / store_bytes_per_cycle(spec, c) * slowdown;
-    const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g), stored);
+    const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g),
+                                     std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves)));
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile)
                                                       : std::ceil(cost.waves) * per_tile);
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
