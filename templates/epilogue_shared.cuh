@@ -49,19 +49,34 @@ __device__ __forceinline__ float finish(const OutputTile& output, Bits sum) { re
 #endif
 #endif
 
+#if GEMM_READ_C
+// A vector of C; zeros where it is not whole, or nothing is read.
+__device__ __forceinline__ VectorC load_c(const OutputTile& output, int row, int column) {
+    VectorC c = {};
+    if (output.beta != 0.0f && row < output.m && column + kVectorD <= output.n)
+        c = *reinterpret_cast<const VectorC*>(output.c + row * output.ldc + column);
+    return c;
+}
+
+#endif
 #if GEMM_VECTOR_D > 1
 // One vector of one row of D, staged in shared memory; a vector cut by the right edge goes element by element.
 #else
 // One element of D, staged in shared memory.
 #endif
+#if GEMM_READ_C
+__device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged,
+                                             const VectorC& addend) {
+#else
 __device__ __forceinline__ void store_vector(const OutputTile& output, int row, int column, const Staged* staged) {
+#endif
     if (row >= output.m || column >= output.n) return;
     auto* d = output.d + row * output.ldd + column;
-#if GEMM_READ_C
-    const ElementC* c = output.c + row * output.ldc + column;
-#endif
 #if GEMM_VECTOR_D > 1
     if (column + kVectorD > output.n) {
+#if GEMM_READ_C
+        const ElementC* c = output.c + row * output.ldc + column;
+#endif
 #pragma unroll 1
 #if GEMM_READ_C
         for (int i = 0; column + i < output.n; ++i) store(d + i, finish(output, staged[i], c + i));
@@ -76,10 +91,6 @@ __device__ __forceinline__ void store_vector(const OutputTile& output, int row, 
 #if GEMM_STAGED_SUMS
     const StagedVector sum = *reinterpret_cast<const StagedVector*>(staged);
     OutputVector value;
-#if GEMM_READ_C
-    VectorC addend = {};
-    if (output.beta != 0.0f) addend = *reinterpret_cast<const VectorC*>(c);
-#endif
 #pragma unroll
 #if GEMM_READ_C
     for (int i = 0; i < kVectorD; ++i) store(&value.element[i], finish(output, sum.element[i], &addend.element[i]));
@@ -111,6 +122,29 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
         stage_rows(sC, rC[i], output.alpha);
 #endif
         __syncwarp();
+#if GEMM_READ_C
+        // Some vectors of C are on their way at a time, which may come from DRAM: a load behind a store waits for what that stores.
+        constexpr int kBatch = kVectors < 128 ? (kVectors + 31) / 32 : 4;
+#pragma unroll 1
+        for (int first = lane; first < kVectors; first += kBatch * 32) {
+            VectorC addend[kBatch];
+#pragma unroll
+            for (int u = 0; u < kBatch; ++u) {
+                const int v = min(first + u * 32, kVectors - 1);
+                addend[u] = load_c(output, warp_row + i * kMmaM + v / kVectorsPerRow,
+                                   warp_column + v % kVectorsPerRow * kVectorD);
+            }
+#pragma unroll
+            for (int u = 0; u < kBatch; ++u) {
+                const int v = first + u * 32;
+                if (v >= kVectors) break;
+                const int row = v / kVectorsPerRow;
+                const int column = v % kVectorsPerRow * kVectorD;
+                store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column,
+                             addend[u]);
+            }
+        }
+#else
 #pragma unroll 4
 #if GEMM_VECTOR_RESIDUE
         for (int v = lane; v < (kVectors + 31) / 32 * 32; v += 32) {
@@ -122,6 +156,7 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
             const int column = v % kVectorsPerRow * kVectorD;
             store_vector(output, warp_row + i * kMmaM + row, warp_column + column, sC + row * kPitchC + column);
         }
+#endif
         __syncwarp();  // read before the next rows overwrite it
     }
 }

@@ -14,8 +14,9 @@ import pytest
 SECONDS = 20  # that an interrupted call may take on a busy machine; what is interrupted takes longer
 
 BEGIN = """
-import os, sys, time
+import os, signal, sys, time
 import jitgemm as jg
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell runs in the background
 
 def interrupted(call):
     print("begins", flush=True)

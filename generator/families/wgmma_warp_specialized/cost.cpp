@@ -33,12 +33,15 @@ constexpr double kTransposingCycles = 66;  // more, per tile
 // Where the epilogue reads C from global memory as it goes: a latency per 16 columns of 64 rows. Between 1.3 and 1.4 us each at seven
 // problems on an H200 (docs/experiments.md), not fitted.
 constexpr double kReadCCycles = 2400;
-// Where it comes through the ring, per tile of 128x256 and in proportion for others; ping-pong's other warpgroup lacks its stages.
+// Where it comes through the ring, per tile of 128x256, in proportion for others; a ping-pong's other warpgroup lacks its stages.
 constexpr double kRingCCycles = 2500;
-constexpr double kPingpongRingCCycles = 4200;
+constexpr double kPingpongRingCCycles = 6200;
 // From when a stage of C is asked for until it is free again, the epilogue between, where DRAM is the limit: once in so many cycles
-// the ring gets round. (16384x16384x64: 827 us with 4 stages and tiles of 64x256, 426 with 8 and 128x64.)
-constexpr double kRingRoundCycles = 11800;
+// the ring gets round, by the elements of a tile; a ping-pong's consumers take turns. (16384x16384x64: tiles of 64x256 with 4 stages
+// took 827 us, 128x64 with 8 276, 128x128 with 6 303, cooperative 128x256 309.)
+constexpr double kRingRoundCycles = 4000;
+constexpr double kRingRoundCyclesPerElement = 0.23;
+constexpr double kPingpongRoundCyclesPerElement = 0.5;
 constexpr double kUsualTile = 128 * 256;
 constexpr double kPrologueCycles = 1388;  // up to the first wgmma, and after the last
 constexpr double kDramShare = 0.95;
@@ -87,7 +90,7 @@ double epilogue_cycles(const Config& c) {
 double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
     if (!spec.c) return 0;
     const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
-    if (g.c_stages != 0) return alternates ? kPingpongRingCCycles : kRingCCycles * usual_tiles(c);
+    if (g.c_stages != 0) return (alternates ? kPingpongRingCCycles : kRingCCycles) * usual_tiles(c);
     const double steps = std::ceil(c.warpgroup.n / 16.0) * (c.warpgroup.m / kWgmmaM);
     return kReadCCycles * steps / (alternates ? 2 : 1);
 }
@@ -96,7 +99,10 @@ double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
 double ring_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g, double k_tiles, double waves) {
     if (!spec.c || g.c_stages == 0 || waves <= 1) return 0;
     const int halves = c.schedule == WarpgroupSchedule::overlapped ? 2 : 1;
-    return kRingRoundCycles * std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
+    const double per_element =
+        c.schedule == WarpgroupSchedule::pingpong ? kPingpongRoundCyclesPerElement : kRingRoundCyclesPerElement;
+    const double round = kRingRoundCycles + per_element * c.block.m * c.block.n;
+    return round * std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
 }
 
 /// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.
