@@ -72,6 +72,15 @@ struct SharedMemory {
     __device__ __forceinline__ unsigned full_barrier(int stage) const { return full + stage * 8; }
     __device__ __forceinline__ unsigned empty_barrier(int stage) const { return empty + stage * 8; }
 
+#if GEMM_C_TMA
+    // One thread, for a product of nothing.
+    __device__ __forceinline__ void clear_stage(int stage) const {
+#pragma unroll 1
+        for (unsigned byte = 0; byte < kStageBytes; byte += 16)
+            asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(stage_a(stage) + byte), "r"(0) : "memory");
+        fence_proxy_async();
+    }
+#else
     // One thread, for a product of nothing.
     __device__ __forceinline__ void clear_ring() const {
 #pragma unroll 1
@@ -79,6 +88,7 @@ struct SharedMemory {
             asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(ring + byte), "r"(0) : "memory");
         fence_proxy_async();
     }
+#endif
 
     __device__ __forceinline__ void init_barriers() const {
         for (int stage = 0; stage < kStages; ++stage) {

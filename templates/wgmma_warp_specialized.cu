@@ -156,7 +156,9 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
 #endif
     TileWalk walk(args);
     const bool no_products = args.k == 0;  // no map of A and B either
+#if !GEMM_C_TMA
     if (no_products) shared.clear_ring();
+#endif
     RingPosition ring;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
@@ -164,6 +166,12 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
 #pragma unroll 1
         for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
             const int stage = ring.stage;
+#if GEMM_C_TMA
+            if (no_products) {  // C may have been there
+                mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
+                shared.clear_stage(stage);
+            }
+#endif
 #if GEMM_EARLY_A || GEMM_EARLY_B
             const bool is_prefetched = prefetched > 0;
             // Its stage may even have been read by now: whoever waited for the phase before its first would wait for ever.

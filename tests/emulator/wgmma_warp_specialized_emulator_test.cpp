@@ -172,8 +172,18 @@ TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a p
         check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1000, 1104, 72), variant);
 }
 
+TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {600, 424, 136}); }
+
+// More tiles than the ring has stages, so that each of them holds C at times; without K it holds zeros at the others.
 TEST_CASE("emulated wgmma: C comes through the ring of blocks that take several tiles") {
-    check_wgmma_with_c(on_hopper(), {600, 424, 136});
+    for (const char* const parameters : {"block=64x128x64,warpgroup=64x128,stages=3",
+                                         "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,slices=1",
+                                         "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3"})
+        for (const std::int64_t k : {0, 72}) {
+            GemmSpec spec = spec_of(GemmLayout::tn, 2000, 2400, k);
+            spec.c = spec.d;
+            check_wgmma(on_hopper(), spec, parameters, {.alpha = 0.5F, .beta = 2.0F});
+        }
 }
 
 TEST_CASE("emulated wgmma: stream-K over shares of every length") {

@@ -538,6 +538,16 @@ TEST_CASE("a launcher encodes tensor maps of the caller's matrices, zeroes count
     CHECK_THAT(text, ContainsSubstring("config.numAttrs = 2;"));
 }
 
+TEST_CASE("a launcher encodes a tensor map of C, or of the one row that it is, unless beta is 0") {
+    Exported kernel = exported({.m = 1000, .n = 504, .k = 304, .c = DataType::bf16});
+    kernel.source.entries.front().arguments = {
+        TensorMapArgument{ArgumentRole::c, {64, 128}, TensorMapSwizzle::span128, L2Promotion::bytes128}};
+    CHECK_THAT(launcher_source({"taken", kernel.source, kernel.spec, {}}),
+               ContainsSubstring("problem->beta == 0 ? CUDA_SUCCESS : encode_tensor_map(&arguments.map_c, "
+                                 "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->c, problem->n, "
+                                 "problem->broadcasts_c ? 1 : problem->m, problem->ldc, 64, 128"));
+}
+
 TEST_CASE("the launcher compiles with the real cuda.h") {
     const char* const include = "/usr/local/cuda/include";
     if (!fs::exists(fs::path(include) / "cuda.h")) SKIP_TEST("no CUDA toolkit in /usr/local/cuda");

@@ -274,6 +274,40 @@ TEST_CASE("wgmma: arguments are called what the kernel calls them, also of D^T, 
         text, ContainsSubstring("encode_tensor_map(&args.map_b, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (CUdeviceptr)a,"));
 }
 
+TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring has room, else the epilogue reads it") {
+    GemmSpec spec = square(4096);
+    spec.c = DataType::bf16;
+    const auto stages = [](const GemmSpec& of, std::string_view parameters) {
+        const GemmSignature signature = as_multiplied(signature_of_resolved(resolved(of)), config_with(parameters));
+        return geometry(signature, config_with(parameters)).c_stages;
+    };
+    const char* const cooperative = "block=128x256x64,warpgroup=64x256,stages=4";
+    CHECK(stages(spec, cooperative) == 2);  // four panels of 16 KB in stages of 48 KB
+    CHECK(stages(spec, "block=128x128x64,warpgroup=128x128,schedule=pingpong,stages=6") == 1);
+    CHECK(stages(spec, "block=256x192x64,warpgroup=128x192,schedule=overlapped,stages=3") == 1);  // for either half
+    CHECK(stages(spec, "block=256x208x64,warpgroup=128x208,schedule=overlapped,stages=3") == 0);  // two, and no room
+    CHECK(stages(spec, "block=128x256x64,warpgroup=64x256,stages=4,store=smem") == 0);
+    CHECK(stages(square(4096), cooperative) == 0);
+    GemmSpec other = spec;
+    other.c = DataType::f32;
+    CHECK(stages(other, cooperative) == 0);
+    GemmSpec unaligned = spec;
+    unaligned.align_c = 8;
+    CHECK(stages(unaligned, cooperative) == 0);
+
+    const auto argument = [](const GemmSpec& of, std::string_view parameters) {
+        for (const KernelArgument& candidate :
+             WgmmaWarpSpecialized::entries(signature(of), config_with(parameters)).back().arguments)
+            if (role_of(candidate) == ArgumentRole::c) return candidate;
+        FAIL("no C");
+        return KernelArgument{};
+    };
+    const KernelArgument by_tma = argument(spec, cooperative);
+    REQUIRE(std::holds_alternative<TensorMapArgument>(by_tma));
+    CHECK(std::get<TensorMapArgument>(by_tma).box == std::array<std::uint32_t, 2>{64, 128});
+    CHECK(std::holds_alternative<PointerArgument>(argument(other, cooperative)));
+}
+
 TEST_CASE("wgmma: an H200 gets it for large problems, aligned or not, other GPUs don't") {
     CHECK(family_name(choose_config(square(4096), find_gpu("h200"))) == "wgmma_warp_specialized");
     CHECK(family_name(choose_config(square(4096), find_gpu("a100"))) == "mma_multistage");
