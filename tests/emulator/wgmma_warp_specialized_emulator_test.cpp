@@ -172,7 +172,7 @@ TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a p
         check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1000, 1104, 72), variant);
 }
 
-TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {600, 424, 136}); }
+TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {300, 424, 136}); }
 
 // More tiles than the ring has stages, so that each of them holds C at times; without K it holds zeros at the others.
 TEST_CASE("emulated wgmma: C comes through the ring of blocks that take several tiles") {
