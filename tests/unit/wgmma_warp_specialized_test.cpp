@@ -296,8 +296,8 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     CHECK(stages(unaligned, cooperative) == 0);
 
     const auto argument = [](const GemmSpec& of, std::string_view parameters) {
-        for (const KernelArgument& candidate :
-             WgmmaWarpSpecialized::entries(signature(of), config_with(parameters)).back().arguments)
+        const std::vector<KernelEntry> entries = WgmmaWarpSpecialized::entries(signature(of), config_with(parameters));
+        for (const KernelArgument& candidate : entries.back().arguments)
             if (role_of(candidate) == ArgumentRole::c) return candidate;
         FAIL("no C");
         return KernelArgument{};

@@ -91,7 +91,7 @@ double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
     if (!spec.c) return 0;
     const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
     if (g.c_stages != 0) return (alternates ? kPingpongRingCCycles : kRingCCycles) * usual_tiles(c);
-    const double steps = std::ceil(c.warpgroup.n / 16.0) * (c.warpgroup.m / kWgmmaM);
+    const double steps = std::ceil(c.warpgroup.n / 16.0) * (static_cast<double>(c.warpgroup.m) / kWgmmaM);
     return kReadCCycles * steps / (alternates ? 2 : 1);
 }
 
