@@ -38,8 +38,7 @@ struct WgmmaGeometry {
     int slice_columns = 0;  ///< of D, that a warp stages at once
     int rest_columns = 0;   ///< the narrower last slice of a row
     std::int64_t staging_bytes = 0;
-    int c_stages =
-        0;  ///< behind a tile's k-tiles, that C comes in; 0: there is no C, or the epilogue reads it from global memory
+    int c_stages = 0;  ///< behind a tile's k-tiles, that C comes in; 0: the epilogue reads it, if there is one
     std::int64_t shared_bytes = 0;  ///< barriers included
 };
 
