@@ -20,7 +20,11 @@
 #include "simt_global_to_shared.cuh"
 #include "simt_shared_to_registers.cuh"
 #include "output_vector.cuh"
+#if GEMM_EPILOGUE_SHARED
+#include "simt_epilogue_shared.cuh"
+#else
 #include "simt_epilogue.cuh"
+#endif
 #if GEMM_PARTIAL_SUMS
 #include "split_k_reduce.cuh"
 #elif GEMM_WAVE

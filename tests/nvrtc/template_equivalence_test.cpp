@@ -244,6 +244,7 @@ std::vector<Case> hierarchical_cases() {
              {{"k_lanes", "8"}, {"double_buffer", "0"}, {"order", "even"}},
              base},
             {"hierarchical, split K, C", with_c(f32(nn, 512), DataType::bf16, DataType::f16), {{"split_k", "3"}}, base},
+            {"hierarchical, rows of D through shared memory", f32(tt, 333), {{"store", "smem"}}, base},
             {"hierarchical, bf16 through registers",
              spec_of(tt, 333, 333, 333),
              {{"copy", "reg"}, {"stages", "2"}, {"block", "64x64x16"}, {"warp", "32x32"}, {"thread", "8x4"}},

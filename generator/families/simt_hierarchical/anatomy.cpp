@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace jitgemm {
 namespace {
@@ -58,6 +60,31 @@ SharedAccess fragment_access(Operand name, const Config& c, const SimtHierarchic
     return access;
 }
 
+/// Of the epilogue's buffers by all warps: quads written, rows of D read.
+std::array<SharedAccess, 2> buffer_accesses(const Config& c, const SimtHierarchicalGeometry& g) {
+    const int rows = c.thread.m * g.warps_m * g.warps_n;  // of sums of all warps' threads
+    SharedAccess write;
+    write.what = "st.shared D";
+    write.instruction = fmt::format("st.shared of {} bytes", kQuadBytes);
+    add_instruction(write, vector_wavefronts(kQuadBytes, lane_addresses([&](int lane) {
+                                                 const LaneQuad quad = lane_quad(g, lane);
+                                                 return quad.m * g.pitch_d * kFloatBytes + quad.n * kQuadBytes;
+                                             })),
+                    rows * (c.thread.n / kQuad));
+    const int bytes = g.vector_d * kFloatBytes;
+    SharedAccess read;
+    read.what = "ld.shared D";
+    read.instruction = fmt::format("ld.shared of {} bytes", bytes);
+    for (int j = 0; j < c.thread.n; j += g.vector_d)
+        add_instruction(read,
+                        load_wavefronts(bytes, lane_addresses([&](int lane) {
+                                            const int element = j * kWarpLanes + lane * g.vector_d;
+                                            return (element / c.warp.n * g.pitch_d + element % c.warp.n) * kFloatBytes;
+                                        })),
+                        rows);
+    return {write, read};
+}
+
 OperandPath path_of(Operand name, const SimtOperand& operand, const Config& c) {
     OperandPath path;
     path.operand = name;
@@ -95,6 +122,8 @@ KernelAnatomy SimtHierarchical::anatomy(const GemmSpec& spec, const SimtHierarch
     anatomy.operands = {path_of(Operand::a, g.a, c), path_of(Operand::b, g.b, c)};
     anatomy.accesses = {copy_access(Operand::a, g.a, c, g.threads), copy_access(Operand::b, g.b, c, g.threads),
                         fragment_access(Operand::a, c, g), fragment_access(Operand::b, c, g)};
+    if (c.store == EpilogueStore::shared)
+        std::ranges::move(buffer_accesses(c, g), std::back_inserter(anatomy.accesses));
     return anatomy;
 }
 

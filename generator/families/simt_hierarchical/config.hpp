@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/pipeline_choices.hpp"
 #include "generator/families/shared/rasterization.hpp"
 
 namespace jitgemm {
@@ -25,6 +26,7 @@ struct SimtHierarchicalConfig {
     int copy_slices = 8;        ///< values of k over which the copies of a k-tile are spread
     bool predicated = true;     ///< the problem may end within a block tile: copies ask for bounds
     int min_blocks_per_sm = 1;  ///< blocks an SM shall hold at once: bounds the registers of a thread
+    EpilogueStore store = EpilogueStore::registers;  ///< shared: warps rearrange their sums into rows of D
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;    ///< tiles of M or N that are taken together; 1 where the rasterization has none
     int split_k = 1;  ///< blocks that share the K of one tile; their sums meet in the workspace

@@ -83,6 +83,12 @@ void check_wave(Reasons& reasons, const GemmSpec& spec, const Config& c) {
                                       block_count({c.block.m, c.block.n, 1}, spec)));
 }
 
+void check_store(Reasons& reasons, const Config& c) {
+    if (c.store == EpilogueStore::shared && c.split_k > 1)
+        reasons.push_back(fmt::format(
+            "store = smem rearranges rows of D, split_k = {} stores partial sums, whose rows are aligned", c.split_k));
+}
+
 void check_operand(Reasons& reasons, std::string_view name, const SimtOperand& operand, const Config& c, int threads) {
     if (operand.transposed) {
         if (c.k_lanes != 4 && c.k_lanes != 8)
@@ -133,6 +139,7 @@ Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchica
     check_edges(reasons, spec, c);
     check_operand(reasons, "A", g.a, c, g.threads);
     check_operand(reasons, "B", g.b, c, g.threads);
+    check_store(reasons, c);
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, c, g, arch);
     check_wave(reasons, spec, c);

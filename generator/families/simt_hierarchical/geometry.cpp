@@ -68,6 +68,11 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     const int aligned = config.split_k > 1 ? kQuad : signature.align_d / bytes(signature.d);
     g.vector_d = std::clamp(aligned, 1, kQuad);
     g.shared_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
+    if (config.store == EpilogueStore::shared) {
+        g.pitch_d = round_up(config.warp.n, kSharedBanks) + kQuad * std::min(g.lanes_n, kQuad);
+        g.epilogue_bytes = std::int64_t{kFloatBytes} * bounded_product(g.threads / kWarpLanes, g.lanes_m, g.pitch_d);
+        g.shared_bytes = std::max(g.shared_bytes, g.epilogue_bytes);
+    }
     if (config.dependent_launch) g.shared_bytes = std::max<std::int64_t>(g.shared_bytes, kLoneBlockBytes);
     return g;
 }

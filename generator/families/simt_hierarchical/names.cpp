@@ -23,8 +23,14 @@ bool read_order(TextReader& reader, Config& config) {
     return false;
 }
 
+bool read_store(TextReader& reader, Config& config) {
+    if (reader.take("smem")) return config.store = EpilogueStore::shared, true;
+    if (reader.take("reg")) return config.store = EpilogueStore::registers, true;
+    return false;
+}
+
 constexpr int kUsualGroup = 8;
-constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
      [](const Config& c) { return shape_text(c.block); }},
     {"warp", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
@@ -48,6 +54,8 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     {"min_blocks_per_sm", "occ", "a number",
      [](TextReader& r, Config& c) { return r.take_number(c.min_blocks_per_sm); },
      [](const Config& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
+    {"store", "store-", "smem or reg", read_store,
+     [](const Config& c) { return std::string(c.store == EpilogueStore::shared ? "smem" : "reg"); }, "reg"},
     {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
      [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
      [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},

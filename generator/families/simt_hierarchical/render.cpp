@@ -79,7 +79,7 @@ RenderInput SimtHierarchical::render_input(const GemmSignature& s, const SimtHie
                     {"GEMM_VECTOR_A", g.a.vector},
                     {"GEMM_VECTOR_B", g.b.vector},
                     {"GEMM_VECTOR_D", g.vector_d},
-                    {"GEMM_EPILOGUE_SHARED", 0},
+                    {"GEMM_EPILOGUE_SHARED", c.store == EpilogueStore::shared},
                     {"GEMM_PASS_RESIDUE", has_pass_residue(g.a) || has_pass_residue(g.b)}};
     input.macros.merge(type_macros(s));
     input.generated["params.cuh"] = params_text(s, c, g);
