@@ -34,7 +34,8 @@ std::string launch_line(const KernelEntry& entry, const GemmSpec& row_major) {
 }
 
 std::string operands_line(const GemmSpec& spec) {
-    if (spec.d_order == Order::row) return fmt::format("D = alpha A B{}, D row-major", spec.c ? " + beta C" : "");
+    const std::string_view plus_c = !spec.c ? "" : spec.broadcast_c ? " + beta C, one row" : " + beta C";
+    if (spec.d_order == Order::row) return fmt::format("D = alpha A B{}, D row-major", plus_c);
     return "D column-major, computed as its row-major transpose: the kernel's a is B, its b is A, its m is N, its n is "
            "M";
 }
@@ -110,6 +111,9 @@ std::string command_line_options(const GemmSpec& asked) {
         if (follows && std::ranges::find(kAlwaysSaid, field.key) == kAlwaysSaid.end()) continue;
         text += fmt::format(" --{} {}", field.option, field.print(spec));
         field.read(said, field.print(spec));
+        if (field.key != "c" || !spec.broadcast_c) continue;
+        text += " --broadcast-c yes";  // on which hangs what its leading dimension and alignment are
+        said.broadcast_c = true;
     }
     return text;
 }

@@ -71,7 +71,8 @@ GlobalTraffic global_traffic(const GemmSpec& spec, const KernelConfig& config) {
     const double remainders = static_cast<double>(anatomy.remainder_tiles) * anatomy.block.m * anatomy.block.n *
                               kSumBytes;  // then D is read, too
     const double partial = static_cast<double>(anatomy.partial_tiles) * anatomy.block.m * anatomy.block.n * kSumBytes;
-    const double c = spec.c ? row_by_row(spec, *spec.c, run) : 0;
+    const double rows_of_c = spec.c ? row_by_row(spec, *spec.c, run) : 0;
+    const double c = spec.broadcast_c && spec.m > 0 ? rows_of_c / static_cast<double>(spec.m) : rows_of_c;
     traffic.read_bytes += packed + sums + partial + 2 * remainders + c;
     traffic.written_bytes = row_by_row(spec, spec.d, run) + packed + sums + partial + 2 * remainders;
     return traffic;

@@ -22,7 +22,8 @@ struct GlobalTraffic {
 ///                            as many as its lanes' elements fill:
 ///                            ceil(m / wm) · ceil(n / (wn · tn)) · k loads of A, ceil(n / wn) · ceil(m / (wm · tm)) · k of B,
 ///                            with wm × wn lanes and thread tiles of tm × tn
-///   D, and C where read      once; a warp's elements of one row fill whole sectors
+///   D, and C where read      once; a warp's elements of one row fill whole sectors. A C of one row counts once: what other
+///                            rows of D ask of it again, caches have
 ///   split-K                  each split writes m · n sums in f32, which the reduction reads
 ///   packing                  the operand is read, written in order, and read from there
 ///

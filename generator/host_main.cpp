@@ -174,8 +174,10 @@ std::string in_lines(std::string_view call) {
 MatrixText matrix_in_main(ArgumentRole role, const GemmSpec& spec, const WorkspaceLayout& workspace) {
     const MatrixStorage matrix = storage_of(role, spec);
     const auto name = [&](ArgumentRole of) { return value_in_main(of, workspace); };
+    const bool is_one_row = role == ArgumentRole::c && spec.broadcast_c;
     if (!is_packed(role))
-        return {"(CUdeviceptr)" + name(role), name(matrix.run), name(matrix.runs), name(matrix.pitch)};
+        return {"(CUdeviceptr)" + name(role), name(matrix.run), is_one_row ? "1" : name(matrix.runs),
+                name(matrix.pitch)};
     const std::int64_t offset = packed_offset(role, spec);
     return {"(CUdeviceptr)workspace" + (offset > 0 ? fmt::format(" + {}", offset) : ""), name(matrix.run),
             name(matrix.runs), std::to_string(extent(matrix.pitch, spec))};

@@ -45,7 +45,11 @@ StoredMatrix stored_b(const GemmSpec& s) {
     return stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b, s.batch, s.batch_stride_b);
 }
 StoredMatrix stored_c(const GemmSpec& s) {
-    return stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c, s.batch, s.batch_stride_c);
+    StoredMatrix c = stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c, s.batch, s.batch_stride_c);
+    if (!s.broadcast_c) return c;
+    c.lines = std::min<std::int64_t>(c.lines, 1);
+    c.ld = 0;
+    return c;
 }
 StoredMatrix stored_d(const GemmSpec& s) {
     return stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d, s.batch, s.batch_stride_d);
@@ -154,6 +158,17 @@ void check_matrix(const StoredMatrix& x, Reasons& reasons) {
     const bool strides_are_sound = sizes_are_sound && check_leading_dimension(x, reasons) &&
                                    check_total_size(x, reasons) && check_batch_stride(x, reasons);
     check_alignment(x, strides_are_sound, reasons);
+}
+
+/// Whoever has room between the rows of a C may leave it there, for what it is worth; a number that no C has is a mistake.
+void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
+    if (!spec.broadcast_c) return;
+    if (!spec.c) reasons.emplace_back("broadcast_c is yes: it says how C lies, and c is none");
+    const std::int64_t run = spec.d_order == Order::row ? spec.n : spec.m;
+    if (spec.c && spec.ldc != 0 && spec.ldc < run)
+        reasons.push_back(
+            fmt::format("ldc is {}: of a C that is one {} it counts for nothing, and is 0 or at least its {} elements",
+                        spec.ldc, spec.d_order == Order::row ? "row" : "column", run));
 }
 
 /// What may be accumulated and stored when A has this type. A type without a row cannot be multiplied.
@@ -265,6 +280,7 @@ std::vector<std::string> problems(const GemmSpec& spec) {
     check_matrix(stored_a(spec), reasons);
     check_matrix(stored_b(spec), reasons);
     if (spec.c) check_matrix(stored_c(spec), reasons);
+    check_broadcast_c(spec, reasons);
     check_matrix(stored_d(spec), reasons);
     check_epilogue(spec, reasons);
     return reasons;
@@ -286,6 +302,7 @@ GemmSpec resolved(const GemmSpec& spec) {
     settle(stored_d(spec), result.ldd, result.align_d, result.batch_stride_d);
     if (spec.c) {
         settle(stored_c(spec), result.ldc, result.align_c, result.batch_stride_c);
+        if (spec.broadcast_c) result.ldc = 0;
     } else {
         result.ldc = 0;
         result.align_c = 0;

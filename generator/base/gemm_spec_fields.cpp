@@ -143,7 +143,7 @@ constexpr GemmSpecField scale(std::string_view key, std::string_view token, std:
 }
 
 template <auto Member>
-constexpr GemmSpecField flag(std::string_view key, std::string_view help) {
+constexpr GemmSpecField flag(std::string_view key, std::string_view help, bool is_of_c = false) {
     return {.key = key,
             .option = key,
             .help = help,
@@ -153,7 +153,7 @@ constexpr GemmSpecField flag(std::string_view key, std::string_view help) {
             .value = [](const GemmSpec& spec) { return static_cast<std::int64_t>(spec.*Member); },
             .is_known = nullptr,
             .is_number = false,
-            .is_of_c = false,
+            .is_of_c = is_of_c,
             .token = {},
             .unserved = {}};
 }
@@ -294,6 +294,8 @@ constexpr GemmSpecField kFields[] = {
     flag<&GemmSpec::constant_a>("constant-a",
                                 "yes: no launch that may still run writes A; its first tiles may be fetched early"),
     flag<&GemmSpec::constant_b>("constant-b", "yes: the same of B (weights)"),
+    flag<&GemmSpec::broadcast_c>(
+        "broadcast-c", "yes: C is one row (d-layout n: one column) that is added to each of D's, as a bias is", true),
     {.key = "deterministic",
      .option = "deterministic",
      .help = "run_to_run (default), or batch_invariant: a row of D has the same bits whatever m and the other rows are",

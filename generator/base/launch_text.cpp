@@ -116,7 +116,8 @@ std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_
         if (map == nullptr) continue;
         const std::string unless = unread(map->role, name);
         MatrixText matrix = matrix_text(map->role, row_major, name);
-        if (map->role == ArgumentRole::c) matrix.runs = fmt::format("{} ? 1 : {}", is_one_row, matrix.runs);
+        if (map->role == ArgumentRole::c)
+            matrix.runs = row_major.broadcast_c ? "1" : fmt::format("{} ? 1 : {}", is_one_row, matrix.runs);
         const std::string call = encode_call(*map, row_major, target, matrix);
         text += statement(unless.empty() ? call : fmt::format("{} ? CUDA_SUCCESS : {}", unless, call));
     }

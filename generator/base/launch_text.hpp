@@ -24,7 +24,7 @@ struct MatrixText {
                                       const MatrixText& matrix);
 
 /// Such expressions for all tensor maps of `target`, each only where the launch reads the matrix; `is_one_row` is the expression that
-/// tells whether C is, and `statement(expression)` makes a line of one.
+/// tells whether C is where the spec leaves that open, and `statement(expression)` makes a line of one.
 [[nodiscard]] std::string tensor_map_statements(const KernelEntry& entry, const GemmSpec& row_major,
                                                 std::string_view target, const RoleName& name,
                                                 std::string_view is_one_row,

@@ -8,8 +8,15 @@ double compulsory_bytes(const GemmSpec& spec) {
     const auto m = static_cast<double>(spec.m);
     const auto n = static_cast<double>(spec.n);
     const auto k = static_cast<double>(spec.k);
-    const double c = spec.c ? m * n * bytes(*spec.c) : 0;
-    return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + c;
+    return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + compulsory_bytes_of_c(spec);
+}
+
+double compulsory_bytes_of_c(const GemmSpec& spec) {
+    if (!spec.c) return 0;
+    const auto m = static_cast<double>(spec.m);
+    const auto n = static_cast<double>(spec.n);
+    const double elements = !spec.broadcast_c ? m * n : spec.d_order == Order::row ? n : m;
+    return elements * bytes(*spec.c);
 }
 
 Roofline roofline(const GemmSpec& spec, const GpuModel& gpu, MathInstruction instruction) {

@@ -7,8 +7,11 @@
 
 namespace jitgemm {
 
-/// Bytes that DRAM must deliver and take at least: A, B and C read once, D written once. Takes a resolved spec.
+/// Bytes that DRAM must deliver and take at least: A, B and C (of one row that row) read once, D written once. Takes a resolved spec.
 [[nodiscard]] double compulsory_bytes(const GemmSpec& spec);
+
+/// C's part of them; 0 without C.
+[[nodiscard]] double compulsory_bytes_of_c(const GemmSpec& spec);
 
 /// Where a problem stands between a GPU's math unit and its DRAM.
 struct Roofline {

@@ -27,8 +27,8 @@ struct GemmArguments {
     DevicePointer workspace{};  ///< optional; else the context's own for that stream
     std::size_t workspace_bytes = 0;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
-    /// C is one row that is added to each row of D, as a bias is (one column, where D is column-major): n (m) elements. The spec is as
-    /// for any C, and its ldc counts for nothing.
+    /// C is one row that is added to each row of D, as a bias is (one column, where D is column-major): n (m) elements. Where the spec says
+    /// so, each launch does, and the kernel is chosen for it; any other spec with C takes it as well, and its ldc counts for nothing.
     bool broadcast_c = false;
 };
 

@@ -91,6 +91,9 @@ struct GemmSpec {
     /// ended (programmatic dependent launch).
     bool constant_a = false;
     bool constant_b = false;
+    /// C is one row that is added to each row of D, as a bias is (one column, where D is column-major): n (m) elements, for each problem of a
+    /// batch. Its leading dimension counts for nothing, and is 0 once resolved: all rows begin at one place.
+    bool broadcast_c = false;
     Determinism deterministic = Determinism::run_to_run;  ///< of the choice among kernels; each of them is run_to_run
 
     friend bool operator==(const GemmSpec&, const GemmSpec&) = default;

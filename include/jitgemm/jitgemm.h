@@ -97,10 +97,11 @@ typedef struct jg_gemm {
     const char *scale_a, *scale_b, *scale_d;
     const char *constant_a, *constant_b; /* no (the default) or yes: no launch that may still run writes it (weights) */
     const char *deterministic; /* run_to_run (the default), or batch_invariant: a row of D has the same bits for any m */
+    const char *broadcast_c;   /* no (the default) or yes: c is one row (d_layout n: column) that is added to each of D's */
 } jg_gemm;
 #define JG_GEMM_INIT \
     {sizeof(jg_gemm), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 /* Of a batch stride: all problems have one A, B or C. */
 #define JG_SAME (-1)
 

@@ -113,7 +113,10 @@ std::vector<std::string> differences(const GemmSpec& asked, const GemmSpec& made
     if (!asked.c) return found;
     if (!made.c) return {"c is given, and the kernel has no C"};
     compare("the type of c", to_string(*asked.c), to_string(*made.c));
-    compare("c's leading dimension", asked.ldc, made.ldc);
+    if (made.broadcast_c && asked.ldc != made.ldc)
+        found.emplace_back("c is of all rows here and one row, repeated, in the kernel");
+    else
+        compare("c's leading dimension", asked.ldc, made.ldc);
     return found;
 }
 
@@ -137,11 +140,12 @@ void check_fits(Loaded& loaded, Product& product) {
     GemmSpec asked = resolved(problem.spec);
     if (!arrays.out.given() && (made.d_order != Order::row || made.ldd != made.n))
         throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
-    if (problem.broadcast_c && made.c) asked.ldc = made.ldc;  // which counts for nothing
+    const std::int64_t lines_of_c = asked.d_order == Order::row ? asked.m : asked.n;
+    if (asked.broadcast_c || (made.broadcast_c && lines_of_c == 1)) asked.ldc = made.ldc;  // which counts for nothing
     if (std::vector<std::string> found = differences(asked, made); !found.empty())
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
     loaded.latest = key;
-    product.broadcast_c = loaded.latest_broadcasts_c = problem.broadcast_c;
+    product.broadcast_c = loaded.latest_broadcasts_c = problem.spec.broadcast_c;
 }
 
 void check_place(const Loaded& loaded, const Operand& operand) {

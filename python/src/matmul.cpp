@@ -43,8 +43,7 @@ GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& pr
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
                                       const Arrays& arrays) {
     Problem problem = problem_of(arrays);
-    Plan plan{
-        .kernel = {}, .shape = std::move(problem.shape), .type = problem.type, .broadcast_c = problem.broadcast_c};
+    Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
     if (!problem.is_empty()) plan.kernel = kernel_for(session, problem);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
@@ -63,7 +62,6 @@ PyObject* product(PyObject* const* arguments, Py_ssize_t count, PyObject* names,
         const std::shared_ptr<const Plan> plan =
             known != session->plans.end() ? known->second : make_plan(session, key, product.arrays);
         Result result = result_for(product, plan->shape, plan->type);
-        product.broadcast_c = plan->broadcast_c;
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
         return result.array.release();
     });

@@ -185,8 +185,8 @@ private:
         const Operand& c_array = arrays_.accumulates ? arrays_.out : arrays_.c;
         if (repeats && !arrays_.accumulates) {
             if (repeats != d.order) reasons_.push_back(repeated_across(c_array, d.order));
-            problem_.broadcast_c = true;
-            spec.align_c = alignment_of(c_array, d.order == Order::row ? spec.n : spec.m);
+            spec.broadcast_c = true;
+            spec.align_c = alignment_of(c_array, 0);
             return;
         }
         const Lie c = read(c_array, c_, d.order, spec.ldc, spec.align_c);

@@ -25,13 +25,12 @@ struct Problem {
     GemmSpec spec;
     std::vector<std::int64_t> shape;  ///< of the result
     DataType type = DataType::bf16;   ///< of the result
-    bool broadcast_c = false;         ///< C's rows (out lies by column: columns) are one, repeated at a stride of 0
     std::string unfolded;             ///< why leading dimensions are a batch and no rows, where B would allow either
     [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || spec.batch == 0; }
 };
 
 /// Strides become layouts and leading dimensions, addresses alignments: nothing is copied. Leading dimensions that A and the result have and B has
-/// not are rows of one product where they lie so. A C that is one row, repeated (a bias, broadcast), is read as that. `like`: where an array could be read either way (one row, one column), it is as there.
+/// not are rows of one product where they lie so. A C that is one row, repeated at a stride of 0 (a bias, broadcast), is asked for as that. `like`: where an array could be read either way (one row, one column), it is as there.
 /// Throws OperandError with all that stands against it.
 [[nodiscard]] Problem problem_of(const Arrays& arrays, const GemmSpec* like = nullptr);
 

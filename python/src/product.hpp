@@ -17,7 +17,7 @@ struct Product {
     float alpha = 1.0F, beta = 0.0F;
     PyObject* stream = nullptr;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
-    bool broadcast_c = false;  ///< as the problem of the arrays says
+    bool broadcast_c = false;  ///< the arrays' C is one row, whatever the kernel was made for
 };
 /// Into a new one, in place: operands are some hundred bytes each.
 void read_product(const ProductArguments& given, Product& product);

@@ -14,7 +14,6 @@ struct Plan {
     GemmKernel kernel;  ///< empty where the result has no element
     std::vector<std::int64_t> shape;
     DataType type = DataType::bf16;
-    bool broadcast_c = false;
 };
 
 /// What a context is made with, beside the environment.

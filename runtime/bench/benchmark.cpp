@@ -94,7 +94,9 @@ std::vector<BenchCandidate> Peer::candidates(const GemmSpec& spec, std::string& 
     GemmSpec told = spec;
     told.deterministic = Determinism::run_to_run;  // ours to keep: a peer is what one would have without it
     told.constant_a = told.constant_b = false;     // a promise that it may leave unused
-    const std::string untold = second_format_text(told);
+    GemmSpec plain = told;
+    if (takes_row_of_c()) plain.broadcast_c = false;
+    const std::string untold = second_format_text(plain);
     if (untold.empty()) return candidates_of_one(told, reason);
     reason = fmt::format("{} is told of one plain problem alone, not of{}", name(), untold);
     return {};

@@ -64,10 +64,12 @@ public:
     virtual ~Peer() = default;
     [[nodiscard]] virtual std::string name() const = 0;
     /// All ways this peer can compute the problem, its own first choice first; empty with `reason` when it cannot, or when the
-    /// problem has a batch or an epilogue: no peer is told of these yet.
+    /// problem has a batch or an epilogue: no peer is told of these yet, and not each of a C of one row.
     [[nodiscard]] std::vector<BenchCandidate> candidates(const GemmSpec& resolved_spec, std::string& reason);
 
 private:
+    /// Whether it can be told that C is one row.
+    [[nodiscard]] virtual bool takes_row_of_c() const { return false; }
     [[nodiscard]] virtual std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) = 0;
 };
 

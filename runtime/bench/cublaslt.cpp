@@ -84,6 +84,9 @@ public:
     Descriptors& operator=(const Descriptors&) = delete;
     ~Descriptors() { destroy(); }
 
+    /// Where the launches after it read the bias.
+    void set_bias(DevicePointer bias) const { set(MatmulAttribute::bias_pointer, device_address(bias)); }
+
     /// Up to kMostAlgorithms, cuBLASLt's first choice first; empty with the reason when there is none.
     [[nodiscard]] std::vector<HeuristicResult> algorithms(const ColumnMajorProblem& problem, std::uint32_t reduction,
                                                           std::string& reason) const;
@@ -125,6 +128,10 @@ void Descriptors::create(const ColumnMajorProblem& problem) {
                     "cublasLtMatmulDescCreate");
     set(MatmulAttribute::transpose_a, static_cast<std::int32_t>(problem.a.operation));
     set(MatmulAttribute::transpose_b, static_cast<std::int32_t>(problem.b.operation));
+    if (problem.bias) {
+        set(MatmulAttribute::epilogue, kEpilogueBias);
+        set(MatmulAttribute::bias_type, static_cast<std::int32_t>(*problem.bias));
+    }
     create_layout(a, problem.a);
     create_layout(b, problem.b);
     create_layout(c, problem.c);
@@ -173,6 +180,7 @@ struct Plan {
 
     void launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const;
     void check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, DevicePointer d) const;
+    void set_bias(const GemmArguments& arguments) const;
 };
 
 // An algorithm chosen for aligned operands would fault on others, and a fault takes the whole CUDA context with it.
@@ -185,12 +193,20 @@ void Plan::check_alignment(DevicePointer a, DevicePointer b, DevicePointer c, De
                             problem.b.alignment, problem.c.alignment, problem.d.alignment));
 }
 
+void Plan::set_bias(const GemmArguments& arguments) const {
+    if (arguments.beta != 1.0F)
+        throw Error(
+            fmt::format("cuBLASLt adds a C of one row as a bias, which it takes 1 times, not {}", arguments.beta));
+    descriptors.set_bias(arguments.c);
+}
+
 void Plan::launch(const Algorithm& algorithm, const GemmArguments& arguments, Stream stream) const {
     const ScopedContext current(cuda_context(*device));
     const DevicePointer a = problem.swapped ? arguments.b : arguments.a;
     const DevicePointer b = problem.swapped ? arguments.a : arguments.b;
     const DevicePointer c = reads_c ? arguments.c : arguments.d;
     check_alignment(a, b, c, arguments.d);
+    if (problem.bias) set_bias(arguments);
     const auto alpha = scale_value(problem.scale, arguments.alpha);
     const auto beta = scale_value(problem.scale, reads_c ? arguments.beta : 0.0F);
     library->check(
@@ -211,6 +227,7 @@ public:
     [[nodiscard]] std::string name() const override { return "cublaslt"; }
 
 private:
+    [[nodiscard]] bool takes_row_of_c() const override { return true; }
     [[nodiscard]] std::vector<BenchCandidate> candidates_of_one(const GemmSpec& spec, std::string& reason) override;
     static std::shared_ptr<const CublasLt> open_library(ContextState& context) {
         return CublasLt::open(cublaslt_search_list(context.options, context.device->newest_cuda_major()),
@@ -243,7 +260,8 @@ std::vector<BenchCandidate> CublasLtPeer::candidates_of_one(const GemmSpec& spec
         const ColumnMajorProblem problem = column_major_problem(spec);
         // Descriptors cannot be moved, so no make_shared.
         plan.reset(  // NOLINT(modernize-make-shared)
-            new Plan{library_, device_, workspace_, problem, spec.c.has_value(), Descriptors(library_, problem)});
+            new Plan{library_, device_, workspace_, problem, spec.c && !problem.bias, Descriptors(library_, problem)});
+        if (problem.bias) plan->descriptors.set_bias(workspace_->data());  // some memory, until a launch says which
         results = plan->descriptors.algorithms(problem, reduction_schemes(spec), reason);
     } catch (const CudaError&) {
         throw;
@@ -269,7 +287,8 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
     problem.a = stored(problem.swapped ? forms.b : forms.a, problem.swapped);
     problem.b = stored(problem.swapped ? forms.a : forms.b, problem.swapped);
     problem.d = stored(forms.d, problem.swapped);
-    problem.c = spec.c ? stored(forms.c, problem.swapped) : problem.d;
+    problem.c = spec.c && !spec.broadcast_c ? stored(forms.c, problem.swapped) : problem.d;
+    if (spec.c && spec.broadcast_c) problem.bias = cuda_type(*spec.c);
     problem.compute = compute_type(spec);
     problem.scale = scale_type(spec);
     return problem;

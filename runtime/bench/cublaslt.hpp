@@ -23,6 +23,8 @@ struct ColumnMajorProblem {
         std::uint32_t alignment = 256;  ///< bytes its pointer is at least aligned to
     };
     Stored a, b, c, d;
+    /// Type of a vector that is added to every column of D, as its bias: a C of one row. Then `c` is D and not read.
+    std::optional<cublaslt::CudaType> bias;
     cublaslt::ComputeType compute{};
     cublaslt::CudaType scale{};  ///< type of alpha and beta
     bool swapped = false;        ///< cuBLAS's A is our B

@@ -54,7 +54,12 @@ enum class Operation : int {  // cublasOperation_t
 enum class MatmulAttribute : int {  // cublasLtMatmulDescAttributes_t
     transpose_a = 3,
     transpose_b = 4,
+    epilogue = 7,
+    bias_pointer = 8,
+    bias_type = 26,
 };
+
+inline constexpr std::uint32_t kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_BIAS
 
 enum class PreferenceAttribute : int {  // cublasLtMatmulPreferenceAttributes_t
     max_workspace_bytes = 1,

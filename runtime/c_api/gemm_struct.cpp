@@ -64,6 +64,7 @@ constexpr std::array kMembers{
     JITGEMM_MEMBER("constant-a", constant_a, word),
     JITGEMM_MEMBER("constant-b", constant_b, word),
     JITGEMM_MEMBER("deterministic", deterministic, word),
+    JITGEMM_MEMBER("broadcast-c", broadcast_c, word),
 };
 
 #undef JITGEMM_MEMBER

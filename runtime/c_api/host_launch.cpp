@@ -119,7 +119,7 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     const auto operand = [&](ArgumentRole role, bool is_read, DevicePointer host, const char* name) {
         if (!is_read) return Shadow();
         const Lines all = lines_of(role, spec);
-        const bool is_one = role == ArgumentRole::c && arguments.broadcast_c;
+        const bool is_one = role == ArgumentRole::c && broadcasts_c(spec, arguments);
         return input(device, host, is_one ? one_line(all) : all, name);
     };
     const Shadow a = operand(ArgumentRole::a, multiplies, arguments.a, "A");

@@ -20,9 +20,9 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 18> kAllowedOptions{
-    "type",    "a-type", "b-type", "c-type",   "d-type", "acc-type", "align-a", "align-b",   "align-c",
-    "align-d", "alpha",  "beta",   "d-layout", "kernel", "family",   "param",   "templates", "device"};
+constexpr std::array<std::string_view, 19> kAllowedOptions{
+    "type",  "a-type", "b-type",   "c-type",      "d-type", "acc-type", "align-a", "align-b",   "align-c", "align-d",
+    "alpha", "beta",   "d-layout", "broadcast-c", "kernel", "family",   "param",   "templates", "device"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;
@@ -98,7 +98,7 @@ GemmSpec spec_of(const ArrayProblem& arrays, const ProblemOptions& options, Reas
     spec.n = arrays.b.columns();
     spec.k = arrays.a.columns();
     spec.layout = layout_of(arrays.a.order(), arrays.b.order());
-    if (arrays.c) spec.d_order = arrays.c->order();
+    if (arrays.c && !options.given("broadcast-c")) spec.d_order = arrays.c->order();  // one row lies both ways
     hint_at_conversion(arrays, spec, reasons);
     return spec;
 }
@@ -109,6 +109,12 @@ void check_c(const ArrayProblem& arrays, const ProblemOptions& options) {
     Reasons reasons;
     const GemmSpec& spec = arrays.request.spec;
     const NpyMatrix& c = *arrays.c;
+    const auto extent = [&](Order repeated, std::int64_t size) {
+        return spec.broadcast_c && spec.d_order == repeated ? 1 : size;
+    };
+    const std::int64_t rows = extent(Order::row, spec.m), columns = extent(Order::column, spec.n);
+    if (options.given("broadcast-c") && (c.rows() != rows || c.columns() != columns))
+        reasons.push_back(fmt::format("C ({}) is {}x{} and not {}x{}", c.path(), c.rows(), c.columns(), rows, columns));
     if (c.order() != spec.d_order && c.rows() > 1 && c.columns() > 1) {
         reasons.push_back(fmt::format("{} is in {} order, --d-layout {} asks for the other: C and D lie alike",
                                       c.path(), c.order() == Order::row ? "C" : "Fortran", to_string(spec.d_order)));
@@ -198,7 +204,8 @@ ArrayProblem read_arrays(const ArrayFiles& files, const ProblemOptions& options,
     ArrayProblem arrays{open_array(files.a), open_array(files.b), std::nullopt, {}};
     if (!files.c.empty()) arrays.c = open_array(files.c);
 
-    Reasons reasons = operand_mismatches(arrays.a, arrays.b, pointer_to(arrays.c));
+    const bool may_be_row = options.given("broadcast-c");
+    Reasons reasons = operand_mismatches(arrays.a, arrays.b, may_be_row ? nullptr : pointer_to(arrays.c));
     const GemmSpec spec = spec_of(arrays, options, reasons);
     refuse(reasons);
     arrays.request = options.problem_over(spec, arrays.c.has_value());

@@ -20,9 +20,10 @@ namespace {
 constexpr std::size_t kMostComplaints = 50;
 
 /// What no line says: it holds for all of them.
-constexpr std::array<std::string_view, 18> kAllowedOptions{
-    "c-type", "d-type", "acc-type", "d-layout",   "align-a",    "align-b",       "align-c", "align-d",   "alpha",
-    "beta",   "kernel", "family",   "constant-a", "constant-b", "deterministic", "param",   "templates", "device"};
+constexpr std::array<std::string_view, 19> kAllowedOptions{
+    "c-type",      "d-type",        "acc-type", "d-layout",  "align-a", "align-b",    "align-c",
+    "align-d",     "alpha",         "beta",     "kernel",    "family",  "constant-a", "constant-b",
+    "broadcast-c", "deterministic", "param",    "templates", "device"};
 
 bool is_blank(const std::string& line) {
     return line.substr(0, line.find('#')).find_first_not_of(" \t\r") == std::string::npos;

@@ -50,7 +50,7 @@ TiledTensorMap map_of(const TensorMapArgument& argument, const GemmSpec& spec, b
 }  // namespace
 
 ArgumentPacker::ArgumentPacker(std::span<const KernelArgument> arguments, const GemmSpec& row_major)
-    : has_k_(row_major.k != 0) {
+    : has_k_(row_major.k != 0), broadcasts_c_(row_major.broadcast_c) {
     const ArgumentLayout layout = argument_layout(arguments);
     if (layout.bytes > kMaxArgumentBytes) {
         throw ConfigError("no launch", {fmt::format("the kernel's arguments have {} bytes, a launch passes on {}",
@@ -83,7 +83,7 @@ void ArgumentPacker::add(const TensorMapArgument& argument, std::size_t offset, 
         maps_.push_back({offset, argument.role, of_one_row, static_cast<std::uint64_t>(in_workspace),
                          map_of(argument, row_major, of_one_row), std::make_unique<TensorMapCache>()});
     };
-    add_map(false);
+    if (argument.role != ArgumentRole::c || !broadcasts_c_) add_map(false);
     if (argument.role == ArgumentRole::c) add_map(true);
 }
 
@@ -110,7 +110,8 @@ void ArgumentPacker::pack_map(const MapPatch& patch, const KernelOperands& opera
                               std::byte* bytes) const {
     const bool is_factor = patch.role != ArgumentRole::c && patch.role != ArgumentRole::d;
     if (is_factor && (operands.alpha == 0.0F || !has_k_)) return;
-    if (patch.role == ArgumentRole::c && (operands.beta == 0.0F || patch.of_one_row != operands.broadcast_c)) return;
+    const bool of_one_row = operands.broadcast_c || broadcasts_c_;
+    if (patch.role == ArgumentRole::c && (operands.beta == 0.0F || patch.of_one_row != of_one_row)) return;
     const std::uint64_t address = pointer(patch.role, operands).address + patch.in_workspace;
     if (patch.cache->find(address, bytes)) [[likely]]
         return;

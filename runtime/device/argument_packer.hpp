@@ -61,6 +61,7 @@ private:
     std::vector<ArgumentField> ldc_;  ///< 0 when C is one row
     std::vector<MapPatch> maps_;
     bool has_k_ = true;
+    bool broadcasts_c_ = false;  ///< the spec says so, and its ldc is 0
 };
 
 /// The same at once, for who launches once.

@@ -49,7 +49,7 @@ bool same_place(const GemmSpec& spec, const Region& c, const Region& d) {
 
 Region region_of_c(const GemmSpec& spec, const GemmArguments& arguments) {
     Region c = region("C", ArgumentRole::c, arguments.c, spec);
-    if (!arguments.broadcast_c) return c;
+    if (!broadcasts_c(spec, arguments)) return c;
     c.pitch = 0;
     c.bytes = c.run;
     return c;
@@ -79,7 +79,7 @@ void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region&
              std::vector<std::string>& problems) {
     const Region c = region_of_c(spec, arguments);
     check_pointer(c, problems);
-    if (arguments.broadcast_c) return check_overlap(d, c, ", one row that is added to all of D's", problems);
+    if (broadcasts_c(spec, arguments)) return check_overlap(d, c, ", one row that is added to all of D's", problems);
     if (same_place(spec, c, d)) return;
     check_overlap(d, c, "; D may only be exactly C, of the same type and leading dimension", problems);
 }

@@ -9,6 +9,11 @@
 
 namespace jitgemm {
 
+/// Whether C is one row that is added to all of D's: the spec or the launch says so.
+[[nodiscard]] inline bool broadcasts_c(const GemmSpec& spec, const GemmArguments& arguments) {
+    return spec.broadcast_c || arguments.broadcast_c;
+}
+
 /// Every launch rule the arguments break: null or misaligned pointers, beta without C, D overlapping an input that is
 /// read (it may be exactly C when types and leading dimensions agree), workspace too small. Empty when sound. `spec` is
 /// resolved, of either D order. M or N of zero reads and writes nothing, so any pointer will do.

@@ -50,13 +50,17 @@ struct OperandText {
     Order order;
     int alignment;
     bool is_input_product;  // A or B: not read when alpha or k is 0
+    bool is_one_run;        // a C of one row (or column), which has no pitch
+
+    [[nodiscard]] std::string_view lines() const { return order == Order::row ? rows : columns; }
+    [[nodiscard]] std::string_view run() const { return order == Order::row ? columns : rows; }
 };
 
 std::vector<OperandText> operands(const GemmSpec& spec) {
-    std::vector<OperandText> list = {{"a", "m", "k", spec.a, order_a(spec.layout), spec.align_a, true},
-                                     {"b", "k", "n", spec.b, order_b(spec.layout), spec.align_b, true}};
-    if (spec.c) list.push_back({"c", "m", "n", *spec.c, spec.d_order, spec.align_c, false});
-    list.push_back({"d", "m", "n", spec.d, spec.d_order, spec.align_d, false});
+    std::vector<OperandText> list = {{"a", "m", "k", spec.a, order_a(spec.layout), spec.align_a, true, false},
+                                     {"b", "k", "n", spec.b, order_b(spec.layout), spec.align_b, true, false}};
+    if (spec.c) list.push_back({"c", "m", "n", *spec.c, spec.d_order, spec.align_c, false, spec.broadcast_c});
+    list.push_back({"d", "m", "n", spec.d, spec.d_order, spec.align_d, false, false});
     return list;
 }
 
@@ -65,6 +69,12 @@ std::string_view order_words(Order order) { return order == Order::row ? "row-ma
 std::string operand_lines(const GemmSpec& spec) {
     std::string lines;
     for (const OperandText& operand : operands(spec)) {
+        if (operand.is_one_run) {
+            lines += fmt::format(" *     {} ({})     {:<5} added to each {} of D, pointer aligned to {} bytes\n",
+                                 upper(std::string(operand.name)), operand.run(), to_string(operand.type),
+                                 operand.order == Order::row ? "row" : "column", operand.alignment);
+            continue;
+        }
         lines += fmt::format(" *     {} ({}, {})  {:<5} {}, pointer and {} ld{} aligned to {} bytes\n",
                              upper(std::string(operand.name)), operand.rows, operand.columns, to_string(operand.type),
                              order_words(operand.order), operand.order == Order::row ? "row pitch" : "column pitch",
@@ -75,10 +85,13 @@ std::string operand_lines(const GemmSpec& spec) {
 
 bool begins_early(const LauncherInput& input) { return input.source.entries.front().programmatic_launch; }
 
+/// Whether a launch says it; else each does, or none.
+bool may_broadcast_c(const LauncherInput& input) { return input.spec.c && !input.spec.broadcast_c; }
+
 std::string problem_fields(const LauncherInput& input) {
     std::string pitches;
     for (const OperandText& operand : operands(input.spec))
-        pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
+        if (!operand.is_one_run) pitches += fmt::format("{}ld{}", pitches.empty() ? "" : ", ", operand.name);
     return "    int64_t m, n, k;\n    int64_t " + pitches + ";    /* in elements */\n";
 }
 
@@ -88,8 +101,8 @@ std::string full_fields(const LauncherInput& input) {
     for (const OperandText& operand : operands(input.spec))
         pointers += fmt::format("    CUdeviceptr {};\n", operand.name);
     if (input.workspace.bytes != 0) pointers += "    CUdeviceptr workspace;\n";
-    return pointers + problem_fields(input) + "    float alpha;\n" +
-           (input.spec.c ? "    float beta;\n    int broadcasts_c;\n" : "") +
+    return pointers + problem_fields(input) + "    float alpha;\n" + (input.spec.c ? "    float beta;\n" : "") +
+           (may_broadcast_c(input) ? "    int broadcasts_c;\n" : "") +
            (begins_early(input) ? "    int begins_early;\n" : "");
 }
 
@@ -103,12 +116,13 @@ std::string full_problem(const LauncherInput& input) {
     }
     for (const OperandText& operand : operands(input.spec)) {
         text += fmt::format("    full.{0} = address(arguments->{0});\n", operand.name);
-        text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
+        if (!operand.is_one_run) text += fmt::format("    full.ld{0} = problem->ld{0};\n", operand.name);
     }
     for (const std::string_view extent : {"m", "n", "k"}) text += fmt::format("    full.{0} = problem->{0};\n", extent);
     if (begins_early(input))
         text += "    full.begins_early = !has_dependent_launch(arguments) || arguments->dependent_launch != 1;\n";
-    if (input.spec.c) text += "    full.broadcasts_c = has_broadcast_c(arguments) && arguments->broadcast_c != 0;\n";
+    if (may_broadcast_c(input))
+        text += "    full.broadcasts_c = has_broadcast_c(arguments) && arguments->broadcast_c != 0;\n";
     text += "    full.alpha = arguments->alpha;\n";
     return text + (input.spec.c ? "    full.beta = arguments->beta;\n" : "");
 }
@@ -117,7 +131,7 @@ std::string exported_problem(const GemmSpec& spec) {
     std::string text =
         fmt::format("    problem.m = {};\n    problem.n = {};\n    problem.k = {};\n", spec.m, spec.n, spec.k);
     text += fmt::format("    problem.lda = {};\n    problem.ldb = {};\n", spec.lda, spec.ldb);
-    if (spec.c) text += fmt::format("    problem.ldc = {};\n", spec.ldc);
+    if (spec.c && !spec.broadcast_c) text += fmt::format("    problem.ldc = {};\n", spec.ldc);
     return text + fmt::format("    problem.ldd = {};\n", spec.ldd);
 }
 
@@ -131,15 +145,13 @@ std::string workspace_rule(const LauncherInput& input) {
 // ---- checks ----------------------------------------------------------------------------------------------------------
 
 std::string operand_check(const OperandText& operand) {
-    const bool by_row = operand.order == Order::row;
-    const std::string_view lines = by_row ? operand.rows : operand.columns;
-    const std::string_view run = by_row ? operand.columns : operand.rows;
+    const std::string pitch = operand.is_one_run ? std::string(operand.run()) : fmt::format("ld{}", operand.name);
+    const std::string lines = operand.is_one_run ? "1" : fmt::format("problem->{}", operand.lines());
     std::string_view condition;
     if (operand.is_input_product) condition = "problem->alpha != 0 && problem->k != 0 && ";
     if (operand.name == "c") condition = "problem->beta != 0 && ";
-    return fmt::format(
-        "    if ({}!is_operand(problem->{}, problem->{}, problem->{}, problem->ld{}, {}, {})) return 0;\n", condition,
-        operand.name, lines, run, operand.name, bytes(operand.type), operand.alignment);
+    return fmt::format("    if ({}!is_operand(problem->{}, {}, problem->{}, problem->{}, {}, {})) return 0;\n",
+                       condition, operand.name, lines, operand.run(), pitch, bytes(operand.type), operand.alignment);
 }
 
 /// Why the kernel is sure of its own m, n and k alone; empty where any will do. One that asks for no bounds reads beyond the
@@ -199,6 +211,7 @@ ArgumentRole as_caller_sees(ArgumentRole role, bool swapped) {
 std::string name_of(ArgumentRole role, const LauncherInput& input) {
     using Role = ArgumentRole;
     const bool of_c = role == Role::c || role == Role::ldc || role == Role::beta;
+    if (role == Role::ldc && input.spec.broadcast_c) return "0";
     if ((of_c && !input.spec.c) || (role == Role::workspace && input.workspace.bytes == 0)) return "0";
     if (role == Role::counters)
         return fmt::format("problem->workspace + {}", input.workspace.bytes - input.workspace.counters);
@@ -316,6 +329,12 @@ EntriesText entries_text(const LauncherInput& input) {
     return text;
 }
 
+std::string beta_c(const GemmSpec& spec) {
+    if (!spec.c) return {};
+    return spec.broadcast_c ? fmt::format(" + beta * C ({})", spec.d_order == Order::row ? "n" : "m")
+                            : " + beta * C (m, n)";
+}
+
 }  // namespace
 
 std::string launcher_header(const LauncherInput& input) {
@@ -325,7 +344,7 @@ std::string launcher_header(const LauncherInput& input) {
                    {"WORKSPACE", workspace_rule(input)},
                    {"OPERANDS", operand_lines(input.spec)},
                    {"FIELDS", problem_fields(input)},
-                   {"BETA_C", input.spec.c ? " + beta * C (m, n)" : ""},
+                   {"BETA_C", beta_c(input.spec)},
                    {"KERNEL", input.source.name},
                    {"ARCH", std::string(input.source.arch->name)},
                    {"SHAPES", reason.empty() ? "Any m, n, k and leading dimensions will do."

@@ -1,5 +1,6 @@
 #include "runtime/verify/emulated_time.hpp"
 
+#include "generator/base/roofline.hpp"
 #include "runtime/context/context_state.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ double footprint(const GemmSpec& spec, float alpha, float beta) {
     };
     double sum = matrix(spec.m, spec.n, spec.d);
     if (alpha != 0.0F) sum += matrix(spec.m, spec.k, spec.a) + matrix(spec.k, spec.n, spec.b);
-    if (spec.c && beta != 0.0F) sum += matrix(spec.m, spec.n, *spec.c);
+    if (beta != 0.0F) sum += compulsory_bytes_of_c(spec);
     return sum;
 }
 

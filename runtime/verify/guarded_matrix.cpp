@@ -25,6 +25,14 @@ MatrixForm batched(MatrixForm form, std::int64_t batch, std::optional<std::int64
     return form;
 }
 
+/// A row (or column) that stands for all of them: one has a stride of 0 where a matrix is read.
+MatrixForm one_line(MatrixForm form) {
+    std::int64_t& lines = form.order == Order::row ? form.rows : form.columns;
+    lines = std::min<std::int64_t>(lines, 1);
+    form.leading_dimension = std::max<std::int64_t>(1, form.run());
+    return form;
+}
+
 /// Without room between its lines, aligned as a launch asks of vectors.
 MatrixForm packed(std::int64_t rows, std::int64_t columns, Order order, DataType type, bool generous) {
     const std::int64_t run = order == Order::row ? columns : rows;
@@ -95,6 +103,7 @@ ProblemForms problem_forms(const GemmSpec& spec, bool generous) {
                    spec.batch_stride_b);
     forms.c = form(spec.m, spec.n, spec.d_order, spec.ldc, spec.c.value_or(spec.d), spec.align_c, natural.align_c,
                    spec.batch_stride_c);
+    if (spec.broadcast_c) forms.c = one_line(forms.c);
     forms.d = form(spec.m, spec.n, spec.d_order, spec.ldd, spec.d, spec.align_d, natural.align_d, spec.batch_stride_d);
     forms.bias = bias_form(spec, generous);
     forms.residual = residual_form(spec, forms.d);

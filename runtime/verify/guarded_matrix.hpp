@@ -47,7 +47,8 @@ struct MatrixForm {
     [[nodiscard]] std::int64_t extent_bytes() const;
 };
 
-/// The operands of a resolved spec; `c` has D's shape whether or not the spec has C, and `residual`, too. With generous
+/// The operands of a resolved spec; `c` has D's shape whether or not the spec has C, and `residual`, too; one row (column) of it where the spec
+/// says that C is one. With generous
 /// placement an operand begins at 256 bytes if its alignment is what its leading dimension and such a base give.
 /// Matrices that all problems of a batch share are one; vectors and factors have one row or column where they serve all.
 struct ProblemForms {

@@ -1,6 +1,8 @@
-/// GemmArguments::broadcast_c on the emulator: C is one row in memory of just that size, added to each row of D before it is rounded.
+/// GemmSpec's and GemmArguments' broadcast_c on the emulator: C is one row in memory of just that size, added to each row of D before it is
+/// rounded.
 
 #include "runtime/support/element_codec.hpp"
+#include "runtime/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/kernel_checks.hpp"
@@ -80,7 +82,7 @@ Elements expected_d(const GemmSpec& spec, const Matrix& a, const Matrix& b, cons
     return d;
 }
 
-/// CHECKs one launch with exactly the row that it may read.
+/// CHECKs one launch with exactly the row that it may read; the launch says that it is one where the spec doesn't.
 void check(const GemmKernel& kernel, Context& context) {
     const GemmSpec& spec = kernel.spec();
     INFO(kernel.info().name << " for " << to_string(spec));
@@ -96,7 +98,7 @@ void check(const GemmKernel& kernel, Context& context) {
                    .d = of_d.data(),
                    .alpha = kAlpha,
                    .beta = kBeta,
-                   .broadcast_c = true});
+                   .broadcast_c = !spec.broadcast_c});
     context.synchronize();
     of_d.copy_to_host(d.memory.data(), d.memory.size());
     CHECK(d.memory == expected_d(spec, a, b, c).memory);
@@ -135,10 +137,21 @@ KernelConfig fitting(Context& context, const GemmSpec& spec, KernelConfig config
     return config;
 }
 
-/// A and B are constant, so that early copies are made.
+GemmSpec of_one_row(GemmSpec spec) {
+    spec.broadcast_c = true;
+    return spec;
+}
+
+/// A and B are constant, so that early copies are made. Whether spec or launch say that C is one row, it is one kernel.
 void check_variant(Context& context, GemmSpec spec, const KernelConfig& config) {
     spec.constant_a = spec.constant_b = true;
-    check(state_of(context).build(resolved(spec), fitting(context, spec, config)), context);
+    const KernelConfig fits = fitting(context, spec, config);
+    const GemmKernel of_all = state_of(context).build(resolved(spec), fits);
+    const GemmKernel of_row = state_of(context).build(resolved(of_one_row(spec)), fits);
+    CHECK(of_row.info().name == of_all.info().name);
+    CHECK(state_of(of_row).compiled->binary == state_of(of_all).compiled->binary);
+    check(of_all, context);
+    check(of_row, context);
 }
 
 template <typename Config>
@@ -205,7 +218,10 @@ TEST_CASE("a row of C on the emulator: chosen kernels, and an element less than 
     for (const DataType type : {DataType::bf16, DataType::f16, DataType::f32})
         for (const GemmLayout layout : kLayouts)
             for (const GemmSpec& spec : problems(layout, type, {{1, 17, 33}, {17, 1, 33}, {65, 31, 40}, {48, 64, 0}}))
-                for (Context* const context : {&on_emulator(), &on_hopper()}) check(context->kernel(spec), *context);
+                for (Context* const context : {&on_emulator(), &on_hopper()}) {
+                    check(context->kernel(spec), *context);
+                    check(context->kernel(of_one_row(spec)), *context);
+                }
 
     const GemmKernel kernel = on_emulator().kernel(with_c(spec_of(GemmLayout::tn, 40, 24, 16), DataType::f32));
     const auto buffer = [](std::int64_t elements, int of_bytes) {
@@ -221,4 +237,26 @@ TEST_CASE("a row of C on the emulator: chosen kernels, and an element less than 
     arguments.beta = 0.0F;  // nothing of C is read
     arguments.c = nullptr;
     CHECK_NOTHROW(kernel.launch(arguments));
+}
+
+TEST_CASE("a row of C on the emulator: verified as any problem, between guard bands, and a wrong one is found") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::tt})
+        for (const GemmSpec& full :
+             problems(layout, DataType::bf16, {{65, 31, 40}, {1, 17, 33}, {40, 56, 24}, {7, 5, 0}}))
+            for (const float beta : {0.5F, 0.0F, 1.0F}) {
+                const GemmKernel kernel = on_hopper().kernel(of_one_row(full));
+                const Verification verdict =
+                    verify(state_of(on_hopper()), kernel, {.alpha = 1.0F, .beta = beta, .use_cpu = true});
+                INFO(to_string(kernel.spec()) << "\n" << verdict.message);
+                CHECK(verdict.ok);
+            }
+
+    const GemmSpec spec = resolved(of_one_row(with_c(spec_of(GemmLayout::tn, 9, 24, 16), DataType::f32)));
+    const Problem problem(state_of(on_emulator()), spec, InputKind::integers, 1, 1.0F, 1.0F);
+    GemmArguments arguments = problem.arguments();
+    on_emulator().kernel(spec).launch(arguments);
+    CHECK(problem.check().ok);
+    arguments.beta = -1.0F;
+    on_emulator().kernel(spec).launch(arguments);
+    CHECK(problem.check().wrong > 0);
 }

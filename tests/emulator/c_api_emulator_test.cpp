@@ -151,6 +151,22 @@ TEST_CASE("C API: a C of one row is added to each row") {
     REQUIRE(launch(kernel, arguments) == JG_OK);
     for (std::size_t i = 0; i < problem.c.size(); ++i) problem.c[i] = row[i % 20];
     CHECK(problem.wrong(2, 0.5F) == 0);
+    jg_gemm gemm = JG_GEMM_INIT;
+    gemm.m = 33;
+    gemm.n = 20;
+    gemm.k = 50;
+    gemm.a = gemm.c = "f32";
+    gemm.layout = "tt";
+    gemm.broadcast_c = "yes";
+    jg_kernel* of_row = nullptr;
+    REQUIRE(jg_kernel_create_from_gemm(shared_context(), &gemm, &of_row) == JG_OK);
+    for (const std::int64_t said_again : {0, 1}) {
+        std::ranges::fill(problem.d, -1.0F);
+        arguments.broadcast_c = said_again;
+        CHECK(jg_kernel_launch(of_row, &arguments, nullptr) == JG_OK);
+        CHECK(problem.wrong(2, 0.5F) == 0);
+    }
+    jg_kernel_destroy(of_row);
     arguments.broadcast_c = 2;
     CHECK(launch(kernel, arguments) == JG_INVALID);
     CHECK_THAT(jg_last_error(), ContainsSubstring("jg_arguments.broadcast_c is 2: expected 0, or 1"));

@@ -55,6 +55,7 @@ GemmSpec random_types(RandomBits& random) {
     spec.layout = pick(random, kLayouts);
     spec.constant_a = chance(random, 4);
     spec.constant_b = chance(random, 4);
+    spec.broadcast_c = spec.c && chance(random, 3);
     return spec;
 }
 

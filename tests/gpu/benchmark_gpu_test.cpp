@@ -146,6 +146,35 @@ TEST_CASE("every algorithm cuBLASLt offers is right, in every layout and D order
     }
 }
 
+TEST_CASE("cuBLASLt adds a C of one row as its bias, once, and our kernels do as well") {
+    REQUIRE_GPU();
+    Context context;
+    std::string missing;
+    const std::unique_ptr<Peer> peer = open_cublaslt_if_there(context, missing);
+    for (const Order order : {Order::row, Order::column}) {
+        for (const DataType type : {DataType::bf16, DataType::f16}) {
+            const GemmSpec spec =
+                resolved({.m = 264, .n = 136, .k = 200, .a = type, .c = type, .d_order = order, .broadcast_c = true});
+            INFO(to_string(spec));
+            const Verification own = verify(state_of(context), context.kernel(spec), {.beta = 1});
+            INFO(own.message);
+            CHECK(own.ok);
+            if (peer == nullptr) continue;
+            std::string reason;
+            const std::vector<BenchCandidate> candidates = peer->candidates(spec, reason);
+            INFO(reason);
+            REQUIRE_FALSE(candidates.empty());
+            const Verification verdict =
+                verify_candidate(state_of(context), spec, candidates.front(), {.alpha = 2, .beta = 1});
+            INFO(verdict.message);
+            CHECK(verdict.ok);
+            CHECK_THAT(verify_candidate(state_of(context), spec, candidates.front(), {.beta = 0.5F}).message,
+                       ContainsSubstring("as a bias, which it takes 1 times, not 0.5"));
+        }
+    }
+    if (peer == nullptr) SKIP_TEST(missing);
+}
+
 TEST_CASE("all of cuBLASLt's algorithms for one problem are right and can be timed beside ours", "[timing]") {
     REQUIRE_GPU();
     Context context;

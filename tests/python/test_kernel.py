@@ -165,6 +165,24 @@ class TestLaunches:
         self.np.testing.assert_array_equal(k(a, b), a @ b)
         self.np.testing.assert_array_equal(k(a, b, out=c, accumulate=True), a @ b + 1)
 
+    def test_with_a_row_of_c(self):
+        a, b = self.operands()
+        row, c = self.np.arange(4, dtype="float32"), self.np.ones((6, 4), "float32")
+        repeated = self.np.broadcast_to(row, (6, 4))
+        k = jg.kernel(m=6, n=4, k=5, a="f32", c="f32", layout="tt", broadcast_c="yes", device=EMULATOR)
+        assert " ldc=0 " in k.spec and k.spec.endswith(" broadcast-c=yes") and k.json["broadcast_c"] == "yes"
+        assert k.name == jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt c=f32", device=EMULATOR).name
+        self.np.testing.assert_array_equal(k(a, b, c=repeated, beta=3), a @ b + 3 * row)
+        with pytest.raises(jg.OperandError, match="c is of all rows here and one row, repeated, in the kernel"):
+            k(a, b, c=c)
+        with pytest.raises(jg.OperandError, match="c is of all rows here"):
+            k(a, b, out=c, accumulate=True)
+        self.np.testing.assert_array_equal(k(a, b, c=repeated), a @ b + row)
+        one = jg.kernel("gemm-v2 m=1 n=4 k=5 a=f32 layout=tt c=f32 broadcast-c=yes", device=EMULATOR)
+        self.np.testing.assert_array_equal(one(a[:1], b, c=repeated[:1]), a[:1] @ b + row)
+        with pytest.raises(jg.SpecError, match="broadcast_c is yes: it says how C lies, and c is none"):
+            jg.kernel("gemm-v2 m=6 n=4 k=5 broadcast-c=yes", device=EMULATOR)
+
     def test_what_launching_it_elsewhere_takes(self):
         a, b = self.operands()
         out = self.np.zeros((6, 4), "float32")

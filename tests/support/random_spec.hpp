@@ -37,6 +37,7 @@ inline GemmSpec random_spec(std::mt19937& random) {
     for (auto* align : {&spec.align_a, &spec.align_b, &spec.align_c, &spec.align_d}) {
         *align = pick(random, {0, 1, 2, 4, 8, 16, -3});
     }
+    spec.broadcast_c = random() % 2 == 0;
     return spec;
 }
 

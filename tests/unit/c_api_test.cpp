@@ -195,7 +195,8 @@ void set_member(jg_gemm& gemm, const c_api::GemmMember& member, std::string& tex
         {"a", "f16"},           {"b", "f16"},          {"c", "f32"},          {"d", "f32"},
         {"acc", "f16"},         {"layout", "tt"},      {"d-layout", "n"},     {"bias", "col-bf16"},
         {"activation", "gelu"}, {"residual", "f16"},   {"scale-a", "vector"}, {"scale-b", "block"},
-        {"scale-d", "tensor"},  {"constant-a", "yes"}, {"constant-b", "yes"}, {"deterministic", "batch_invariant"}};
+        {"scale-d", "tensor"},  {"constant-a", "yes"}, {"constant-b", "yes"}, {"deterministic", "batch_invariant"},
+        {"broadcast-c", "yes"}};
     auto* const place = reinterpret_cast<std::byte*>(&gemm) + member.offset;
     if (const auto found = kWords.find(member.key); found != kWords.end()) {
         std::memcpy(place, static_cast<const void*>(&found->second), sizeof found->second);
@@ -253,7 +254,7 @@ TEST_CASE("a struct and its text are the same spec, member by member") {
 
 TEST_CASE("structs end with their last member: a later one must not lie in what is padding now") {
     CHECK(offsetof(jg_arguments, broadcast_c) + sizeof(jg_arguments::broadcast_c) == sizeof(jg_arguments));
-    CHECK(offsetof(jg_gemm, deterministic) + sizeof(jg_gemm::deterministic) == sizeof(jg_gemm));
+    CHECK(offsetof(jg_gemm, broadcast_c) + sizeof(jg_gemm::broadcast_c) == sizeof(jg_gemm));
 }
 
 TEST_CASE("a struct says its size: an older one is taken, a newer one while it sets nothing new") {

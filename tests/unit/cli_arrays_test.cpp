@@ -113,6 +113,22 @@ TEST_CASE("run of arrays: C lies as D does") {
     arrays.check_refused("C is to be read", "--beta 2");
 }
 
+TEST_CASE("run of arrays: a C of one row") {
+    const Arrays arrays;
+    arrays.put("a", npy("<f2", 8, 16, 2));
+    arrays.put("b", npy("<f2", 16, 24, 2));
+    for (const bool fortran : {false, true}) {
+        arrays.put("c", npy("<f2", 1, 24, 2, fortran));
+        arrays.check_refused("1x24", "", true);
+        arrays.check_refused("1x24 and not 8x24", "--broadcast-c no", true);
+        arrays.check_accepted("--broadcast-c yes", true);
+        arrays.check_refused("1x24 and not 8x1", "--broadcast-c yes --d-layout n", true);
+    }
+    arrays.put("c", npy("<f2", 8, 1, 2));
+    arrays.check_accepted("--broadcast-c yes --d-layout n", true);
+    arrays.check_refused("8x1 and not 1x24", "--broadcast-c yes", true);
+}
+
 TEST_CASE("run of arrays: what the files say is not said again") {
     const Arrays arrays;
     arrays.put("a", npy("<f2", 8, 16, 2));

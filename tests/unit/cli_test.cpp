@@ -217,6 +217,19 @@ TEST_CASE("the tool: C is read when beta or its type asks for it, and has D's ty
     CHECK(spec_of("--beta 1 --d-type f32").at("c_type") == "f32");
     CHECK(spec_of("--c-type f16").at("c_type") == "f16");
     CHECK(spec_of("--c-type none").at("c_type").is_null());
+    CHECK_FALSE(spec_of("--c-type f16").contains("broadcast_c"));
+    CHECK(spec_of("--beta 1 --broadcast-c yes").at("broadcast_c") == "yes");
+    CHECK(spec_of("--beta 1 --broadcast-c yes").at("ldc") == 0);
+}
+
+TEST_CASE("the tool: a C of one row is a C") {
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --broadcast-c yes",
+                  {"--broadcast-c", "no C is read", "--c-type"});
+    check_refused("dump 'gemm-v2 m=64 n=64 k=64 broadcast-c=yes' --arch sm_80", {"broadcast_c is yes", "c is none"});
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --beta 1 --broadcast-c row",
+                  {"--broadcast-c is 'row'", "one of no, yes"});
+    check_refused("dump bf16 tn 64 80 64 --arch sm_80 --beta 1 --broadcast-c yes --ldc 64",
+                  {"ldc is 64", "counts for nothing", "at least its 80 elements"});
 }
 
 TEST_CASE("the tool: without GPU, --arch or --gpu it says on stderr what it assumes") {

@@ -49,6 +49,11 @@ static_assert(equal(cublaslt::ComputeType::f32_fast_tf32, CUBLAS_COMPUTE_32F_FAS
 static_assert(equal(cublaslt::Operation::none, CUBLAS_OP_N) && equal(cublaslt::Operation::transpose, CUBLAS_OP_T));
 static_assert(equal(cublaslt::MatmulAttribute::transpose_a, CUBLASLT_MATMUL_DESC_TRANSA));
 static_assert(equal(cublaslt::MatmulAttribute::transpose_b, CUBLASLT_MATMUL_DESC_TRANSB));
+static_assert(equal(cublaslt::MatmulAttribute::epilogue, CUBLASLT_MATMUL_DESC_EPILOGUE));
+static_assert(equal(cublaslt::MatmulAttribute::bias_pointer, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+static_assert(equal(cublaslt::MatmulAttribute::bias_type, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE));
+static_assert(sizeof(cublaslt::kEpilogueBias) == sizeof(cublasLtEpilogue_t) &&
+              equal(cublaslt::kEpilogueBias, CUBLASLT_EPILOGUE_BIAS));
 
 using Preferred = cublaslt::PreferenceAttribute;
 static_assert(equal(Preferred::max_workspace_bytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));

@@ -122,6 +122,23 @@ TEST_CASE("C lies as D does; without C, D stands in") {
     const ColumnMajorProblem problem = column_major_problem(resolved(spec));
     CHECK(problem.c.leading_dimension == 7);
     CHECK(problem.c.type == cublaslt::CudaType::r_16f);
+    CHECK_FALSE(problem.bias.has_value());
+}
+
+TEST_CASE(
+    "a C of one row, or of one column where D is column-major, is cuBLAS's bias: an element for each row of its D") {
+    for (const Order order : {Order::row, Order::column}) {
+        GemmSpec spec = float_problem(GemmLayout::tn, order);
+        spec.c = DataType::f16;
+        spec.align_c = 0;
+        spec.broadcast_c = true;
+        spec = resolved(spec);
+        const ColumnMajorProblem problem = column_major_problem(spec);
+        CHECK(problem.bias == cublaslt::CudaType::r_16f);
+        CHECK(problem.d.rows == operand_extents(spec).c);
+        CHECK(problem.c.leading_dimension == problem.d.leading_dimension);
+        CHECK(problem.c.type == problem.d.type);
+    }
 }
 
 TEST_CASE("cuBLAS is promised 256 bytes where an allocation gives them, else what the spec says") {

@@ -58,6 +58,10 @@ TEST_CASE("roofline of a square product and of a thin one, by hand") {
     with_c.c = with_c.d = DataType::f32;
     const Roofline empty = roofline(resolved(with_c), find_gpu("a100"));
     CHECK(empty.bytes == 2 * 256 * 512 * 4);  // C in, D out
+    with_c.broadcast_c = true;
+    CHECK(roofline(resolved(with_c), find_gpu("a100")).bytes == 256 * 512 * 4 + 512 * 4);
+    with_c.d_order = Order::column;
+    CHECK(roofline(resolved(with_c), find_gpu("a100")).bytes == 256 * 512 * 4 + 256 * 4);
     CHECK(empty.attainable_flops == 0);
 }
 

@@ -409,6 +409,11 @@ TEST_CASE("the launcher asks the driver for what jitgemm's own launch asks for")
         check_launcher(exported(
             {.m = 1000, .n = 776, .k = 1000, .c = DataType::bf16, .layout = GemmLayout::nn, .d_order = Order::column}));
     }
+    SECTION("a C of one row") {
+        for (const Order order : {Order::row, Order::column})
+            check_launcher(
+                exported({.m = 1000, .n = 776, .k = 1000, .c = DataType::bf16, .d_order = order, .broadcast_c = true}));
+    }
     SECTION("packed operands") {  // whose grids cover A and B, not D
         check_launcher(exported({.m = 300, .n = 40, .k = 4001}, {{"pack", "ab"}}));
         check_launcher(exported({.m = 300, .n = 40, .k = 4001, .d_order = Order::column}, {{"pack", "ab"}}));
@@ -546,6 +551,12 @@ TEST_CASE("a launcher encodes a tensor map of C, or of the one row that it is, u
                ContainsSubstring("problem->beta == 0 ? CUDA_SUCCESS : encode_tensor_map(&arguments.map_c, "
                                  "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->c, problem->n, "
                                  "problem->broadcasts_c ? 1 : problem->m, problem->ldc, 64, 128"));
+    kernel.spec.broadcast_c = true;
+    CHECK_THAT(launcher_source({"taken", kernel.source, resolved(kernel.spec), {}}),
+               ContainsSubstring("CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, problem->c, problem->n, 1, 0, 64, 128"));
+    CHECK_THAT(launcher_header({"taken", kernel.source, resolved(kernel.spec), {}}),
+               ContainsSubstring(" + beta * C (n).") && ContainsSubstring("int64_t lda, ldb, ldd;") &&
+                   ContainsSubstring("C (n)     bf16  added to each row of D, pointer aligned to 16 bytes"));
 }
 
 TEST_CASE("the launcher compiles with the real cuda.h") {

@@ -32,7 +32,8 @@ std::string other_value(const GemmSpecField& field) {
         {"a", "f16"},           {"b", "f16"},          {"c", "f32"},          {"d", "f32"},
         {"acc", "f16"},         {"layout", "tt"},      {"d-layout", "n"},     {"bias", "col-bf16"},
         {"activation", "gelu"}, {"residual", "f16"},   {"scale-a", "vector"}, {"scale-b", "block"},
-        {"scale-d", "tensor"},  {"constant-a", "yes"}, {"constant-b", "yes"}, {"deterministic", "batch_invariant"}};
+        {"scale-d", "tensor"},  {"constant-a", "yes"}, {"constant-b", "yes"}, {"deterministic", "batch_invariant"},
+        {"broadcast-c", "yes"}};
     const auto found = kOthers.find(field.key);
     return found == kOthers.end() ? "16" : std::string(found->second);
 }
@@ -68,7 +69,7 @@ TEST_CASE("every field of a spec has a text, a number and a hash of its own") {
         for (const GemmSpecField& its : gemm_spec_fields())
             CHECK(is_usual(its, other) == (its.value(other) == its.value({})));
     }
-    CHECK(keys.size() == 32);
+    CHECK(keys.size() == 33);
 }
 
 TEST_CASE("a spec of today's fields is written and read as before") {
@@ -253,4 +254,6 @@ TEST_CASE("the command of a dump says what doesn't follow from what it said befo
                                 .lda = 8,
                                 .align_b = 2}) ==
           " --m 3 --n 4 --k 5 --type f16 --c-type f32 --d-type f32 --layout tn --d-layout n --lda 8");
+    CHECK(command_line_options({.m = 3, .n = 5, .k = 8, .c = DataType::bf16, .broadcast_c = true}) ==
+          " --m 3 --n 5 --k 8 --type bf16 --c-type bf16 --broadcast-c yes --layout tn");
 }

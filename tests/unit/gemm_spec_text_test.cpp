@@ -46,6 +46,7 @@ TEST_CASE("the text that is printed of a problem is read as the text of one") {
     with_all.batch_stride_b = 0;
     with_all.epilogue = {.bias = Bias::per_row, .activation = Activation::gelu, .scale_a = ScaleFactors::per_tensor};
     with_all.constant_b = true;
+    with_all.broadcast_c = true;
     with_all.deterministic = Determinism::batch_invariant;
     for (const GemmSpec& spec : {sized(1, 2, 3), gemm_spec_of_type(DataType::e4m3), sized(0, 8, 8), with_all}) {
         REQUIRE(problems(spec).empty());

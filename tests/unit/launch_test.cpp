@@ -24,6 +24,11 @@ GemmSpec spec_with_c(std::int64_t m = 64, std::int64_t n = 96, std::int64_t k = 
     return resolved({.m = m, .n = n, .k = k, .c = DataType::bf16});
 }
 
+GemmSpec spec_with_row_of_c(Order order = Order::row) {
+    return resolved(
+        {.m = 64, .n = 96, .k = 128, .c = DataType::bf16, .d_order = order, .ldc = 200, .broadcast_c = true});
+}
+
 GemmArguments sound_arguments() { return {.a = kA, .b = kB, .c = kC, .d = kD, .alpha = 2.0F, .beta = 0.5F}; }
 
 std::string only_problem(const GemmSpec& spec, const GemmArguments& arguments, std::size_t workspace_bytes = 0) {
@@ -121,6 +126,10 @@ TEST_CASE("a C that is one row has no pitch") {
     CHECK(packed.c == kC);
     CHECK(packed.ldc == 0);
     CHECK(packed.ldd == 96);
+    for (const bool broadcast_c : {false, true}) {  // said by the spec, the launch may say it again
+        arguments.broadcast_c = broadcast_c;
+        CHECK(unpacked<Arguments>(packed_for(layout, spec_with_row_of_c(), arguments)).ldc == 0);
+    }
 }
 
 TEST_CASE("a C that is one row lies apart from D, which may begin right behind it") {
@@ -143,6 +152,27 @@ TEST_CASE("a C that is one row lies apart from D, which may begin right behind i
     CHECK(launch_problems(by_column, arguments, 0).empty());
     arguments.c = kD - 64 * 2 + 16;
     CHECK_THAT(only_problem(by_column, arguments), ContainsSubstring("one row that is added to all of D's"));
+}
+
+TEST_CASE("a spec whose C is one row needs no launch that says so") {
+    GemmArguments arguments = sound_arguments();
+    const std::uint64_t row = 96 * 2;
+    for (const bool broadcast_c : {false, true}) {
+        arguments.broadcast_c = broadcast_c;
+        for (const std::uint64_t c : {kD - row, kD + 64 * row}) {
+            arguments.c = c;
+            CHECK(launch_problems(spec_with_row_of_c(), arguments, 0).empty());
+        }
+        for (const std::uint64_t c : {kD, kD - row + 16, kD + 64 * row - 16}) {
+            arguments.c = c;
+            CHECK_THAT(only_problem(spec_with_row_of_c(), arguments),
+                       ContainsSubstring("one row that is added to all"));
+        }
+        arguments.c = kD - 64 * 2;
+        CHECK(launch_problems(spec_with_row_of_c(Order::column), arguments, 0).empty());
+        arguments.c = kD - 64 * 2 + 16;
+        CHECK_THAT(only_problem(spec_with_row_of_c(Order::column), arguments), ContainsSubstring("overlaps C"));
+    }
 }
 
 TEST_CASE("a C that is one row needs a C in the spec, and is not read where beta is 0") {

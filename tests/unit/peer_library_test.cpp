@@ -121,6 +121,11 @@ TEST_CASE("a peer is not asked for a batch or an epilogue, of which its interfac
     CHECK(peer->candidates(spec, reason).empty());
     CHECK_THAT(reason,
                ContainsSubstring("a peer in C is told of one plain problem alone, not of batch=4 activation=relu"));
+    GemmSpec with_row = float_problem();
+    with_row.c = DataType::f32;
+    with_row.broadcast_c = true;
+    CHECK(peer->candidates(resolved(with_row), reason).empty());
+    CHECK_THAT(reason, ContainsSubstring("one plain problem alone, not of broadcast-c=yes"));
 }
 
 TEST_CASE("what is no peer library is refused with the reason") {

@@ -125,6 +125,20 @@ TEST_CASE("a neighbour is of the same types, layout, order of D, C and alignment
     REQUIRE(tuned.choose(spec, kH200).source == ChoiceSource::heuristic);
 }
 
+TEST_CASE("a C of one row is tuned for itself, and its neighbours have one, too") {
+    const auto with_c = [](std::int64_t k, bool broadcast) {
+        GemmSpec spec = spec_of(4096, 4096, k);
+        spec.c = DataType::bf16;
+        spec.broadcast_c = broadcast;
+        return spec;
+    };
+    const TunedChoices tuned = choices({winner_for(with_c(4096, true))});
+    REQUIRE(tuned.choose(with_c(4096, true), kH200).source == ChoiceSource::exact);
+    REQUIRE(tuned.choose(with_c(4160, true), kH200).source == ChoiceSource::nearest);
+    for (const std::int64_t k : {4096, 4160})
+        REQUIRE(tuned.choose(with_c(k, false), kH200).source == ChoiceSource::heuristic);
+}
+
 TEST_CASE("a neighbour's kernel whose tiles and waves do not suit is not taken", "[heavy]") {
     // Tiles of 40 rows hold both in one; of 24 rows, m = 40 takes as many as m = 36, but others serve it better.
     const GemmSpec tuned_spec = spec_of(36, 4096, 4096);

@@ -216,10 +216,11 @@ double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInput
 /// Reading C on the way: so many cycles for every four vectors of a lane. 16384x16384x64 took 830 us on an H200, in place of 260
 /// without C, one vector at a time: 0.77 us each.
 constexpr double kReadCCycles = 1350;
+constexpr double kReadRowOfCCycles = 480;  // of one row, which caches have: the same share as wgmma's; not measured
 double read_c_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const TensorCoreGeometry& g) {
     if (!spec.c || c.splits_in_workspace()) return 0;
     const double vectors = static_cast<double>(c.block.m) * c.block.n / c.split_k / (16.0 / bytes(spec.d)) / g.threads;
-    return kReadCCycles * std::ceil(vectors / 4);
+    return (spec.broadcast_c ? kReadRowOfCCycles : kReadCCycles) * std::ceil(vectors / 4);
 }
 
 /// Storing the tile; where a cluster adds up, each block reads a tile's worth of sums and stores its share.

@@ -125,7 +125,7 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
     const double rest = tiles - whole * sms;
     const double busy_us = whole * round_us(sms) + (rest > 0 ? round_us(rest) : 0);
     cost.l2_us = whole * sm_us(sms) + (rest > 0 ? sm_us(rest) : 0);
-    cost.dram_us = compulsory_bytes(spec) / dram_bytes_per_us;
+    cost.dram_us = compulsory_bytes(row_major) / dram_bytes_per_us;
     cost.tail_us = rest > 0 ? round_us(rest) * (1 - rest / sms) : 0;
     constexpr double kCyclesPerMma = 16;  // of four that an SM issues at once
     const int mmas_of_k = (c.block.m / kSlicedMma.m) * (c.block.n / kSlicedMma.n);
