@@ -79,13 +79,12 @@ Json compiled_json(const CompiledKernel& compiled) {
 }
 
 Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {
-    Json entries = Json::array();
-    for (const KernelEntry& entry : dumped.kernel.source.entries) entries.push_back(to_json(entry));
+    const auto entry_json = [](const KernelEntry& entry) { return to_json(entry); };
     Json json{{"kernel", dumped.kernel.source.name},
               {"arch", dumped.kernel.source.arch->name},
               {"spec", to_json(dumped.kernel.spec)},
               {"emit", options.emit},
-              {"entries", entries},
+              {"entries", json_array(dumped.kernel.source.entries, entry_json)},
               {"compiled", dumped.compiled ? compiled_json(*dumped.compiled) : Json()}};
     json["file"] = to_file ? Json(options.output) : Json();
     json["text"] = to_file ? Json() : Json(dumped.bytes);

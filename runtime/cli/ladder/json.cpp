@@ -82,8 +82,7 @@ Json roofline_json(const LadderReport& report) {
 }  // namespace
 
 Json ladder_document(const LadderReport& report) {
-    Json rungs = Json::array();
-    for (const RungReport& rung : report.rungs) rungs.push_back(rung_json(report, rung));
+    const auto with_report = [&](const RungReport& rung) { return rung_json(report, rung); };
     return {{"device", report.device},
             {"gpu", to_json(report.gpu)},
             {"spec", to_json(report.spec)},
@@ -97,7 +96,7 @@ Json ladder_document(const LadderReport& report) {
               {"algorithm", text_or_null(report.peer.algorithm)},
               {"reason", text_or_null(report.peer.reason)}}},
             {"roofline", roofline_json(report)},
-            {"rungs", rungs}};
+            {"rungs", json_array(report.rungs, with_report)}};
 }
 
 }  // namespace jitgemm::cli

@@ -2,6 +2,7 @@
 #include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/tiled_copy.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/layout/layout.hpp"
 #include "runtime/cli/layout/numbers.hpp"
 #include "runtime/cli/layout/output.hpp"
@@ -95,16 +96,12 @@ int widest_vector(const CopyProblem& problem, int alignment) {
     return 1;
 }
 
-Json widths_json(const std::vector<CopyWidth>& widths) {
-    Json choices = Json::array();
-    for (const CopyWidth& width : widths) {
-        choices.push_back({{"bytes", width.bytes},
-                           {"elements", width.elements},
-                           {"instruction", width.instruction},
-                           {"legal", width.legal},
-                           {"reason", width.reason}});
-    }
-    return choices;
+Json width_json(const CopyWidth& width) {
+    return {{"bytes", width.bytes},
+            {"elements", width.elements},
+            {"instruction", width.instruction},
+            {"legal", width.legal},
+            {"reason", width.reason}};
 }
 
 std::string widths_text(const std::vector<CopyWidth>& widths, const CopyWidth& best) {
@@ -146,7 +143,7 @@ Json document_of(const CopyProblem& problem, const TiledCopy& copy, const std::v
             {"threads", to_string(problem.threads)},
             {"vector", best.elements},
             {"instruction", best.instruction},
-            {"choices", widths_json(widths)},
+            {"choices", json_array(widths, width_json)},
             {"layout_tv", to_string(copy.layout_tv())},
             {"vectors_per_thread", vectors_per_thread(problem, copy, best)},
             {"first", firsts_json(problem, copy, best.elements)}};

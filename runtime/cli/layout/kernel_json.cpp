@@ -20,8 +20,7 @@ Json tiling_json(const KernelTiling& tiling) {
 }
 
 Json shared_tile_json(const KernelSharedTile& tile) {
-    Json lanes = Json::array();
-    for (const LaneChunk& lane : tile.lanes) lanes.push_back({lane.row, lane.chunk, lane.offset});
+    const auto lane_json = [](const LaneChunk& lane) { return Json{lane.row, lane.chunk, lane.offset}; };
     return {{"k_major", tile.k_major},
             {"rows", tile.rows},
             {"chunks", tile.chunks},
@@ -32,7 +31,7 @@ Json shared_tile_json(const KernelSharedTile& tile) {
              {{"x", tile.ldmatrix.x},
               {"trans", tile.ldmatrix.trans},
               {"instructions", tile.ldmatrix.instructions},
-              {"lanes", lanes},
+              {"lanes", json_array(tile.lanes, lane_json)},
               {"wavefronts", tile.wavefronts.count},
               {"ideal", tile.wavefronts.ideal}}}};
 }
@@ -49,19 +48,18 @@ Json accumulators_json(const KernelAccumulators& accumulators) {
 }
 
 Json pipeline_json(const KernelPipeline& pipeline) {
-    Json steps = Json::array();
-    for (const PipelineStep& step : pipeline.steps) {
-        Json stages = Json::array();
-        for (const StageUse& use : step.stages) {
-            const bool empty = use.state == StageState::empty;
-            stages.push_back({{"state", to_string(use.state)}, {"k_tile", empty ? Json() : Json(use.k_tile)}});
-        }
-        steps.push_back({{"prologue", step.prologue}, {"k_tile", step.k_tile}, {"stages", stages}});
-    }
+    const auto stage_json = [](const StageUse& use) {
+        const bool empty = use.state == StageState::empty;
+        return Json{{"state", to_string(use.state)}, {"k_tile", empty ? Json() : Json(use.k_tile)}};
+    };
+    const auto step_json = [&](const PipelineStep& step) {
+        return Json{
+            {"prologue", step.prologue}, {"k_tile", step.k_tile}, {"stages", json_array(step.stages, stage_json)}};
+    };
     return {{"stages", pipeline.stages},
             {"double_buffer", pipeline.double_buffer},
             {"k_tiles", pipeline.k_tiles},
-            {"steps", steps}};
+            {"steps", json_array(pipeline.steps, step_json)}};
 }
 
 Json footprint_json(const WaveFootprint& footprint) {
@@ -69,8 +67,7 @@ Json footprint_json(const WaveFootprint& footprint) {
 }
 
 Json rasterization_json(const KernelRasterization& rasterization) {
-    Json first = Json::array();
-    for (const TileIndex& tile : rasterization.own.first_wave) first.push_back({tile.m, tile.n});
+    const auto tile_json = [](const TileIndex& tile) { return Json{tile.m, tile.n}; };
     return {{"order", rasterization.order},
             {"tiles", {rasterization.tiles.m, rasterization.tiles.n}},
             {"splits", rasterization.splits},
@@ -80,14 +77,11 @@ Json rasterization_json(const KernelRasterization& rasterization) {
             {"l2_bytes", rasterization.l2_bytes},
             {"footprint", footprint_json(rasterization.own.footprint)},
             {"row_major_footprint", footprint_json(rasterization.row_major.footprint)},
-            {"first_tiles", first}};
+            {"first_tiles", json_array(rasterization.own.first_wave, tile_json)}};
 }
 
-Json regions_json(const std::vector<SharedRegion>& regions) {
-    Json json = Json::array();
-    for (const SharedRegion& region : regions)
-        json.push_back({{"name", region.name}, {"offset", region.offset}, {"bytes", region.bytes}});
-    return json;
+Json region_json(const SharedRegion& region) {
+    return {{"name", region.name}, {"offset", region.offset}, {"bytes", region.bytes}};
 }
 
 Json shared_map_json(const KernelSharedMap& map) {
@@ -95,21 +89,17 @@ Json shared_map_json(const KernelSharedMap& map) {
             {"block_limit", map.block_limit},
             {"sm_bytes", map.sm_bytes},
             {"blocks_per_sm", map.blocks_per_sm},
-            {"mainloop", regions_json(map.mainloop)},
-            {"epilogue", regions_json(map.epilogue)}};
+            {"mainloop", json_array(map.mainloop, region_json)},
+            {"epilogue", json_array(map.epilogue, region_json)}};
 }
 
-Json accesses_json(const std::vector<SharedAccess>& accesses) {
-    Json json = Json::array();
-    for (const SharedAccess& access : accesses) {
-        json.push_back({{"what", access.what},
-                        {"instruction", access.instruction},
-                        {"in_mainloop", access.in_mainloop},
-                        {"instructions", access.instructions},
-                        {"wavefronts", access.wavefronts},
-                        {"ideal", access.ideal}});
-    }
-    return json;
+Json access_json(const SharedAccess& access) {
+    return {{"what", access.what},
+            {"instruction", access.instruction},
+            {"in_mainloop", access.in_mainloop},
+            {"instructions", access.instructions},
+            {"wavefronts", access.wavefronts},
+            {"ideal", access.ideal}};
 }
 
 }  // namespace
@@ -128,7 +118,7 @@ Json to_json(const KernelPage& page) {
             {"pipeline", page.draws_fragments() ? pipeline_json(page.pipeline) : Json()},
             {"rasterization", rasterization_json(page.rasterization)},
             {"shared_memory", shared_map_json(page.shared_map)},
-            {"bank_conflicts", accesses_json(page.accesses)}};
+            {"bank_conflicts", json_array(page.accesses, access_json)}};
 }
 
 }  // namespace jitgemm::cli

@@ -216,8 +216,8 @@ std::string tune_summary(const SweepResult& result, std::size_t devices) {
     if (const auto mean = geometric_mean(result, &Winner::cublaslt_us))
         text += fmt::format("over cuBLASLt's best: {:.3f}x (geometric mean)\n", *mean);
     if (result.was_finished) return text;
-    const std::size_t count = result.problems.size();
-    text += fmt::format("{} problem{} in {}, devices busy {:.0f} % of it\n", count, count == 1 ? "" : "s",
+    text += fmt::format("{} in {}, devices busy {:.0f} % of it\n",
+                        counted(static_cast<std::int64_t>(result.problems.size()), "problem"),
                         duration_text(result.seconds), 100 * busy_share(result, devices));
     if (result.stop == Stop::budget)
         text += "the budget ended the search early: the same command goes on where it was\n";
@@ -226,13 +226,11 @@ std::string tune_summary(const SweepResult& result, std::size_t devices) {
 }
 
 Json tune_document(const SweepResult& result, const std::string& store, std::size_t devices) {
-    Json problems = Json::array();
-    for (const TunedProblem& problem : result.problems) problems.push_back(problem_document(problem));
     const auto mean = [&](double Winner::*other) {
         const std::optional<double> value = geometric_mean(result, other);
         return value ? Json(*value) : Json();
     };
-    return {{"problems", problems},
+    return {{"problems", json_array(result.problems, problem_document)},
             {"speedup_over_heuristic", mean(&Winner::heuristic_us)},
             {"speedup_over_cublaslt", mean(&Winner::cublaslt_us)},
             {"resumed", result.resumed},

@@ -57,12 +57,6 @@ Json winner_json(const Winner& winner) {
     return json;
 }
 
-Json winners_json(const std::vector<Winner>& winners) {
-    Json array = Json::array();
-    for (const Winner& winner : winners) array.push_back(winner_json(winner));
-    return array;
-}
-
 std::string counted_winners(std::size_t count) { return counted(static_cast<std::int64_t>(count), "winner"); }
 
 /// "1.23 x heuristic", or what is not known.
@@ -151,8 +145,8 @@ int show_winners(const std::string& file, const std::string& device_class, Outpu
     output.text(winners_text(place, shown.winners));
     if (!installed.empty()) output.text(winners_text("installed with the library", installed));
     output.document({{file.empty() ? "directory" : "file", place},
-                     {"winners", winners_json(shown.winners)},
-                     {"installed", winners_json(installed)},
+                     {"winners", json_array(shown.winners, winner_json)},
+                     {"installed", json_array(installed, winner_json)},
                      {"problems", shown.problems}});
     return exit_code_of(shown.problems);
 }
