@@ -10,7 +10,6 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <type_traits>
 
 namespace jitgemm {

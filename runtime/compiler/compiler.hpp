@@ -4,9 +4,7 @@
 #include "jitgemm/options.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -2,10 +2,8 @@
 
 #include "runtime/tuning/store/records.hpp"
 
-#include <chrono>
 #include <functional>
 #include <future>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 /// \file The tables of sweeps: their statements, each within the caller's transaction.

@@ -14,7 +14,6 @@
 #include <iterator>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 namespace jitgemm::tuning {
 namespace {

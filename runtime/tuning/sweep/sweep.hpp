@@ -2,7 +2,6 @@
 
 #include "runtime/tuning/sweep/problem_tuner.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <new>
 
 namespace jitgemm::tuning {
