@@ -5,7 +5,7 @@
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/output.hpp"
-#include "runtime/cli/sizes.hpp"
+#include "runtime/cli/quantities.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 

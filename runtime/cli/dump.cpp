@@ -1,4 +1,3 @@
-#include "generator/base/nearest_name.hpp"
 #include "generator/generate.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/cli/disassembler.hpp"
@@ -13,7 +12,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -40,9 +38,7 @@ struct Dump {
 };
 
 void check_usage(const DumpOptions& options, const Output& output) {
-    if (std::ranges::find(kEmissions, options.emit) == kEmissions.end()) {
-        throw UsageError(fmt::format("--emit is '{}': {}", options.emit, expected_one_of(options.emit, kEmissions)));
-    }
+    require_one_of("--emit", options.emit, kEmissions);
     if (options.with_main && options.emit != "cu") throw UsageError("--main goes with --emit cu only");
     const bool to_stdout = options.output.empty() || options.output == "-";
     if (options.emit == "cubin" && to_stdout && (output.json() || isatty(STDOUT_FILENO) != 0)) {

@@ -1,6 +1,5 @@
 #include "runtime/cli/generation.hpp"
 
-#include "runtime/cli/announced_compiler.hpp"
 #include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/target.hpp"

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 
 namespace jitgemm::cli {
@@ -26,6 +27,11 @@ template <typename Values, typename Convert>
     Json array = Json::array();
     for (const auto& value : values) array.push_back(convert(value));
     return array;
+}
+
+template <typename Value>
+[[nodiscard]] Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json();
 }
 
 /// "bf16" where A and B have one type, else "e4m3*e5m2".

@@ -13,7 +13,6 @@
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/measurement.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/cli/profile_report.hpp"
 #include "runtime/cli/report.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/device/device_name.hpp"

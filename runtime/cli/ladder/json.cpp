@@ -6,11 +6,6 @@
 namespace jitgemm::cli {
 namespace {
 
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json();
-}
-
 Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
 Json counts_json(const RungCounts& counts) {

@@ -1,4 +1,3 @@
-#include "generator/base/nearest_name.hpp"
 #include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/ldmatrix_plan.hpp"
 #include "runtime/cli/exit_codes.hpp"
@@ -32,9 +31,8 @@ Operand operand_of(const std::string& name) {
 
 bool is_k_major(const std::string& major) {
     constexpr std::array<std::string_view, 2> kKnown{"k", "mn"};
-    if (major == "k") return true;
-    if (major == "mn") return false;
-    throw UsageError(fmt::format("--smem-major is '{}': {}", major, expected_one_of(major, kKnown)));
+    require_one_of("--smem-major", major, kKnown);
+    return major == "k";
 }
 
 Json pair_json(Coordinate at) { return {at.row, at.column}; }

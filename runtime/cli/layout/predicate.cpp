@@ -1,7 +1,7 @@
 #include "generator/layout/predication.hpp"
 #include "runtime/cli/layout/layout.hpp"
-#include "runtime/cli/layout/numbers.hpp"
 #include "runtime/cli/layout/output.hpp"
+#include "runtime/cli/layout/tiling.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

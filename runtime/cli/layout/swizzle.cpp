@@ -4,12 +4,11 @@
 #include "jitgemm/data_type.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/layout/layout.hpp"
-#include "runtime/cli/layout/numbers.hpp"
 #include "runtime/cli/layout/output.hpp"
+#include "runtime/cli/layout/tiling.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace jitgemm::cli {

@@ -82,7 +82,7 @@ Json progress_document(const SweepProgress& progress, const GemmSpec& spec) {
             {"best_us", progress.best_us},
             {"best_kernel", progress.best_kernel},
             {"elapsed_seconds", progress.elapsed_seconds},
-            {"remaining_seconds", progress.remaining_seconds ? Json(*progress.remaining_seconds) : Json()}};
+            {"remaining_seconds", or_null(progress.remaining_seconds)}};
 }
 
 Json null_if_zero(double value) { return value == 0 ? Json() : Json(value); }
@@ -226,13 +226,9 @@ std::string tune_summary(const SweepResult& result, std::size_t devices) {
 }
 
 Json tune_document(const SweepResult& result, const std::string& store, std::size_t devices) {
-    const auto mean = [&](double Winner::*other) {
-        const std::optional<double> value = geometric_mean(result, other);
-        return value ? Json(*value) : Json();
-    };
     return {{"problems", json_array(result.problems, problem_document)},
-            {"speedup_over_heuristic", mean(&Winner::heuristic_us)},
-            {"speedup_over_cublaslt", mean(&Winner::cublaslt_us)},
+            {"speedup_over_heuristic", or_null(geometric_mean(result, &Winner::heuristic_us))},
+            {"speedup_over_cublaslt", or_null(geometric_mean(result, &Winner::cublaslt_us))},
             {"resumed", result.resumed},
             {"was_finished", result.was_finished},
             {"stopped_by", to_text(result.stop)},

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
