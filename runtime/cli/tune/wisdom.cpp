@@ -7,7 +7,6 @@
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/tune/output.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/store.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "runtime/tuning/store/records.hpp"
 
+#include <chrono>
 #include <functional>
 #include <future>
 #include <string>
@@ -11,6 +12,9 @@
 /// processes (compile_pool.hpp, measuring_process.hpp); tests put scripted ones in their place.
 
 namespace jitgemm::tuning {
+
+/// Whoever waits for a compile, a worker or the device looks up this often: at the clock and for Ctrl-C.
+inline constexpr std::chrono::milliseconds kLookInterval{100};
 
 struct CompileJob {
     GemmSpec spec;

@@ -18,11 +18,6 @@ constexpr std::array<std::string_view, 2> kStrategies{"exhaustive", "model"};
 constexpr double kCrowding = 0.03;
 constexpr int kNear = 2;  // steps
 
-const Trial* trial_of(const std::vector<Trial>& known, const std::string& kernel) {
-    const auto found = std::ranges::find(known, kernel, &Trial::kernel);
-    return found == known.end() ? nullptr : &*found;
-}
-
 /// By the screening alone: what the finals add, or end, was not known when the next step was chosen.
 std::optional<double> screened_time(const Trial& trial, double reference_us) {
     const bool is_screened = trial.samples.size() >= kScreening;
@@ -78,7 +73,7 @@ Progress IndexedSpace::progress(const std::vector<Trial>& known) const {
         const auto found = index_.find(trial.kernel);
         if (found == index_.end()) continue;
         const std::size_t candidate = found->second;
-        const Trial* measured = trial.same_as.empty() ? &trial : trial_of(known, trial.same_as);
+        const Trial* measured = find_measured(known, trial.kernel);
         progress.tried[candidate] = true;
         ++progress.tries;
         if (measured == nullptr) continue;

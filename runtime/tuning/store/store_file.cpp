@@ -124,10 +124,6 @@ Database replace(const StoreLocation& location, std::chrono::milliseconds patien
     return with_patience(patience, [&] { return open_sound(location, patience); });
 }
 
-}  // namespace
-
-namespace {
-
 /// Ours are plain tables and indexes. A view, a virtual table or a generated column under a name of ours would run
 /// whatever its writer made up, endless recursion too, each time that it is read.
 bool has_only_tables(Database& database, const std::string& schema) {

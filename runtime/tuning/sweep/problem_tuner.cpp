@@ -1,7 +1,5 @@
 #include "runtime/tuning/sweep/problem_tuner.hpp"
 
-#include "runtime/tuning/search/look_interval.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
