@@ -32,7 +32,7 @@ void add_meta(CacheEntry& entry, const CacheMeta& meta) {
     entry.nvrtc_version = meta.key.nvrtc_version;
     entry.compile_ms = meta.compile_ms;
     entry.registers = meta.report.registers;
-    entry.spill_bytes = meta.report.spill_store_bytes + meta.report.spill_load_bytes;
+    entry.spill_bytes = meta.report.spill_bytes();
     entry.is_ptx = meta.binary_file == "kernel.ptx";
 }
 

@@ -39,11 +39,6 @@ Options tool_options() {
     return options;
 }
 
-TemplateSet templates_of(const Options& options) {
-    if (options.template_directory.empty()) return TemplateSet::embedded();
-    return TemplateSet::from_directory(options.template_directory);
-}
-
 std::shared_ptr<Compiler> compiler_of(const Options& options, int newest_major) {
     return make_nvrtc_compiler(options, newest_major, options.cache_directory);
 }

@@ -66,12 +66,9 @@ Dump make_dump(const DumpOptions& options, Output& output) {
 }
 
 Json compiled_json(const CompiledKernel& compiled) {
-    return {{"registers", compiled.report.registers},
-            {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
-            {"stack_bytes", compiled.report.stack_bytes},
-            {"warnings", compiled.report.warnings},
-            {"compile_ms", compiled.compile_ms},
-            {"nvrtc_version", compiled.nvrtc_version}};
+    return {{"registers", compiled.report.registers},     {"spill_bytes", compiled.report.spill_bytes()},
+            {"stack_bytes", compiled.report.stack_bytes}, {"warnings", compiled.report.warnings},
+            {"compile_ms", compiled.compile_ms},          {"nvrtc_version", compiled.nvrtc_version}};
 }
 
 Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {

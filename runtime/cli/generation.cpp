@@ -14,7 +14,8 @@ GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output) {
     const Target target = choose_target(problem);
     if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
     const KernelConfig config = choose_kernel(problem, kernel.spec, target).config;
-    kernel.source = generate(kernel.spec, config, *target.gpu.arch, templates_of(problem.options()));
+    kernel.source = generate(kernel.spec, config, *target.gpu.arch,
+                             TemplateSet::from_directory(problem.options().template_directory));
     return kernel;
 }
 

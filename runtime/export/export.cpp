@@ -48,7 +48,7 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
                                  {"arch", compiled.arch},
                                  {"nvrtc_version", compiled.nvrtc_version},
                                  {"registers", compiled.report.registers},
-                                 {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
+                                 {"spill_bytes", compiled.report.spill_bytes()},
                                  {"workspace_bytes", input.workspace.bytes},
                                  {"operands_swapped", input.spec.d_order == Order::column},
                                  {"entries", entries}};

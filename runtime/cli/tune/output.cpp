@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -51,11 +52,8 @@ bool is_any(Verdict) { return true; }
 bool is_failure(Verdict verdict) { return verdict != Verdict::fine && verdict != Verdict::same_code; }
 
 const char* to_text(Stop stop) {
-    switch (stop) {
-        case Stop::budget: return "budget";
-        case Stop::interrupted: return "interrupted";
-        default: return "none";
-    }
+    static constexpr std::array kTexts{"none", "budget", "interrupted"};  // in the order of the enumeration
+    return kTexts.at(static_cast<std::size_t>(stop));
 }
 
 std::string best_so_far(const SweepProgress& progress) {

@@ -27,7 +27,7 @@ CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& comp
             .message = {},
             .compile_ms = compiled.compile_ms,
             .registers = report.registers,
-            .spill_bytes = report.spill_store_bytes + report.spill_load_bytes,
+            .spill_bytes = report.spill_bytes(),
             .warnings = report.warnings,
             .text_hash = text_hash(source, compiled)};
 }
@@ -45,8 +45,7 @@ public:
     NvrtcWork(const Options& options, std::shared_ptr<Compiler> compiler)
         : compiler_(std::move(compiler)),
           cache_(options.cache_directory, options.readonly_cache_directory, Durability::scratch),
-          templates_(options.template_directory.empty() ? TemplateSet::embedded()
-                                                        : TemplateSet::from_directory(options.template_directory)) {}
+          templates_(TemplateSet::from_directory(options.template_directory)) {}
 
     [[nodiscard]] CompileOutcome compile(const CompileJob& job) override {
         try {
