@@ -37,12 +37,7 @@ void add_meta(CacheEntry& entry, const CacheMeta& meta) {
 }
 
 CacheEntry describe(const std::string& directory, const std::string& name, bool verify) {
-    CacheEntry entry{.directory = name,
-                     .name = {},
-                     .arch = {},
-                     .bytes = bytes_in(directory),
-                     .last_used = last_use(directory),
-                     .state = "ok"};
+    CacheEntry entry{.directory = name, .bytes = bytes_in(directory), .last_used = last_use(directory), .state = "ok"};
     try {
         add_meta(entry, read_entry_meta(directory));
         if (verify) verify_entry(directory);

@@ -177,7 +177,7 @@ GemmKernel ContextState::build(const GemmSpec& spec, const tuning::TunedChoice& 
 }
 
 GemmKernel ContextState::build(const GemmSpec& spec, const KernelConfig& config) {
-    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller", {}, 0});
+    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller"});
 }
 
 GemmKernel ContextState::build(const ParsedDump& dump) {
@@ -185,7 +185,7 @@ GemmKernel ContextState::build(const ParsedDump& dump) {
     const GemmSpec asked = resolved(dump.spec);
     KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
     source.body = dump.body;
-    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump", {}, 0});
+    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump"});
 }
 
 const tuning::TunedChoices& ContextState::tuned_choices() {

@@ -53,8 +53,7 @@ Grid bank_grid(const std::string& title, const Swizzle& swizzle, const SharedTil
               .row_axis = "row",
               .column_axis = fmt::format("chunk of {} elements", chunk),
               .rows = tile.rows,
-              .columns = tile.columns / chunk,
-              .cells = {}};
+              .columns = tile.columns / chunk};
     for (int row = 0; row < grid.rows; ++row) {
         for (int column = 0; column < grid.columns; ++column) {
             const auto byte = swizzled_byte(swizzle, tile, row, column * chunk);

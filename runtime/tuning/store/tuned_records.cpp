@@ -26,17 +26,12 @@ std::string hash_of(const TemplateSet& templates) {
     return hash_hex(all);
 }
 
-std::string with_build(const std::string& templates, const std::string& nvrtc_build) {
-    return nvrtc_build.empty() ? templates : templates + '-' + nvrtc_build;
-}
-
 /// All but the versions.
 DeviceFacts facts_of(const Device& device) {
     return {.model = device.model(),
             .ordinal = device.ordinal(),
             .memory_bytes = device.total_memory(),
-            .emulator = device.kind() == DeviceKind::emulator,
-            .versions = {}};
+            .emulator = device.kind() == DeviceKind::emulator};
 }
 
 Wisdom wisdom_of(const Options& options) {
@@ -88,7 +83,7 @@ Versions own_versions(const TemplateSet& templates) { return {.jitgemm = kVersio
 DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler) {
     DeviceFacts facts = facts_of(device);
     facts.versions = own_versions(templates);
-    facts.versions.templates = with_build(facts.versions.templates, compiler.nvrtc_build());
+    if (const std::string build = compiler.nvrtc_build(); !build.empty()) facts.versions.templates += '-' + build;
     facts.versions.nvrtc = compiler.nvrtc_version();
     facts.versions.driver = facts.emulator ? 0 : driver_version();
     return facts;
