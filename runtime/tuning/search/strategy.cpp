@@ -27,6 +27,32 @@ std::optional<double> screened_time(const Trial& trial, double reference_us) {
     return median_interval(times).median;
 }
 
+// ---- everything -----------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kBatchSize = 32;  // enough to keep every compiling core busy while others are timed
+
+/// Everything, in predicted order.
+class Exhaustive : public Strategy {
+public:
+    Exhaustive(const SearchSpace& space, const SearchLimits& limits)
+        : space_(space),
+          limit_(limits.max_candidates > 0 ? static_cast<std::size_t>(limits.max_candidates) : space_.size()) {}
+
+    [[nodiscard]] std::vector<std::string> propose(const std::vector<Trial>& known) const override {
+        const Progress progress = space_.progress(known);
+        std::vector<std::size_t> batch;
+        for (std::size_t i = 0; i < space_.size(); ++i) {
+            if (batch.size() == kBatchSize || progress.tries + batch.size() >= limit_) break;
+            if (!progress.tried[i]) batch.push_back(i);
+        }
+        return space_.names(batch);
+    }
+
+private:
+    IndexedSpace space_;
+    std::size_t limit_;
+};
+
 }  // namespace
 
 std::string_view to_string(StrategyKind kind) { return kStrategies.at(static_cast<std::size_t>(kind)); }
@@ -40,7 +66,8 @@ std::size_t own_limit(StrategyKind kind, std::size_t candidates) {
 }
 
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space, const SearchLimits& limits) {
-    return kind == StrategyKind::exhaustive ? make_exhaustive(space, limits) : make_model(space, limits);
+    if (kind == StrategyKind::model) return make_model(space, limits);
+    return std::make_unique<Exhaustive>(space, limits);
 }
 
 // ---- what strategies share ------------------------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 #include "runtime/tuning/workers/compile_work.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/compiler/cubin_text.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/support/hash.hpp"
-#include "runtime/tuning/workers/named_kernel.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -24,7 +24,6 @@ std::string launch_text(const KernelEntry& entry) { return to_json(entry).dump()
 CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& compiled) {
     const PtxasReport& report = compiled.report;
     return {.verdict = Verdict::fine,
-            .message = {},
             .compile_ms = compiled.compile_ms,
             .registers = report.registers,
             .spill_bytes = report.spill_bytes(),
