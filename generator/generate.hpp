@@ -3,7 +3,6 @@
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 #include "generator/base/kernel_argument.hpp"
 
 #include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -297,6 +297,7 @@ const TemplateSet& TemplateSet::embedded() {
 }
 
 TemplateSet TemplateSet::from_directory(const std::string& directory) {
+    if (directory.empty()) return embedded();
     namespace fs = std::filesystem;
     Files files;
     try {

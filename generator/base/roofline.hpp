@@ -3,8 +3,6 @@
 #include "generator/base/arch.hpp"
 #include "jitgemm/gemm_spec.hpp"
 
-#include <cstdint>
-
 namespace jitgemm {
 
 /// Bytes that DRAM must deliver and take at least: A, B and C (of one row that row) read once, D written once. Takes a resolved spec.

@@ -109,4 +109,8 @@ std::string html_page(const std::string& title, const std::string& body, std::st
         escape_markup(title), palette_css(), grid_css(), svg_css(), kSansSerif, kPageCss, css, body, kScript);
 }
 
+std::string page_fact(std::string_view name, std::string_view text) {
+    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(name), escape_markup(text));
+}
+
 }  // namespace jitgemm

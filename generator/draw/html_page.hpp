@@ -10,4 +10,7 @@ namespace jitgemm {
 /// the page's own, after the common ones.
 [[nodiscard]] std::string html_page(const std::string& title, const std::string& body, std::string_view css = {});
 
+/// A name and its text for a <dl> of facts, both escaped.
+[[nodiscard]] std::string page_fact(std::string_view name, std::string_view text);
+
 }  // namespace jitgemm

@@ -16,20 +16,16 @@ std::string section(std::string_view title, const std::string& what_to_see, cons
                        escape_markup(what_to_see), body);
 }
 
-std::string fact(std::string_view name, const std::string& value) {
-    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(name), escape_markup(value));
-}
-
 std::string facts(const KernelPage& page) {
     const KernelTiling& t = page.tiling;
-    return "<dl>\n" + fact("GPU", fmt::format("{}, {} SMs", page.gpu.name, page.gpu.sm_count)) +
-           fact("block tile", fmt::format("{}×{}×{}", t.block.m, t.block.n, t.block.k)) +
-           fact("warps", fmt::format("{}×{} of {}×{}", t.warps_m, t.warps_n, t.warp.m, t.warp.n)) +
-           fact("threads per block", std::to_string(page.threads)) +
-           fact("registers per thread", fmt::format("≈ {}", page.registers)) +
-           fact("shared memory", fmt::format("{} bytes", page.shared_map.total_bytes)) +
-           fact("blocks per SM", std::to_string(page.cost.blocks_per_sm)) +
-           fact("blocks", fmt::format("{}, {:.2f} waves", page.rasterization.blocks, page.cost.waves)) + "</dl>\n";
+    return "<dl>\n" + page_fact("GPU", fmt::format("{}, {} SMs", page.gpu.name, page.gpu.sm_count)) +
+           page_fact("block tile", fmt::format("{}×{}×{}", t.block.m, t.block.n, t.block.k)) +
+           page_fact("warps", fmt::format("{}×{} of {}×{}", t.warps_m, t.warps_n, t.warp.m, t.warp.n)) +
+           page_fact("threads per block", std::to_string(page.threads)) +
+           page_fact("registers per thread", fmt::format("≈ {}", page.registers)) +
+           page_fact("shared memory", fmt::format("{} bytes", page.shared_map.total_bytes)) +
+           page_fact("blocks per SM", std::to_string(page.cost.blocks_per_sm)) +
+           page_fact("blocks", fmt::format("{}, {:.2f} waves", page.rasterization.blocks, page.cost.waves)) + "</dl>\n";
 }
 
 std::string heading(const KernelPage& page) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -30,8 +29,7 @@ Grid empty_grid(std::string title, Axes axes, int rows, int columns) {
               .row_axis = std::string(axes.rows),
               .column_axis = std::string(axes.columns),
               .rows = rows,
-              .columns = columns,
-              .cells = {}};
+              .columns = columns};
     grid.cells.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     return grid;
 }
@@ -125,8 +123,7 @@ Picture layout_picture(const ComposedLayout& layout) {
               .row_axis = rows > 1 ? "mode 0" : "",
               .column_axis = rows > 1 ? "mode 1" : "index",
               .rows = static_cast<int>(rows),
-              .columns = static_cast<int>(columns),
-              .cells = {}};
+              .columns = static_cast<int>(columns)};
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t column = 0; column < columns; ++column) {
             const std::int64_t value = values[static_cast<std::size_t>(row + column * rows)];
@@ -185,9 +182,7 @@ Picture copy_picture(const TiledCopy& copy, const Layout& data, int vector) {
             ++instruction;
         }
     }
-    return {.title = fmt::format("{}x{} by {} threads", rows, columns, copy.threads()),
-            .grids = {std::move(grid)},
-            .notes = {}};
+    return {.title = fmt::format("{}x{} by {} threads", rows, columns, copy.threads()), .grids = {std::move(grid)}};
 }
 
 }  // namespace jitgemm

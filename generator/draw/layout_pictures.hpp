@@ -6,8 +6,6 @@
 #include "generator/layout/tiled_copy.hpp"
 #include "generator/layout/tiled_mma.hpp"
 
-#include <string>
-
 namespace jitgemm {
 
 /// The values of a layout: mode 0 down, the others together across; a layout of one mode runs across.

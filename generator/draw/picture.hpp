@@ -19,7 +19,7 @@ struct Grid {
     std::string title;
     std::string row_axis, column_axis;
     int rows = 0, columns = 0;
-    std::vector<Cell> cells;  ///< rows · columns of them, row-major
+    std::vector<Cell> cells = {};  ///< rows · columns of them, row-major
 
     [[nodiscard]] std::size_t index(int row, int column) const {
         return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
@@ -30,7 +30,7 @@ struct Grid {
 struct Picture {
     std::string title;
     std::vector<Grid> grids;
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = {};
 };
 
 /// Cells of all grids together: a tile of 128 × 64 elements. A larger picture throws LayoutError stating this limit.

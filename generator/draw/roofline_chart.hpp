@@ -32,10 +32,10 @@ struct PeakRoof {
 /// Williams, Waterman and Patterson, "Roofline", 2009. Both axes are logarithmic and say so.
 struct RooflineChart {
     std::string x_axis;  ///< "flop per byte of ..."
-    std::vector<RooflinePoint> points;
-    std::vector<MemoryRoof> memory;
-    std::vector<PeakRoof> peaks;
-    std::optional<double> each_byte_once;  ///< intensity of a kernel that reads and writes every byte once
+    std::vector<RooflinePoint> points = {};
+    std::vector<MemoryRoof> memory = {};
+    std::vector<PeakRoof> peaks = {};
+    std::optional<double> each_byte_once = {};  ///< intensity of a kernel that reads and writes every byte once
     std::string caption;
 };
 

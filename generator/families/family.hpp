@@ -8,9 +8,6 @@
 #include "generator/families/shared/cost_estimate.hpp"
 #include "generator/families/shared/sum_order.hpp"
 
-#include <functional>
-#include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

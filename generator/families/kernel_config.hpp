@@ -5,8 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
-#include <vector>
 
 namespace jitgemm {
 

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <type_traits>
 
 namespace jitgemm {
@@ -229,5 +228,13 @@ std::string kernel_name(const KernelId& id) {
 }
 
 KernelId parse_kernel_name(std::string_view name) { return NameParser(name).parse(); }
+
+KernelConfig config_of_kernel(const GemmSpec& spec, const std::string& kernel) {
+    const KernelId id = parse_kernel_name(kernel);
+    const KernelId wanted{signature(spec), id.config};
+    if (wanted == id) return id.config;
+    throw ConfigError(kernel + " does not compute " + to_string(spec),
+                      {"for this problem that config is called " + kernel_name(wanted)});
+}
 
 }  // namespace jitgemm

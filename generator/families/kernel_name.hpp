@@ -21,4 +21,8 @@ struct KernelId {
 /// Throws ConfigError naming the token and what was expected there.
 [[nodiscard]] KernelId parse_kernel_name(std::string_view name);
 
+/// The config of a canonical kernel name. Throws ConfigError when the name is malformed, or of a kernel that computes
+/// something else than the (resolved) spec.
+[[nodiscard]] KernelConfig config_of_kernel(const GemmSpec& spec, const std::string& kernel);
+
 }  // namespace jitgemm

@@ -3,9 +3,7 @@
 #include "generator/layout/layout_value.hpp"
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace jitgemm {
 

@@ -95,11 +95,8 @@ Coordinate LdmatrixPlan::lane_row(const LdmatrixOption& option, int instruction,
 LdmatrixPlan plan_ldmatrix(const TiledMma& mma, Operand operand, bool k_major) {
     if (operand == Operand::c) throw LayoutError("ldmatrix loads A or B, not the accumulator");
     const WarpFragment fragment = warp_fragment(mma, operand);
-    LdmatrixPlan plan{.trans = !k_major,
-                      .matrices = fragment.tile.matrices(),
-                      .values_per_thread = fragment.tv.values(),
-                      .origins = {},
-                      .options = {}};
+    LdmatrixPlan plan{
+        .trans = !k_major, .matrices = fragment.tile.matrices(), .values_per_thread = fragment.tv.values()};
     const std::string violation = operand_violation(mma, fragment, plan.trans);
     for (const int x : {1, 2, 4}) plan.options.push_back(option_of(fragment, violation, x, plan.trans));
     for (int index = 0; plan.best() != nullptr && index < fragment.registers(); ++index)

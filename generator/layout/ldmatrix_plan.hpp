@@ -21,8 +21,8 @@ struct LdmatrixPlan {
     bool trans = false;  ///< shared memory holds the operand M- or N-major
     int matrices = 0;    ///< of 8 rows of 16 bytes, one per register
     int values_per_thread = 0;
-    std::vector<Coordinate> origins;      ///< of the matrix that fills each register of the first warp
-    std::vector<LdmatrixOption> options;  ///< x1, x2, x4
+    std::vector<Coordinate> origins = {};      ///< of the matrix that fills each register of the first warp
+    std::vector<LdmatrixOption> options = {};  ///< x1, x2, x4
 
     [[nodiscard]] const LdmatrixOption* best() const;  ///< the widest legal one, or null
 

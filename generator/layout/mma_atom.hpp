@@ -21,10 +21,10 @@ enum class Operand : std::uint8_t { a, b, c };
 /// name says; all values of a thread lie in its registers in the order of the value index. Layouts map (thread, value) to
 /// the column-major index in A (m, k), B (n, k) or C (m, n).
 struct MmaAtom {
-    std::string cute_name;   ///< "SM80_16x8x16_F32BF16BF16F32_TN"; empty where CuTe has none
-    std::string cute_alias;  ///< a second name CuTe has for it, or ""
-    std::string ptx_name;    ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-    std::string short_name;  ///< PTX's without what all have: "mma.m16n8k16.f32.bf16.bf16.f32"
+    std::string cute_name;        ///< "SM80_16x8x16_F32BF16BF16F32_TN"; empty where CuTe has none
+    std::string cute_alias = {};  ///< a second name CuTe has for it, or ""
+    std::string ptx_name;         ///< "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+    std::string short_name;       ///< PTX's without what all have: "mma.m16n8k16.f32.bf16.bf16.f32"
     TileShape shape;
     MmaType a;
     MmaType b;

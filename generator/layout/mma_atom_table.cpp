@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <iterator>
 
 namespace jitgemm {
 namespace {
@@ -123,7 +122,6 @@ MmaAtom atom_of(const InstructionRow& row, MmaType a, MmaType b, bool saturates,
     const std::string types = fmt::format("{0}.{1}.{2}.{0}", to_string(row.accumulator), to_string(a), to_string(b));
     MmaAtom atom{
         .cute_name = cute_name_of(row, a, b, saturates),
-        .cute_alias = {},
         .ptx_name = fmt::format("mma.sync.aligned.{}.row.col{}.{}", shape, saturates ? ".satfinite" : "", types),
         .short_name = fmt::format("mma.{}.{}{}", shape, types, saturates ? ".satfinite" : ""),
         .shape = row.shape,

@@ -4,7 +4,6 @@
 #include "generator/layout/mma_atom.hpp"
 
 #include <array>
-#include <cstdint>
 #include <vector>
 
 namespace jitgemm {

@@ -2,7 +2,6 @@
 
 #include "generator/layout/layout.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace jitgemm {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace jitgemm {
 namespace {
@@ -109,7 +108,6 @@ std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int
 MmaAtom wgmma_atom(const WgmmaForm& form) {
     const int k = k_of(form);
     return {.cute_name = wgmma_cute_name(form),
-            .cute_alias = {},
             .ptx_name = wgmma_ptx_name(form),
             .short_name = wgmma_short_name(form),
             .shape = {kWarpgroupRows, form.n, k},

@@ -6,8 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 
 namespace jitgemm {
 

@@ -6,7 +6,6 @@
 #include "runtime/verify/reference_kernels.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace jitgemm {
 

@@ -32,17 +32,12 @@ void add_meta(CacheEntry& entry, const CacheMeta& meta) {
     entry.nvrtc_version = meta.key.nvrtc_version;
     entry.compile_ms = meta.compile_ms;
     entry.registers = meta.report.registers;
-    entry.spill_bytes = meta.report.spill_store_bytes + meta.report.spill_load_bytes;
+    entry.spill_bytes = meta.report.spill_bytes();
     entry.is_ptx = meta.binary_file == "kernel.ptx";
 }
 
 CacheEntry describe(const std::string& directory, const std::string& name, bool verify) {
-    CacheEntry entry{.directory = name,
-                     .name = {},
-                     .arch = {},
-                     .bytes = bytes_in(directory),
-                     .last_used = last_use(directory),
-                     .state = "ok"};
+    CacheEntry entry{.directory = name, .bytes = bytes_in(directory), .last_used = last_use(directory), .state = "ok"};
     try {
         add_meta(entry, read_entry_meta(directory));
         if (verify) verify_entry(directory);

@@ -17,8 +17,8 @@ namespace jitgemm {
 /// One entry as `cache ls` shows it.
 struct CacheEntry {
     std::string directory;  ///< "<kernel name>-<hash>"
-    std::string name;
-    std::string arch;
+    std::string name = {};
+    std::string arch = {};
     int nvrtc_version = 0;
     std::int64_t bytes = 0;      ///< all files of the entry
     std::int64_t last_used = 0;  ///< seconds since 1970, to a day

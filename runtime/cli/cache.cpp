@@ -2,11 +2,11 @@
 #include "jitgemm/options.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/cli/cli_context.hpp"
-#include "runtime/cli/duration.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/generation.hpp"
+#include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/cli/sizes.hpp"
+#include "runtime/cli/quantities.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 #include "runtime/compiler/nvrtc_build.hpp"
@@ -38,12 +38,6 @@ Json entry_json(const CacheEntry& entry) {
             {"state", entry.state}};
 }
 
-Json entries_json(const std::vector<CacheEntry>& entries) {
-    Json json = Json::array();
-    for (const CacheEntry& entry : entries) json.push_back(entry_json(entry));
-    return json;
-}
-
 bool is_unsound(const CacheEntry& entry) { return entry.state != "ok"; }
 
 std::string entry_registers(const CacheEntry& entry) {
@@ -73,8 +67,9 @@ int list_entries(Output& output) {
         fmt::format("{}: {} kernels, {}\n", place(cache), entries.size(), size_text(cache.total_bytes()));
     for (const CacheEntry& entry : entries) text += entry_line(entry);
     output.text(text);
-    output.document(
-        {{"directory", cache.root()}, {"total_bytes", cache.total_bytes()}, {"entries", entries_json(entries)}});
+    output.document({{"directory", cache.root()},
+                     {"total_bytes", cache.total_bytes()},
+                     {"entries", json_array(entries, entry_json)}});
     return kExitFine;
 }
 
@@ -116,7 +111,7 @@ int verify_entries(bool drop, Output& output) {
                      {"damaged", damaged},
                      {"dropped", dropped.removed},
                      {"kept", dropped.kept},
-                     {"entries", entries_json(entries)}});
+                     {"entries", json_array(entries, entry_json)}});
     const bool sound = unsound == 0 || (drop && unsound == damaged);
     return sound ? removal_exit_code(dropped, output) : kExitFailed;
 }

@@ -1,7 +1,7 @@
 #include "runtime/cli/device_context.hpp"
 
 #include "jitgemm/error.hpp"
-#include "runtime/cli/announced_compiler.hpp"
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/context/context_state.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,9 @@
 #include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/doctor_probes.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/output.hpp"
-#include "runtime/cli/sizes.hpp"
+#include "runtime/cli/quantities.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 
@@ -174,37 +175,21 @@ std::string to_text(const DoctorReport& report) {
     return text + conclusion(report);
 }
 
-Json gpus_json(const std::vector<GpuProbe>& gpus) {
-    Json json = Json::array();
-    for (const GpuProbe& gpu : gpus) {
-        json.push_back({{"ordinal", gpu.ordinal},
-                        {"name", gpu.name},
-                        {"arch", gpu.arch == nullptr ? Json() : Json(gpu.arch->name)},
-                        {"sm_count", gpu.sm_count},
-                        {"memory_bytes", gpu.memory_bytes},
-                        {"reason", gpu.reason}});
-    }
-    return json;
+Json gpu_json(const GpuProbe& gpu) {
+    return {{"ordinal", gpu.ordinal},
+            {"name", gpu.name},
+            {"arch", gpu.arch == nullptr ? Json() : Json(gpu.arch->name)},
+            {"sm_count", gpu.sm_count},
+            {"memory_bytes", gpu.memory_bytes},
+            {"reason", gpu.reason}};
 }
 
-Json nvrtc_json(const std::vector<NvrtcProbe>& probes) {
-    Json json = Json::array();
-    for (const NvrtcProbe& nvrtc : probes) {
-        json.push_back({{"candidate", nvrtc.candidate},
-                        {"path", nvrtc.path},
-                        {"version", nvrtc.version},
-                        {"reason", nvrtc.reason}});
-    }
-    return json;
+Json nvrtc_json(const NvrtcProbe& nvrtc) {
+    return {{"candidate", nvrtc.candidate}, {"path", nvrtc.path}, {"version", nvrtc.version}, {"reason", nvrtc.reason}};
 }
 
-Json checks_json(const std::vector<Check>& checks) {
-    Json json = Json::array();
-    for (const Check& check : checks) {
-        json.push_back(
-            {{"name", check.name}, {"ok", check.ok}, {"required", check.required}, {"detail", check.detail}});
-    }
-    return json;
+Json check_json(const Check& check) {
+    return {{"name", check.name}, {"ok", check.ok}, {"required", check.required}, {"detail", check.detail}};
 }
 
 Json document_of(const DoctorReport& report) {
@@ -214,11 +199,11 @@ Json document_of(const DoctorReport& report) {
     return {
         {"version", kVersion},
         {"ok", report.healthy()},
-        {"checks", checks_json(report.checks)},
+        {"checks", json_array(report.checks, check_json)},
         {"driver",
          {{"found", driver.found}, {"cuda_version", driver.version}, {"path", driver.path}, {"reason", driver.reason}}},
-        {"gpus", gpus_json(report.gpus)},
-        {"nvrtc", nvrtc_json(report.nvrtc)},
+        {"gpus", json_array(report.gpus, gpu_json)},
+        {"nvrtc", json_array(report.nvrtc, nvrtc_json)},
         {"wheel", report.wheel},
         {"cache",
          {{"directory", cache.directory},

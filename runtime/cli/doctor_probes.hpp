@@ -4,7 +4,6 @@
 #include "jitgemm/options.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,3 @@
-#include "generator/base/nearest_name.hpp"
 #include "generator/generate.hpp"
 #include "jitgemm/options.hpp"
 #include "runtime/cli/disassembler.hpp"
@@ -13,7 +12,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -40,9 +38,7 @@ struct Dump {
 };
 
 void check_usage(const DumpOptions& options, const Output& output) {
-    if (std::ranges::find(kEmissions, options.emit) == kEmissions.end()) {
-        throw UsageError(fmt::format("--emit is '{}': {}", options.emit, expected_one_of(options.emit, kEmissions)));
-    }
+    require_one_of("--emit", options.emit, kEmissions);
     if (options.with_main && options.emit != "cu") throw UsageError("--main goes with --emit cu only");
     const bool to_stdout = options.output.empty() || options.output == "-";
     if (options.emit == "cubin" && to_stdout && (output.json() || isatty(STDOUT_FILENO) != 0)) {
@@ -70,22 +66,18 @@ Dump make_dump(const DumpOptions& options, Output& output) {
 }
 
 Json compiled_json(const CompiledKernel& compiled) {
-    return {{"registers", compiled.report.registers},
-            {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
-            {"stack_bytes", compiled.report.stack_bytes},
-            {"warnings", compiled.report.warnings},
-            {"compile_ms", compiled.compile_ms},
-            {"nvrtc_version", compiled.nvrtc_version}};
+    return {{"registers", compiled.report.registers},     {"spill_bytes", compiled.report.spill_bytes()},
+            {"stack_bytes", compiled.report.stack_bytes}, {"warnings", compiled.report.warnings},
+            {"compile_ms", compiled.compile_ms},          {"nvrtc_version", compiled.nvrtc_version}};
 }
 
 Json document_of(const Dump& dumped, const DumpOptions& options, bool to_file) {
-    Json entries = Json::array();
-    for (const KernelEntry& entry : dumped.kernel.source.entries) entries.push_back(to_json(entry));
+    const auto entry_json = [](const KernelEntry& entry) { return to_json(entry); };
     Json json{{"kernel", dumped.kernel.source.name},
               {"arch", dumped.kernel.source.arch->name},
               {"spec", to_json(dumped.kernel.spec)},
               {"emit", options.emit},
-              {"entries", entries},
+              {"entries", json_array(dumped.kernel.source.entries, entry_json)},
               {"compiled", dumped.compiled ? compiled_json(*dumped.compiled) : Json()}};
     json["file"] = to_file ? Json(options.output) : Json();
     json["text"] = to_file ? Json() : Json(dumped.bytes);

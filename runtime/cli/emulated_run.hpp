@@ -27,4 +27,9 @@ struct EmulatedRun {
 /// How many lines the banner of the kernel's file has: what to add to a line of the body.
 [[nodiscard]] int banner_lines(const GemmKernel& kernel);
 
+/// What the emulator counted in one launch (docs/emulator.md says what each counter is): instructions by kind, global and
+/// shared memory, and the source lines that cost memory. Fields of the JSON object are documented in docs/cli.md.
+[[nodiscard]] std::string profile_text(const EmulatedRun& run, const GemmKernel& kernel);
+[[nodiscard]] Json profile_json(const EmulatedRun& run, const GemmKernel& kernel);
+
 }  // namespace jitgemm::cli

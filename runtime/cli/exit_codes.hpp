@@ -1,6 +1,11 @@
 #pragma once
 
+#include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace jitgemm::cli {
 
@@ -16,5 +21,11 @@ public:
     using ReasonedError::ReasonedError;
     explicit UsageError(const std::string& message) : ReasonedError(message, {}) {}
 };
+
+/// Throws UsageError, naming the option and the nearest of the known words, where its value is none of them.
+inline void require_one_of(std::string_view option, std::string_view value, std::span<const std::string_view> known) {
+    if (std::ranges::find(known, value) == known.end())
+        throw UsageError(fmt::format("{} is '{}': {}", option, value, expected_one_of(value, known)));
+}
 
 }  // namespace jitgemm::cli

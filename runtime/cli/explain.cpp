@@ -32,7 +32,7 @@ MeasuredRegisters measure(const KernelSource& source, const GemmSpec& spec, cons
     const std::shared_ptr<Compiler> compiler = compiler_of(options, newest_major_of_machine());
     const auto result = cache_of(options).get_or_compile(compile_request(source), *compiler, dump(source, spec));
     const PtxasReport& report = result.kernel.report;
-    return {report.registers, report.spill_store_bytes + report.spill_load_bytes,
+    return {report.registers, report.spill_bytes(),
             fmt::format("ptxas of NVRTC {}, {}", nvrtc_version_text(result.kernel.nvrtc_version),
                         result.source == CacheSource::disk ? "from the cache" : "compiled now")};
 }
@@ -47,8 +47,8 @@ void add_registers(ExplainReport& report, const ExplainOptions& options) {
         return;
     }
     const Options settings = options.problem.options();
-    const KernelSource source =
-        generate(report.spec, report.explanation.config, *report.target.gpu.arch, templates_of(settings));
+    const KernelSource source = generate(report.spec, report.explanation.config, *report.target.gpu.arch,
+                                         TemplateSet::from_directory(settings.template_directory));
     try {
         MeasuredRegisters measured = measure(source, report.spec, settings);
         report.explanation = with_registers(std::move(report.explanation), std::move(measured));

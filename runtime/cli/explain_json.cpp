@@ -20,18 +20,8 @@ Json alternative_json(const ExplainReport& report, const Alternative& alternativ
             {"differs", differs}};
 }
 
-Json alternatives_json(const ExplainReport& report) {
-    Json list = Json::array();
-    for (const Alternative& alternative : report.explanation.runners_up)
-        list.push_back(alternative_json(report, alternative));
-    return list;
-}
-
-Json rejections_json(const ExplainReport& report) {
-    Json list = Json::array();
-    for (const RejectionGroup& group : report.explanation.rejections)
-        list.push_back({{"count", group.count}, {"reason", group.reason}, {"example", report.name_of(group.example)}});
-    return list;
+Json rejection_json(const ExplainReport& report, const RejectionGroup& group) {
+    return {{"count", group.count}, {"reason", group.reason}, {"example", report.name_of(group.example)}};
 }
 
 Json roofline_json(const Explanation& e) {
@@ -112,11 +102,8 @@ Json access_json(const SharedAccess& access) {
             {"reason", access.reason.empty() ? Json() : Json(access.reason)}};
 }
 
-Json warp_roles_json(const KernelAnatomy& a) {
-    Json roles = Json::array();
-    for (const WarpRole& role : a.roles)
-        roles.push_back({{"name", role.name}, {"warps", role.warps}, {"registers", role.registers}});
-    return roles;
+Json role_json(const WarpRole& role) {
+    return {{"name", role.name}, {"warps", role.warps}, {"registers", role.registers}};
 }
 
 Json kernel_json(const KernelAnatomy& a) {
@@ -131,20 +118,15 @@ Json kernel_json(const KernelAnatomy& a) {
             {"remainder_tiles", a.remainder_tiles},
             {"stream_k_blocks", a.stream_k_blocks},
             {"streamed_tiles", a.streamed_tiles},
-            {"warp_roles", warp_roles_json(a)}};
-}
-
-template <typename Values, typename ToJson>
-Json array_of(const Values& values, ToJson convert) {
-    Json array = Json::array();
-    for (const auto& value : values) array.push_back(convert(value));
-    return array;
+            {"warp_roles", json_array(a.roles, role_json)}};
 }
 
 }  // namespace
 
 Json to_json(const ExplainReport& report) {
     const Explanation& e = report.explanation;
+    const auto alternative = [&](const Alternative& one) { return alternative_json(report, one); };
+    const auto rejection = [&](const RejectionGroup& group) { return rejection_json(report, group); };
     return {{"spec", to_json(report.spec)},
             {"gpu", to_json(report.target.gpu)},
             {"gpu_origin", report.target.origin},
@@ -162,13 +144,13 @@ Json to_json(const ExplainReport& report) {
             {"registers", registers_json(report)},
             {"shared_memory", shared_memory_json(e.anatomy)},
             {"tiles", kernel_json(e.anatomy)},
-            {"operands", array_of(e.anatomy.operands, operand_json)},
-            {"bank_conflicts", array_of(e.anatomy.accesses, access_json)},
-            {"runners_up", alternatives_json(report)},
-            {"free_choice", e.free_choice ? alternative_json(report, *e.free_choice) : Json()},
+            {"operands", json_array(e.anatomy.operands, operand_json)},
+            {"bank_conflicts", json_array(e.anatomy.accesses, access_json)},
+            {"runners_up", json_array(e.runners_up, alternative)},
+            {"free_choice", e.free_choice ? alternative(*e.free_choice) : Json()},
             {"accepted_count", e.accepted_count},
             {"rejected_count", e.rejected_count},
-            {"rejections", rejections_json(report)},
+            {"rejections", json_array(e.rejections, rejection)},
             {"unsupported", e.unsupported},
             {"choice", to_json(report.choice)}};
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "runtime/cli/generation.hpp"
 
-#include "runtime/cli/announced_compiler.hpp"
 #include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/target.hpp"
@@ -15,7 +14,8 @@ GeneratedKernel generate_kernel(const ProblemOptions& problem, Output& output) {
     const Target target = choose_target(problem);
     if (target.assumed) output.note(fmt::format("jitgemm: generating for {}", describe(target)));
     const KernelConfig config = choose_kernel(problem, kernel.spec, target).config;
-    kernel.source = generate(kernel.spec, config, *target.gpu.arch, templates_of(problem.options()));
+    kernel.source = generate(kernel.spec, config, *target.gpu.arch,
+                             TemplateSet::from_directory(problem.options().template_directory));
     return kernel;
 }
 

@@ -6,8 +6,6 @@
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/compiler/compiler.hpp"
 
-#include <string>
-
 namespace jitgemm::cli {
 
 /// A kernel generated for the problem of the options, with or without a GPU here.

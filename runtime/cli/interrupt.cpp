@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <string_view>
 
 #include <unistd.h>
 
@@ -15,7 +14,6 @@ namespace {
 constexpr unsigned kGraceSeconds = 2;
 /// One Ctrl-C may come twice: from the terminal, and from a program that started the tool and passes its own on.
 constexpr std::int64_t kSameNanoseconds = 250'000'000;
-constexpr std::string_view kClearLine = "\r\x1b[K";
 constexpr std::string_view kMessage = "jitgemm: interrupted\n";
 /// What report_failure() makes of Interrupted; a signal handler can only write what is there already.
 constexpr std::string_view kDocument = R"({

@@ -2,7 +2,12 @@
 
 #include "jitgemm/error.hpp"
 
+#include <string_view>
+
 namespace jitgemm::cli {
+
+/// Takes a terminal's line back.
+inline constexpr std::string_view kClearLine = "\r\x1b[K";
 
 /// Thrown between two steps of long work after Ctrl-C.
 class Interrupted : public Error {

@@ -8,6 +8,9 @@
 #include "runtime/support/spec_json.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <optional>
 #include <string>
 
 namespace jitgemm::cli {
@@ -17,6 +20,19 @@ namespace jitgemm::cli {
 using jitgemm::to_json;  // of a GemmSpec, a KernelEntry
 /// Which of exact, nearest, heuristic, forced it was and why; for a near problem that one and how far it is.
 [[nodiscard]] Json to_json(const tuning::TunedChoice& choice);
+
+/// An array of what `convert` makes of each value.
+template <typename Values, typename Convert>
+[[nodiscard]] Json json_array(const Values& values, Convert convert) {
+    Json array = Json::array();
+    for (const auto& value : values) array.push_back(convert(value));
+    return array;
+}
+
+template <typename Value>
+[[nodiscard]] Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json();
+}
 
 /// "bf16" where A and B have one type, else "e4m3*e5m2".
 [[nodiscard]] std::string type_name(const GemmSpec& spec);

@@ -81,11 +81,10 @@ Json document_of(const Listing& listing, bool why) {
               {"candidates", accepted},
               {"unsupported", listing.candidates.unsupported},
               {"choice", choice_json(listing)}};
-    if (!why) return json;
-    json["rejected"] = Json::array();
-    for (const RejectedCandidate& rejected : listing.candidates.rejected) {
-        json["rejected"].push_back({{"kernel", listing.name_of(rejected.config)}, {"reasons", rejected.reasons}});
-    }
+    if (why)
+        json["rejected"] = json_array(listing.candidates.rejected, [&](const RejectedCandidate& rejected) {
+            return Json{{"kernel", listing.name_of(rejected.config)}, {"reasons", rejected.reasons}};
+        });
     return json;
 }
 

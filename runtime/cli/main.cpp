@@ -1,4 +1,3 @@
-#include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/verb.hpp"
 

@@ -1,6 +1,5 @@
 #include "runtime/cli/measurement.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "runtime/cli/exit_codes.hpp"
@@ -42,14 +41,6 @@ struct Trial {
 };
 
 bool launches_nothing(const GemmSpec& spec) { return spec.m == 0 || spec.n == 0; }
-
-/// Indices in rising order of median time.
-std::vector<std::size_t> fastest_first(std::span<const Timing> timings) {
-    std::vector<std::size_t> order(timings.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(timings[i].median_us, i); });
-    return order;
-}
 
 /// Of a peer with many ways, the first choice and those that a few rounds show to be fastest.
 std::vector<BenchCandidate> screened(const Trial& trial, std::vector<BenchCandidate> candidates) {
@@ -114,27 +105,28 @@ PeerMeasurement judge(const Trial& trial, const std::string& name, const Team& t
 
 }  // namespace
 
+std::vector<std::size_t> fastest_first(std::span<const Timing> timings) {
+    std::vector<std::size_t> order(timings.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(timings[i].median_us, i); });
+    return order;
+}
+
 void MeasurementOptions::declare(CLI::App& app) {
-    app.add_option(
-           "--protocol", protocol,
+    const auto option = [&app](const char* name, auto& value, const char* description) {
+        return app.add_option(name, value, description)->group("Measurement")->type_name("");
+    };
+    option("--protocol", protocol,
            "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed; sustained: each "
            "side alone for 150 ms after 100 ms of warm-up")
-        ->group("Measurement")
-        ->capture_default_str()
-        ->type_name("");
-    app.add_option("--rounds", rounds, "Rounds, of which the median counts")
-        ->group("Measurement")
-        ->capture_default_str()
-        ->type_name("");
-    app.add_option("--against", against, "Peer to time side by side: cublaslt or lib:PEER.so; may be repeated")
-        ->group("Measurement")
-        ->allow_extra_args(false)
-        ->type_name("");
+        ->capture_default_str();
+    option("--rounds", rounds, "Rounds, of which the median counts")->capture_default_str();
+    option("--against", against, "Peer to time side by side: cublaslt or lib:PEER.so; may be repeated")
+        ->allow_extra_args(false);
 }
 
 TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {
-    if (std::ranges::find(protocol_names(), protocol) == protocol_names().end())
-        throw UsageError(fmt::format("--protocol is '{}': {}", protocol, expected_one_of(protocol, protocol_names())));
+    require_one_of("--protocol", protocol, protocol_names());
     if (rounds < 1) throw UsageError(fmt::format("--rounds is {}: at least 1", rounds));
     TimingOptions timing;
     timing.protocol = parse_protocol(protocol);

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct Measurement {
     tuning::DeviceReading state;  ///< read right after timing
     bool estimated = false;       ///< the times are an emulator's
 };
+
+/// Indices in rising order of median time.
+[[nodiscard]] std::vector<std::size_t> fastest_first(std::span<const Timing> timings);
 
 using Peers = std::vector<std::unique_ptr<Peer>>;
 [[nodiscard]] Peers open_peers(const std::vector<std::string>& names, ContextState& context);

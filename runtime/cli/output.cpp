@@ -15,7 +15,6 @@
 namespace jitgemm::cli {
 namespace {
 
-constexpr const char* kClearLine = "\r\x1b[K";
 constexpr std::size_t kUsualColumns = 80;
 
 void write(std::FILE* stream, std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), stream); }

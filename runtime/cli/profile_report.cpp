@@ -1,4 +1,4 @@
-#include "runtime/cli/profile_report.hpp"
+#include "runtime/cli/emulated_run.hpp"
 
 #include "generator/base/sector.hpp"
 

@@ -136,6 +136,10 @@ Json report_row(const GemmSpec& spec, RowStatus status, const std::string& reaso
     return row;
 }
 
+std::string row_text(const Json& row, const char* field) {
+    return row.at(field).is_null() ? std::string() : row.at(field).get<std::string>();
+}
+
 std::string csv_header() { return fmt::format("{}\n", fmt::join(kFields, ",")); }
 
 std::string csv_line(const Json& row) {

@@ -20,6 +20,9 @@ enum class RowStatus { ok, wrong, unsupported, failed };
 /// The same for a problem that gave no figure.
 [[nodiscard]] Json report_row(const GemmSpec& spec, RowStatus status, const std::string& reason);
 
+/// A field of a row that holds a text; empty where it is null.
+[[nodiscard]] std::string row_text(const Json& row, const char* field);
+
 /// The fields' names and one row's values as CSV lines (RFC 4180 quoting).
 [[nodiscard]] std::string csv_header();
 [[nodiscard]] std::string csv_line(const Json& row);

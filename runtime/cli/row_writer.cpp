@@ -20,12 +20,8 @@ double number(const Json& row, const char* field) {
     return row.at(field).is_null() ? 0.0 : row.at(field).get<double>();
 }
 
-std::string text(const Json& row, const char* field) {
-    return row.at(field).is_null() ? std::string() : row.at(field).get<std::string>();
-}
-
 std::string problem_text(const Json& row) {
-    return fmt::format("{:<5} {} {:>7} {:>7} {:>7}", text(row, "type"), text(row, "layout"),
+    return fmt::format("{:<5} {} {:>7} {:>7} {:>7}", row_text(row, "type"), row_text(row, "layout"),
                        row.at("m").get<std::int64_t>(), row.at("n").get<std::int64_t>(),
                        row.at("k").get<std::int64_t>());
 }
@@ -33,20 +29,20 @@ std::string problem_text(const Json& row) {
 std::string peer_text(const Json& row) {
     if (row.at("peer").is_null()) return {};
     if (row.at("peer_microseconds").is_null())
-        return fmt::format("  {}: {}", text(row, "peer"), text(row, "peer_reason"));
-    return fmt::format("  {} {:>10.2f} us (first {:>10.2f})  {:>6.3f}x", text(row, "peer"),
+        return fmt::format("  {}: {}", row_text(row, "peer"), row_text(row, "peer_reason"));
+    return fmt::format("  {} {:>10.2f} us (first {:>10.2f})  {:>6.3f}x", row_text(row, "peer"),
                        number(row, "peer_microseconds"), number(row, "peer_first_microseconds"),
                        number(row, "speedup"));
 }
 
 std::string line_for_people(const Json& row) {
-    const std::string status = text(row, "status");
+    const std::string status = row_text(row, "status");
     if (row.at("microseconds").is_null())
-        return fmt::format("{}  {}: {}\n", problem_text(row), status, text(row, "reason"));
+        return fmt::format("{}  {}: {}\n", problem_text(row), status, row_text(row, "reason"));
     return fmt::format("{} {:>10.2f} us {:>7.1f} TFLOP/s{}  {:.0f} MHz {:.0f} W  {}\n", problem_text(row),
                        number(row, "microseconds"), number(row, "tflops"), peer_text(row), number(row, "sm_clock_mhz"),
                        number(row, "power_watts"),
-                       status == "ok" ? status : fmt::format("{}: {}", status, text(row, "reason")));
+                       status == "ok" ? status : fmt::format("{}: {}", status, row_text(row, "reason")));
 }
 
 }  // namespace
@@ -87,9 +83,9 @@ void RowWriter::write(const Json& row) {
 }
 
 void RowWriter::count(const Json& row) {
-    ++counts_[text(row, "status")];
+    ++counts_[row_text(row, "status")];
     if (row.at("speedup").is_null()) return;
-    PeerSum& sum = peers_[text(row, "peer")];
+    PeerSum& sum = peers_[row_text(row, "peer")];
     sum.log_speedups += std::log(number(row, "speedup"));
     ++sum.count;
 }

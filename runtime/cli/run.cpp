@@ -13,7 +13,6 @@
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/measurement.hpp"
 #include "runtime/cli/problem_options.hpp"
-#include "runtime/cli/profile_report.hpp"
 #include "runtime/cli/report.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/device/device_name.hpp"
@@ -125,15 +124,9 @@ std::string to_text(const Context& context, const GemmKernel& kernel, const Meas
     return text;
 }
 
-Json peers_json(const GemmKernel& kernel, const Measurement& measurement) {
-    Json peers = Json::array();
-    for (const PeerMeasurement& peer : measurement.peers) peers.push_back(report_row(kernel, measurement, &peer));
-    return peers;
-}
-
 Json document_of(const Context& context, const GemmKernel& kernel, const Measurement& measurement) {
-    const bool one_peer = !measurement.peers.empty();
-    Json json = report_row(kernel, measurement, one_peer ? &measurement.peers.front() : nullptr);
+    const auto row = [&](const PeerMeasurement& peer) { return report_row(kernel, measurement, &peer); };
+    Json json = measurement.peers.empty() ? report_row(kernel, measurement, nullptr) : row(measurement.peers.front());
     const std::string file = source_file(kernel);
     json["device"] = context.device_name();
     json["source_file"] = file.empty() ? Json() : Json(file);
@@ -141,7 +134,7 @@ Json document_of(const Context& context, const GemmKernel& kernel, const Measure
     json["warnings"] = kernel.info().warnings;
     json["choice_reason"] = kernel.info().choice_reason;
     json["spec"] = to_json(kernel.spec());
-    if (measurement.peers.size() > 1) json["peers"] = peers_json(kernel, measurement);
+    if (measurement.peers.size() > 1) json["peers"] = json_array(measurement.peers, row);
     return json;
 }
 

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 
 namespace jitgemm::cli {
 namespace {

@@ -49,7 +49,7 @@ Target choose_target(const ProblemOptions& problem) {
 
 tuning::TunedChoice choose_kernel(const ProblemOptions& problem, const GemmSpec& spec, const Target& target) {
     const Options options = problem.options();
-    return tuning::tuned_choices(options, target.gpu, templates_of(options))
+    return tuning::tuned_choices(options, target.gpu, TemplateSet::from_directory(options.template_directory))
         .choose(spec, target.gpu, problem.selection());
 }
 

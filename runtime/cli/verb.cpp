@@ -4,7 +4,6 @@
 #include "jitgemm/version.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/failure.hpp"
-#include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/parse_complaint.hpp"
 
 #include <fmt/format.h>

@@ -4,9 +4,7 @@
 #include "jitgemm/options.hpp"
 #include "runtime/compiler/nvrtc.hpp"
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +20,7 @@ struct PtxasReport {
     int stack_bytes = 0;
     int static_shared_bytes = 0;
     std::vector<std::string> warnings;  ///< every warning line and every (C75xx) line
+    [[nodiscard]] int spill_bytes() const { return spill_store_bytes + spill_load_bytes; }
     friend bool operator==(const PtxasReport&, const PtxasReport&) = default;
 };
 [[nodiscard]] PtxasReport parse_ptxas_log(const std::string& log);

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <type_traits>
 
 namespace jitgemm {
 namespace {

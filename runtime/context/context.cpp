@@ -22,11 +22,6 @@ namespace {
 
 constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();  // gridDim.x
 
-TemplateSet templates_of(const Options& options) {
-    return options.template_directory.empty() ? TemplateSet::embedded()
-                                              : TemplateSet::from_directory(options.template_directory);
-}
-
 Selection selection_of(const Options& options) {
     Selection selection;
     if (!options.kernel.empty()) selection.kernel = options.kernel;
@@ -34,8 +29,6 @@ Selection selection_of(const Options& options) {
     if (!options.parameters.empty()) selection.parameters = parse_parameters(options.parameters);
     return selection;
 }
-
-int spill_bytes(const PtxasReport& report) { return report.spill_store_bytes + report.spill_load_bytes; }
 
 std::string spill_warning(const PtxasReport& report) {
     return fmt::format("spills registers to local memory: {} bytes of stores, {} bytes of loads",
@@ -71,7 +64,7 @@ std::vector<LoadedEntry> loaded_entries(const LoadedKernel& kernel, const GemmSp
 void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
     const PtxasReport& report = compiled.report;
     info.registers = report.registers;
-    info.spill_bytes = spill_bytes(report);
+    info.spill_bytes = report.spill_bytes();
     info.stack_bytes = report.stack_bytes;
     info.compile_ms = compiled.compile_ms;
     info.warnings = report.warnings;
@@ -112,7 +105,7 @@ ContextState::ContextState(Options given_options, std::shared_ptr<Device> given_
       device(std::move(given_device)),
       compiler(std::move(given_compiler)),
       cache(options.cache_directory, options.readonly_cache_directory),
-      templates(templates_of(options)),
+      templates(TemplateSet::from_directory(options.template_directory)),
       selection(selection_of(options)),
       workspaces(std::make_shared<WorkspacePool>(device)) {}
 
@@ -131,7 +124,7 @@ LoadedKernel ContextState::load(const KernelSource& source, const std::string& k
         loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
     }
     const PtxasReport& report = loaded_kernel.compiled.report;
-    if (spill_bytes(report) != 0) log().warn("{} {}", source.name, spill_warning(report));
+    if (report.spill_bytes() != 0) log().warn("{} {}", source.name, spill_warning(report));
     return loaded_kernel;
 }
 
@@ -184,7 +177,7 @@ GemmKernel ContextState::build(const GemmSpec& spec, const tuning::TunedChoice& 
 }
 
 GemmKernel ContextState::build(const GemmSpec& spec, const KernelConfig& config) {
-    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller", {}, 0});
+    return build(spec, tuning::TunedChoice{config, ChoiceSource::forced, "named by the caller"});
 }
 
 GemmKernel ContextState::build(const ParsedDump& dump) {
@@ -192,7 +185,7 @@ GemmKernel ContextState::build(const ParsedDump& dump) {
     const GemmSpec asked = resolved(dump.spec);
     KernelSource source = generate(asked, dump.id.config, *device->model().arch, templates);
     source.body = dump.body;
-    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump", {}, 0});
+    return assemble(asked, dump.id, source, {dump.id.config, ChoiceSource::forced, "an edited dump"});
 }
 
 const tuning::TunedChoices& ContextState::tuned_choices() {

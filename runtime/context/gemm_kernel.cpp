@@ -7,6 +7,7 @@
 #include "runtime/emulator_device/emulator_device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -27,6 +28,11 @@ struct KernelSlot {
 };
 
 namespace {
+
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 3> kCacheSources{"memory", "disk", "compiled"};
+constexpr std::array<std::string_view, 6> kChoiceSources{"exact",  "nearest", "heuristic",
+                                                         "forced", "hint",    "installed"};
 
 [[noreturn]] void throw_unsound(const KernelState& state, std::vector<std::string> problems) {
     throw SpecError("cannot launch " + state.info.name, std::move(problems));
@@ -158,23 +164,8 @@ const KernelInfo& GemmKernel::info() const { return state_of(*this).info; }
 
 std::size_t GemmKernel::workspace_bytes() const { return state_of(*this).workspace_bytes; }
 
-std::string_view to_string(CacheSource source) {
-    switch (source) {
-        case CacheSource::memory: return "memory";
-        case CacheSource::disk: return "disk";
-        default: return "compiled";
-    }
-}
+std::string_view to_string(CacheSource source) { return kCacheSources.at(static_cast<std::size_t>(source)); }
 
-std::string_view to_string(ChoiceSource source) {
-    switch (source) {
-        case ChoiceSource::exact: return "exact";
-        case ChoiceSource::nearest: return "nearest";
-        case ChoiceSource::hint: return "hint";
-        case ChoiceSource::installed: return "installed";
-        case ChoiceSource::heuristic: return "heuristic";
-        default: return "forced";
-    }
-}
+std::string_view to_string(ChoiceSource source) { return kChoiceSources.at(static_cast<std::size_t>(source)); }
 
 }  // namespace jitgemm

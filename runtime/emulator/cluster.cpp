@@ -1,7 +1,5 @@
 #include "runtime/emulator/cluster.hpp"
 
-#include "jitgemm/error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

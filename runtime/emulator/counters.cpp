@@ -2,7 +2,6 @@
 
 #include "runtime/emulator/program.hpp"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace jitgemm::emulator {
 
 void decode_bulk_copy(InstructionDecoder& decoder);  // in executor_bulk_copy.cpp

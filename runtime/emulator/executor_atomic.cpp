@@ -6,9 +6,7 @@
 #include "runtime/emulator/memory_access.hpp"
 #include "runtime/emulator/memory_modifiers.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <optional>
 
 namespace jitgemm::emulator {
 namespace {

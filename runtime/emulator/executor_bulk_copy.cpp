@@ -4,7 +4,6 @@
 #include "runtime/emulator/cluster.hpp"
 #include "runtime/emulator/encoded_tensor_map.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
-#include "runtime/emulator/lanes.hpp"
 
 #include <fmt/format.h>
 

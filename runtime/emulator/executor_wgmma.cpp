@@ -3,7 +3,6 @@
 
 #include "runtime/emulator/block.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
-#include "runtime/emulator/lanes.hpp"
 #include "runtime/emulator/matrix_descriptor.hpp"
 #include "runtime/emulator/tensor_operands.hpp"
 

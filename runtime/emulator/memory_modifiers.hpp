@@ -2,8 +2,6 @@
 
 #include "runtime/emulator/instruction_decoder.hpp"
 
-#include <cstdint>
-
 namespace jitgemm::emulator {
 
 /// What ld, st, atom and red say before their type.

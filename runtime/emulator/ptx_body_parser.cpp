@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <map>
 #include <optional>
 #include <unordered_map>
 

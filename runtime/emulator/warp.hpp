@@ -7,10 +7,8 @@
 #include "runtime/emulator/warpgroup_sums.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 

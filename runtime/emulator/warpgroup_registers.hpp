@@ -3,7 +3,6 @@
 #include "runtime/emulator/program.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -3,8 +3,6 @@
 #include "generator/base/arch.hpp"
 #include "runtime/emulator/counters.hpp"
 
-#include <cstdint>
-
 namespace jitgemm {
 
 /// What a GPU would take for a launch the emulator counted, in microseconds, by its parts. An estimate: the emulator knows

@@ -4,7 +4,6 @@
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
-#include "runtime/device/launch.hpp"
 #include "runtime/emulator/encoded_tensor_map.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"

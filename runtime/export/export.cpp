@@ -5,7 +5,6 @@
 #include "generator/generate.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/version.hpp"
-#include "runtime/context/context_state.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/export/export_launcher.hpp"
 #include "runtime/support/file_system.hpp"
@@ -48,7 +47,7 @@ std::string meta_json(const LauncherInput& input, const CompiledKernel& compiled
                                  {"arch", compiled.arch},
                                  {"nvrtc_version", compiled.nvrtc_version},
                                  {"registers", compiled.report.registers},
-                                 {"spill_bytes", compiled.report.spill_store_bytes + compiled.report.spill_load_bytes},
+                                 {"spill_bytes", compiled.report.spill_bytes()},
                                  {"workspace_bytes", input.workspace.bytes},
                                  {"operands_swapped", input.spec.d_order == Order::column},
                                  {"entries", entries}};
@@ -131,11 +130,6 @@ void export_kernel(const KernelSource& source, const GemmSpec& spec, const Compi
     const KernelConfig config = parse_kernel_name(source.name).config;
     write_export({checked_name(options, asked), source, asked, workspace_layout(with_row_major_d(asked), config)},
                  compiled, directory, options.force);
-}
-
-void export_kernel(const KernelState& kernel, const CompiledKernel& compiled, const std::string& directory,
-                   const ExportOptions& options) {
-    export_kernel(*kernel.source, kernel.spec, compiled, directory, options);
 }
 
 }  // namespace jitgemm

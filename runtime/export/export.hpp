@@ -8,8 +8,6 @@
 
 namespace jitgemm {
 
-struct KernelState;
-
 struct ExportOptions {
     std::string name;    ///< C identifier that files and functions begin with; empty: "gemm_<type>_<layout>"
     bool force = false;  ///< write into a folder that holds something already; files of the same names are replaced
@@ -21,8 +19,6 @@ struct ExportOptions {
 /// forced) or cannot be written, or when the name is no C identifier.
 void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options = {});
-void export_kernel(const KernelState& kernel, const CompiledKernel& compiled, const std::string& directory,
-                   const ExportOptions& options = {});
 
 /// Throws what export_kernel would of this folder: asked before seconds of compiling.
 void require_export_folder(const std::string& directory, bool force);

@@ -2,7 +2,6 @@
 
 #include "runtime/verify/reference.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 #include "generator/draw/kernel_page.hpp"
 #include "generator/draw/picture.hpp"
 #include "generator/heuristics.hpp"
-#include "runtime/cli/ladder/page.hpp"
+#include "runtime/cli/ladder/report.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/tuning/report/tune_report.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/cli/duration.hpp"
+#include "runtime/cli/quantities.hpp"
 #include "runtime/cli/shapes.hpp"
 
 #include "generator/base/spec_text.hpp"

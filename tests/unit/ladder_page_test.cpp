@@ -1,4 +1,4 @@
-#include "runtime/cli/ladder/page.hpp"
+#include "runtime/cli/ladder/report.hpp"
 
 #include "generator/draw/scales.hpp"
 #include "runtime/cli/ladder/charts.hpp"

@@ -1,6 +1,5 @@
-#include "runtime/tuning/search/round_policy.hpp"
-
 #include "runtime/tuning/workers/timed_round.hpp"
+
 #include "tests/catch.hpp"
 
 #include <deque>

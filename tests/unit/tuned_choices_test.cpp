@@ -4,7 +4,6 @@
 #include "runtime/context/context_state.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/tuning/search/search.hpp"
-#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
 #include "runtime/tuning/store/wisdom.hpp"

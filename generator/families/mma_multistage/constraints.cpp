@@ -1,6 +1,5 @@
 #include "generator/families/mma_multistage/family.hpp"
 
-#include "generator/base/kernel_source.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/packing.hpp"

@@ -5,8 +5,6 @@
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/shared/tensor_core_geometry.hpp"
 
-#include <cstdint>
-
 namespace jitgemm {
 
 /// Everything that follows from signature and config alone; templates/tiling.cuh states the same in device code. Never throws; divisions that don't come out are the constraints' business.

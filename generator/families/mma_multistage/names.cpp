@@ -12,64 +12,27 @@ namespace {
 using Config = MmaMultistageConfig;
 
 constexpr int kUsualGroup = 8;
-constexpr std::array<std::string_view, 4> kPackNames{"none", "a", "b", "ab"};  // by Pack's value
-
-bool read_shared(TextReader& reader, Config& config) {
-    if (reader.take("swizzle")) return config.shared_layout = SharedLayout::swizzle, true;
-    if (reader.take("padding")) return config.shared_layout = SharedLayout::padding, true;
-    return false;
-}
-
-bool read_store(TextReader& reader, Config& config) {
-    if (reader.take("smem")) return config.store = EpilogueStore::shared, true;
-    if (reader.take("reg")) return config.store = EpilogueStore::registers, true;
-    return false;
-}
-
-bool read_reduction(TextReader& reader, Config& config) {
-    if (reader.take("workspace")) return config.reduction = Reduction::workspace, true;
-    if (reader.take("cluster")) return config.reduction = Reduction::cluster, true;
-    return false;
-}
-
-bool read_pack(TextReader& reader, Config& config) {
-    for (const Pack pack : {Pack::none, Pack::ab, Pack::a, Pack::b})  // "ab" before its first letter
-        if (reader.take(kPackNames[static_cast<std::size_t>(pack)])) return config.pack = pack, true;
-    return false;
-}
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 2> kSharedLayouts{"swizzle", "padding"};
+constexpr std::array<std::string_view, 2> kStores{"smem", "reg"};
+constexpr std::array<std::string_view, 2> kReductions{"workspace", "cluster"};
+constexpr std::array<std::string_view, 4> kPacks{"none", "a", "b", "ab"};
 
 constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
-    {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
-     [](const Config& c) { return shape_text(c.block); }},
-    {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
-     [](const Config& c) { return shape_text_2d(c.warp); }},
-    {"mma", "mma", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.mma); },
-     [](const Config& c) { return shape_text(c.mma); }, "16x8x16"},
-    {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
-     [](const Config& c) { return std::to_string(c.stages); }},
-    {"ldsm_a", "ldsma", "1, 2 or 4", [](TextReader& r, Config& c) { return r.take_number(c.ldmatrix_a); },
-     [](const Config& c) { return std::to_string(c.ldmatrix_a); }, "4"},
-    {"ldsm_b", "ldsmb", "1, 2 or 4", [](TextReader& r, Config& c) { return r.take_number(c.ldmatrix_b); },
-     [](const Config& c) { return std::to_string(c.ldmatrix_b); }, "4"},
-    {"shared", "shared-", "swizzle or padding", read_shared,
-     [](const Config& c) { return std::string(c.shared_layout == SharedLayout::swizzle ? "swizzle" : "padding"); },
-     "swizzle"},
-    {"double_buffer", "db", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
-     [](const Config& c) { return flag_text(c.double_buffer); }, "1"},
-    {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
-     [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
-     [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},
-    {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
-     [](const Config& c) { return std::to_string(c.group); }, "8"},
-    {"store", "store-", "smem or reg", read_store,
-     [](const Config& c) { return std::string(c.store == EpilogueStore::shared ? "smem" : "reg"); }, "smem"},
-    {"split_k", "split", "a number", [](TextReader& r, Config& c) { return r.take_number(c.split_k); },
-     [](const Config& c) { return std::to_string(c.split_k); }, "1"},
-    {"reduction", "", "workspace or cluster", read_reduction,
-     [](const Config& c) { return std::string(c.reduction == Reduction::cluster ? "cluster" : "workspace"); },
-     "workspace"},
-    {"pack", "pack", "none, a, b or ab", read_pack,
-     [](const Config& c) { return std::string(kPackNames[static_cast<std::size_t>(c.pack)]); }, "none"},
+    shape_parameter<&Config::block>("block", ""),
+    shape_2d_parameter<&Config::warp>("warp", "warp"),
+    shape_parameter<&Config::mma>("mma", "mma", "16x8x16"),
+    number_parameter<&Config::stages>("stages", "stages"),
+    number_parameter<&Config::ldmatrix_a>("ldsm_a", "ldsma", "4", "1, 2 or 4"),
+    number_parameter<&Config::ldmatrix_b>("ldsm_b", "ldsmb", "4", "1, 2 or 4"),
+    word_parameter<&Config::shared_layout, kSharedLayouts>("shared", "shared-", "swizzle or padding", "swizzle"),
+    flag_parameter<&Config::double_buffer>("double_buffer", "db", "1"),
+    rasterization_parameter<&Config::rasterization>("grouped_m"),
+    number_parameter<&Config::group>("group", "group", "8"),
+    word_parameter<&Config::store, kStores>("store", "store-", "smem or reg", "smem"),
+    number_parameter<&Config::split_k>("split_k", "split", "1"),
+    word_parameter<&Config::reduction, kReductions>("reduction", "", "workspace or cluster", "workspace"),
+    word_parameter<&Config::pack, kPacks>("pack", "pack", "none, a, b or ab", "none"),
     stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>(),
 }};

@@ -7,7 +7,6 @@
 #include "generator/layout/bank_conflicts.hpp"
 #include "generator/layout/mma_atom.hpp"
 
-#include <string>
 #include <vector>
 
 namespace jitgemm {

@@ -1,8 +1,7 @@
+#include "generator/base/packed_operand.hpp"
 #include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
-#include "generator/families/shared/bounded.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
-#include "generator/families/shared/packing.hpp"
 #include "generator/families/shared/tensor_core_constraints.hpp"
 
 #include <fmt/format.h>

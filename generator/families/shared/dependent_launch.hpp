@@ -13,12 +13,7 @@ namespace jitgemm {
 /// The parameter of a family whose configs have `dependent_launch`, with its published default.
 template <typename Config>
 constexpr ConfigParameter<Config> dependent_launch_parameter(std::string_view usual = "0") {
-    return {"dependent_launch",
-            "pdl",
-            kFlagExpected,
-            [](TextReader& reader, Config& config) { return reader.take_flag(config.dependent_launch); },
-            [](const Config& config) { return flag_text(config.dependent_launch); },
-            usual};
+    return flag_parameter<&Config::dependent_launch>("dependent_launch", "pdl", usual);
 }
 
 /// Shared memory that no two blocks on an SM of 228 KB can have. Blocks that begin while the launch before ends would otherwise

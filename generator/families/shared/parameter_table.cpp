@@ -1,15 +1,9 @@
 #include "generator/families/shared/parameter_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace jitgemm {
-namespace {
-
-constexpr std::array<std::string_view, 5> kRasterizationNames{"row", "column", "grouped_m", "grouped_n", "zigzag"};
-
-}  // namespace
 
 bool TextReader::take(std::string_view word) {
     if (rest_.substr(0, word.size()) != word) return false;
@@ -52,9 +46,7 @@ std::string_view rasterization_name(Rasterization rasterization) {
 }
 
 bool read_rasterization_name(TextReader& reader, Rasterization& rasterization) {
-    for (std::size_t i = 0; i < kRasterizationNames.size(); ++i)
-        if (reader.take(kRasterizationNames[i])) return rasterization = static_cast<Rasterization>(i), true;
-    return false;
+    return reader.take_one_of(kRasterizationNames, rasterization);
 }
 
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given) {

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,17 @@ public:
     bool take_shape(TileShape& shape);
     /// "128x64": K stays.
     bool take_shape_2d(TileShape& shape);
+    /// The longest of these names that stands here, as the value of that place.
+    template <typename Enumeration, std::size_t kCount>
+    bool take_one_of(const std::array<std::string_view, kCount>& names, Enumeration& value) {
+        std::size_t longest = kCount;
+        for (std::size_t i = 0; i < kCount; ++i)
+            if (rest_.starts_with(names[i]) && (longest == kCount || names[i].size() > names[longest].size()))
+                longest = i;
+        if (longest == kCount) return false;
+        value = static_cast<Enumeration>(longest);
+        return take(names[longest]);
+    }
     /// What a kernel's name has up to the next underscore, which is consumed as well.
     std::string_view take_token();
 
@@ -45,7 +58,9 @@ private:
 /// What is expected of a parameter that is a flag; a kernel's name says its token alone where it is set.
 inline constexpr std::string_view kFlagExpected = "0, 1, false or true";
 
-[[nodiscard]] std::string flag_text(bool flag);  ///< "1" or "0"
+[[nodiscard]] std::string flag_text(bool flag);                   ///< "1" or "0"
+[[nodiscard]] std::string shape_text(const TileShape& shape);     ///< "128x64x16"
+[[nodiscard]] std::string shape_text_2d(const TileShape& shape);  ///< "128x64"
 
 /// One parameter of a family whose configs are described by a table: name=value in --param, token + value in kernel names.
 template <typename Config>
@@ -60,6 +75,73 @@ struct ConfigParameter {
     /// In place of it where the value that is left out follows from parameters of earlier rows.
     std::string (*derived_default)(const Config&) = nullptr;
 };
+
+// ---- rows for a member of the config ---------------------------------------------------------------------------------
+
+template <auto kMember>
+struct MemberOf;
+template <typename Owner, typename Value, Value Owner::*kMember>
+struct MemberOf<kMember> {
+    using Config = Owner;
+};
+template <auto kMember>
+using RowOf = ConfigParameter<typename MemberOf<kMember>::Config>;
+
+template <auto kMember>
+[[nodiscard]] constexpr RowOf<kMember> number_parameter(std::string_view name, std::string_view token,
+                                                        std::string_view omitted = {},
+                                                        std::string_view expected = "a number") {
+    return {name,
+            token,
+            expected,
+            [](TextReader& reader, auto& config) { return reader.take_number(config.*kMember); },
+            [](const auto& config) { return std::to_string(config.*kMember); },
+            omitted};
+}
+
+template <auto kMember>
+[[nodiscard]] constexpr RowOf<kMember> flag_parameter(std::string_view name, std::string_view token,
+                                                      std::string_view omitted) {
+    return {name,
+            token,
+            kFlagExpected,
+            [](TextReader& reader, auto& config) { return reader.take_flag(config.*kMember); },
+            [](const auto& config) { return flag_text(config.*kMember); },
+            omitted};
+}
+
+template <auto kMember>
+[[nodiscard]] constexpr RowOf<kMember> shape_parameter(std::string_view name, std::string_view token,
+                                                       std::string_view omitted = {}) {
+    return {name,
+            token,
+            "<M>x<N>x<K>",
+            [](TextReader& reader, auto& config) { return reader.take_shape(config.*kMember); },
+            [](const auto& config) { return shape_text(config.*kMember); },
+            omitted};
+}
+
+/// M by N; K stays.
+template <auto kMember>
+[[nodiscard]] constexpr RowOf<kMember> shape_2d_parameter(std::string_view name, std::string_view token) {
+    return {name, token, "<M>x<N>",
+            [](TextReader& reader, auto& config) { return reader.take_shape_2d(config.*kMember); },
+            [](const auto& config) { return shape_text_2d(config.*kMember); }};
+}
+
+/// An enumeration whose values are called by these names, in its order.
+template <auto kMember, const auto& kNames>
+[[nodiscard]] constexpr RowOf<kMember> word_parameter(std::string_view name, std::string_view token,
+                                                      std::string_view expected, std::string_view omitted) {
+    return {name,
+            token,
+            expected,
+            [](TextReader& reader, auto& config) { return reader.take_one_of(kNames, config.*kMember); },
+            [](const auto& config) { return std::string(kNames[static_cast<std::size_t>(config.*kMember)]); },
+            omitted};
+}
+
+// ---- what a table makes of a config ----------------------------------------------------------------------------------
 
 template <typename Config>
 [[nodiscard]] bool may_be_omitted(const ConfigParameter<Config>& row) {
@@ -189,13 +271,15 @@ template <typename Config>
     return config;
 }
 
-/// Texts that several families' parameters share.
-[[nodiscard]] std::string shape_text(const TileShape& shape);     ///< "128x64x16"
-[[nodiscard]] std::string shape_text_2d(const TileShape& shape);  ///< "128x64"
-
-/// Names of the rasterizations: "row", "column", "grouped_m", "grouped_n", "zigzag".
+inline constexpr std::array<std::string_view, 5> kRasterizationNames{"row", "column", "grouped_m", "grouped_n",
+                                                                     "zigzag"};
 [[nodiscard]] std::string_view rasterization_name(Rasterization rasterization);
 bool read_rasterization_name(TextReader& reader, Rasterization& rasterization);
+template <auto kMember>
+[[nodiscard]] constexpr RowOf<kMember> rasterization_parameter(std::string_view omitted) {
+    return word_parameter<kMember, kRasterizationNames>("rasterization", "raster-",
+                                                        "row, column, grouped_m, grouped_n or zigzag", omitted);
+}
 /// A rasterization without groups has no `group`, and one with groups needs it: what is given decides what is not. `usual` is
 /// the group of a rasterization that nobody named.
 void settle_group(Rasterization rasterization, int& group, int usual, const ParameterMap& given);

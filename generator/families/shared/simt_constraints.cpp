@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
-#include <limits>
 
 namespace jitgemm {
 namespace {

@@ -6,31 +6,19 @@ namespace jitgemm {
 
 /// \file Rows of the parameter tables that several SIMT families share.
 
-/// `block`, m by n.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtBlock2d{"block", "", "<M>x<N>",
-                                                      [](TextReader& r, Config& c) { return r.take_shape_2d(c.block); },
-                                                      [](const Config& c) { return shape_text_2d(c.block); }};
+inline constexpr auto kSimtBlock2d = shape_2d_parameter<&Config::block>("block", "");
 
-/// `block`, m by n by k.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtBlock3d{"block", "", "<M>x<N>x<K>",
-                                                      [](TextReader& r, Config& c) { return r.take_shape(c.block); },
-                                                      [](const Config& c) { return shape_text(c.block); }};
+inline constexpr auto kSimtBlock3d = shape_parameter<&Config::block>("block", "");
 
-/// `tile`, m by n.
+/// Of a thread.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtTile{"tile", "tile", "<M>x<N>",
-                                                   [](TextReader& r, Config& c) { return r.take_shape_2d(c.tile); },
-                                                   [](const Config& c) { return shape_text_2d(c.tile); }};
+inline constexpr auto kSimtTile = shape_2d_parameter<&Config::tile>("tile", "tile");
 
-/// `grid`: the most blocks of a grid-stride kernel.
+/// The most blocks of a grid-stride kernel.
 template <typename Config>
-inline constexpr ConfigParameter<Config> kSimtGrid{"grid",
-                                                   "grid",
-                                                   "a number of blocks, or 0 for one per block tile",
-                                                   [](TextReader& r, Config& c) { return r.take_number(c.grid); },
-                                                   [](const Config& c) { return std::to_string(c.grid); },
-                                                   "1024"};
+inline constexpr auto kSimtGrid = number_parameter<&Config::grid>("grid", "grid", "1024",
+                                                                  "a number of blocks, or 0 for one per block tile");
 
 }  // namespace jitgemm

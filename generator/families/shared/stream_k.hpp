@@ -52,12 +52,7 @@ struct StreamK {
 /// The parameter of a family whose configs have `stream_k`, the number of blocks.
 template <typename Config>
 constexpr ConfigParameter<Config> stream_k_parameter() {
-    return {"stream_k",
-            "streamk",
-            "a number of blocks, 0 for none",
-            [](TextReader& reader, Config& config) { return reader.take_number(config.stream_k); },
-            [](const Config& config) { return std::to_string(config.stream_k); },
-            "0"};
+    return number_parameter<&Config::stream_k>("stream_k", "streamk", "0", "a number of blocks, 0 for none");
 }
 
 /// The number of blocks, and of the k-tiles that they share.

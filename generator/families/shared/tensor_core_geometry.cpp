@@ -6,8 +6,6 @@
 #include "generator/layout/copy_atom.hpp"
 #include "generator/layout/swizzle.hpp"
 
-#include <algorithm>
-
 namespace jitgemm {
 namespace {
 

@@ -6,7 +6,6 @@
 #include "generator/layout/wmma_atom.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace jitgemm {

@@ -1,4 +1,3 @@
-#include "generator/base/round_up.hpp"
 #include "generator/families/simt_long_k/accesses.hpp"
 #include "generator/families/simt_long_k/family.hpp"
 #include "generator/families/simt_long_k/geometry.hpp"

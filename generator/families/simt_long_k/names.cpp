@@ -7,23 +7,17 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::array<ConfigParameter<SimtLongKConfig>, 8> kLongKParameters{{
-    {"thread", "thread", "<M>x<N>", [](TextReader& r, SimtLongKConfig& c) { return r.take_shape_2d(c.thread); },
-     [](const SimtLongKConfig& c) { return shape_text_2d(c.thread); }},
-    {"lanes", "lanes", "<M>x<N>x<K>", [](TextReader& r, SimtLongKConfig& c) { return r.take_shape(c.lanes); },
-     [](const SimtLongKConfig& c) { return shape_text(c.lanes); }},
-    {"block_k", "k", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.block_k); },
-     [](const SimtLongKConfig& c) { return std::to_string(c.block_k); }},
-    {"warps", "warps", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.warps); },
-     [](const SimtLongKConfig& c) { return std::to_string(c.warps); }},
-    {"stages", "stages", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.stages); },
-     [](const SimtLongKConfig& c) { return std::to_string(c.stages); }},
-    {"min_blocks_per_sm", "occ", "a number",
-     [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.min_blocks_per_sm); },
-     [](const SimtLongKConfig& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
-    {"split_k", "split", "a number", [](TextReader& r, SimtLongKConfig& c) { return r.take_number(c.split_k); },
-     [](const SimtLongKConfig& c) { return std::to_string(c.split_k); }},
-    dependent_launch_parameter<SimtLongKConfig>(),
+using Config = SimtLongKConfig;
+
+constexpr std::array<ConfigParameter<Config>, 8> kLongKParameters{{
+    shape_2d_parameter<&Config::thread>("thread", "thread"),
+    shape_parameter<&Config::lanes>("lanes", "lanes"),
+    number_parameter<&Config::block_k>("block_k", "k"),
+    number_parameter<&Config::warps>("warps", "warps"),
+    number_parameter<&Config::stages>("stages", "stages"),
+    number_parameter<&Config::min_blocks_per_sm>("min_blocks_per_sm", "occ", "1"),
+    number_parameter<&Config::split_k>("split_k", "split"),
+    dependent_launch_parameter<Config>(),
 }};
 
 }  // namespace

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::array<ConfigParameter<SimtNaiveConfig>, 2> kNaiveParameters{{
     kSimtBlock2d<SimtNaiveConfig>,
-    {"coalesced", "coalesced", kFlagExpected,
-     [](TextReader& r, SimtNaiveConfig& c) { return r.take_flag(c.coalesced); },
-     [](const SimtNaiveConfig& c) { return flag_text(c.coalesced); }, "1"},
+    flag_parameter<&SimtNaiveConfig::coalesced>("coalesced", "coalesced", "1"),
 }};
 
 }  // namespace

@@ -11,36 +11,20 @@ using Config = WmmaMultistageConfig;
 
 constexpr int kUsualGroup = 16;
 
-bool read_cache(TextReader& reader, Config& config) {
-    if (reader.take("ca")) return config.cache = CopyCache::ca, true;
-    if (reader.take("cg")) return config.cache = CopyCache::cg, true;
-    return false;
-}
+constexpr std::array<std::string_view, 2> kCaches{"ca", "cg"};  // in the order of the enumeration
 
 constexpr std::array<ConfigParameter<Config>, 11> kParameters{{
-    {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
-     [](const Config& c) { return shape_text(c.block); }},
-    {"warp", "warp", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
-     [](const Config& c) { return shape_text_2d(c.warp); }},
-    {"mma", "mma", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.mma); },
-     [](const Config& c) { return shape_text(c.mma); }, "16x16x16"},
-    {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
-     [](const Config& c) { return std::to_string(c.stages); }},
-    {"padding", "pad", "a number", [](TextReader& r, Config& c) { return r.take_number(c.padding); },
-     [](const Config& c) { return std::to_string(c.padding); }, "8"},
-    {"async", "async", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.async); },
-     [](const Config& c) { return flag_text(c.async); }, "1"},
-    {"cache", "cache-", "ca or cg", read_cache,
-     [](const Config& c) { return std::string(c.cache == CopyCache::ca ? "ca" : "cg"); }, "cg"},
-    {"l2_prefetch", "l2-", "a number", [](TextReader& r, Config& c) { return r.take_number(c.l2_prefetch); },
-     [](const Config& c) { return std::to_string(c.l2_prefetch); }, "128"},
-    {"double_buffer", "db", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
-     [](const Config& c) { return flag_text(c.double_buffer); }, "1"},
-    {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
-     [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
-     [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "zigzag"},
-    {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
-     [](const Config& c) { return std::to_string(c.group); }, "16"},
+    shape_parameter<&Config::block>("block", ""),
+    shape_2d_parameter<&Config::warp>("warp", "warp"),
+    shape_parameter<&Config::mma>("mma", "mma", "16x16x16"),
+    number_parameter<&Config::stages>("stages", "stages"),
+    number_parameter<&Config::padding>("padding", "pad", "8"),
+    flag_parameter<&Config::async>("async", "async", "1"),
+    word_parameter<&Config::cache, kCaches>("cache", "cache-", "ca or cg", "cg"),
+    number_parameter<&Config::l2_prefetch>("l2_prefetch", "l2-", "128"),
+    flag_parameter<&Config::double_buffer>("double_buffer", "db", "1"),
+    rasterization_parameter<&Config::rasterization>("zigzag"),
+    number_parameter<&Config::group>("group", "group", "16"),
 }};
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "generator/draw/bar_chart.hpp"
 #include "generator/draw/html_page.hpp"
 #include "generator/draw/markup.hpp"
+#include "runtime/cli/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,13 +32,10 @@ std::string number(const Json& row, const char* field, int decimals) {
     return value ? fmt::format("{:.{}f}", *value, decimals) : std::string(kNone);
 }
 
-std::string text_of(const Json& row, const char* field) {
-    return row.at(field).is_null() ? std::string() : row.at(field).get<std::string>();
-}
-
 std::string problem_of(const Json& row) {
-    return fmt::format("{} {} {} {} {}", text_of(row, "type"), text_of(row, "layout"), row.at("m").get<std::int64_t>(),
-                       row.at("n").get<std::int64_t>(), row.at("k").get<std::int64_t>());
+    return fmt::format("{} {} {} {} {}", row_text(row, "type"), row_text(row, "layout"),
+                       row.at("m").get<std::int64_t>(), row.at("n").get<std::int64_t>(),
+                       row.at("k").get<std::int64_t>());
 }
 
 double speedup_of(const Json* row) { return number_of(*row, "speedup").value(); }
@@ -46,21 +44,19 @@ double speedup_of(const Json* row) { return number_of(*row, "speedup").value(); 
 Rows compared_with(const Json& rows, const std::string& peer) {
     Rows compared;
     for (const Json& row : rows)
-        if (text_of(row, "peer") == peer && number_of(row, "speedup")) compared.push_back(&row);
+        if (row_text(row, "peer") == peer && number_of(row, "speedup")) compared.push_back(&row);
     std::ranges::sort(compared, {}, [](const Json* row) { return std::pair(speedup_of(row), row); });
     return compared;
 }
 
-std::string fact(std::string_view name, const std::string& text) {
-    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(name), escape_markup(text));
-}
-
 std::string facts(const Rows& rows, double geometric_mean) {
     const auto behind = std::ranges::count_if(rows, [](const Json* row) { return speedup_of(row) < 1; });
-    return "<dl>\n" + fact("problems", std::to_string(rows.size())) +
-           fact("geometric mean", fmt::format("{:.3f}×", geometric_mean)) + fact("slower", std::to_string(behind)) +
-           fact("lowest", fmt::format("{:.2f}×, {}", speedup_of(rows.front()), problem_of(*rows.front()))) +
-           fact("highest", fmt::format("{:.2f}×, {}", speedup_of(rows.back()), problem_of(*rows.back()))) + "</dl>\n";
+    return "<dl>\n" + page_fact("problems", std::to_string(rows.size())) +
+           page_fact("geometric mean", fmt::format("{:.3f}×", geometric_mean)) +
+           page_fact("slower", std::to_string(behind)) +
+           page_fact("lowest", fmt::format("{:.2f}×, {}", speedup_of(rows.front()), problem_of(*rows.front()))) +
+           page_fact("highest", fmt::format("{:.2f}×, {}", speedup_of(rows.back()), problem_of(*rows.back()))) +
+           "</dl>\n";
 }
 
 std::string chart(const Rows& rows, const std::string& peer) {
@@ -68,7 +64,7 @@ std::string chart(const Rows& rows, const std::string& peer) {
     for (const Json* row : rows)
         bars.push_back({problem_of(*row), speedup_of(row), fmt::format("{:.2f}", speedup_of(row)),
                         fmt::format("{} µs, {} {} µs\n{}", number(*row, "microseconds", 2), peer,
-                                    number(*row, "peer_microseconds", 2), text_of(*row, "kernel")),
+                                    number(*row, "peer_microseconds", 2), row_text(*row, "kernel")),
                         speedup_of(row) < 1 ? kBehind : kAhead});
     return bar_chart(fmt::format("Speed over {}'s best", peer), fmt::format("times the speed of {}", peer), bars,
                      Bar{"equal", 1.0, "", "", 0}, BarScale::linear);
@@ -80,15 +76,15 @@ std::string against(const Json& document, const std::string& peer, double geomet
 }
 
 std::string table_row(const Json& row) {
-    const std::string status = text_of(row, "status");
+    const std::string status = row_text(row, "status");
     std::string html = "<tr>";
     for (const std::string& cell :
-         {problem_of(row), text_of(row, "peer"), status, number(row, "microseconds", 2), number(row, "tflops", 1),
+         {problem_of(row), row_text(row, "peer"), status, number(row, "microseconds", 2), number(row, "tflops", 1),
           number(row, "peer_first_microseconds", 2), number(row, "peer_microseconds", 2), number(row, "speedup", 3)})
         html += fmt::format("<td>{}</td>", escape_markup(cell));
-    const std::string why = status == "ok" ? text_of(row, "peer_reason") : text_of(row, "reason");
-    return html + fmt::format("<td class=\"why\"><code>{}</code> {}</td></tr>\n", escape_markup(text_of(row, "kernel")),
-                              escape_markup(why));
+    const std::string why = status == "ok" ? row_text(row, "peer_reason") : row_text(row, "reason");
+    return html + fmt::format("<td class=\"why\"><code>{}</code> {}</td></tr>\n",
+                              escape_markup(row_text(row, "kernel")), escape_markup(why));
 }
 
 std::string table(const Json& rows) {

@@ -113,9 +113,7 @@ std::string ladder_roofline(const LadderReport& report) {
     RooflineChart chart{
         .x_axis = "flop per byte asked of global memory",
         .points = points_of(report),
-        .memory = {},
         .peaks = {peak_of(report, MathUnit::fp32_cores)},
-        .each_byte_once = {},
         .caption =
             "Numbers are those of the rungs. A rung above the DRAM roof lives on the caches: several of "
             "its warps ask for the same bytes."};

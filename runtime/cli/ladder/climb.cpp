@@ -9,10 +9,8 @@
 #include "runtime/bench/rotating_operands.hpp"
 #include "runtime/cli/emulated_run.hpp"
 #include "runtime/cli/interrupt.hpp"
-#include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/ladder/cpu_loop.hpp"
 #include "runtime/cli/ladder/peer.hpp"
-#include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/verify/verify.hpp"
 
 #include <fmt/format.h>

@@ -6,11 +6,6 @@
 namespace jitgemm::cli {
 namespace {
 
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json();
-}
-
 Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
 Json counts_json(const RungCounts& counts) {
@@ -82,8 +77,7 @@ Json roofline_json(const LadderReport& report) {
 }  // namespace
 
 Json ladder_document(const LadderReport& report) {
-    Json rungs = Json::array();
-    for (const RungReport& rung : report.rungs) rungs.push_back(rung_json(report, rung));
+    const auto with_report = [&](const RungReport& rung) { return rung_json(report, rung); };
     return {{"device", report.device},
             {"gpu", to_json(report.gpu)},
             {"spec", to_json(report.spec)},
@@ -97,7 +91,7 @@ Json ladder_document(const LadderReport& report) {
               {"algorithm", text_or_null(report.peer.algorithm)},
               {"reason", text_or_null(report.peer.reason)}}},
             {"roofline", roofline_json(report)},
-            {"rungs", rungs}};
+            {"rungs", json_array(report.rungs, with_report)}};
 }
 
 }  // namespace jitgemm::cli

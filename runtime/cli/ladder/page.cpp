@@ -1,4 +1,4 @@
-#include "runtime/cli/ladder/page.hpp"
+#include "runtime/cli/ladder/report.hpp"
 
 #include "generator/base/line_diff.hpp"
 #include "generator/base/round_up.hpp"
@@ -149,9 +149,7 @@ std::string sources(const LadderReport& report, std::size_t index) {
 
 std::string facts(const std::vector<Figure>& figures) {
     std::string html = "<dl>\n";
-    for (const Figure& figure : figures)
-        html +=
-            fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(figure.name), escape_markup(figure.text));
+    for (const Figure& figure : figures) html += page_fact(figure.name, figure.text);
     return html + "</dl>\n";
 }
 

@@ -2,12 +2,12 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/measurement.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 namespace jitgemm::cli {
 namespace {
@@ -33,11 +33,7 @@ std::vector<BenchCandidate> all_algorithms(ContextState& context, const GemmSpec
 std::vector<std::size_t> screened(ContextState& context, const GemmSpec& spec,
                                   const std::vector<BenchCandidate>& candidates, TimingOptions timing) {
     timing.rounds = std::min(timing.rounds, kScreeningRounds);
-    const std::vector<Timing> timings = time_candidates(context, spec, candidates, timing);
-    std::vector<std::size_t> order(candidates.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(timings[i].median_us, i); });
-    return order;
+    return fastest_first(time_candidates(context, spec, candidates, timing));
 }
 
 }  // namespace

@@ -112,4 +112,8 @@ struct LadderReport {
 /// The fields are documented in docs/cli.md and do not change; what is unknown is null.
 [[nodiscard]] Json ladder_document(const LadderReport& report);
 
+/// One self-contained page: charts, a table, and for each rung its figures, its generated source and what changed in it
+/// against the rung before.
+[[nodiscard]] std::string ladder_page(const LadderReport& report);
+
 }  // namespace jitgemm::cli

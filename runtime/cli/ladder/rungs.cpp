@@ -16,8 +16,6 @@ namespace {
 constexpr std::array kRungs{
     Rung{.name = "cpu loop",
          .kind = RungKind::cpu,
-         .family = {},
-         .parameters = {},
          .sentence = "Three loops on one CPU thread, in f32: one multiply-add after the other."},
     Rung{.name = "naive, uncoalesced",
          .family = "simt_naive",
@@ -37,7 +35,6 @@ constexpr std::array kRungs{
                      "multiply-adds; a fixed grid walks any matrix."},
     Rung{.name = "2-D tiles, shared memory",
          .family = "simt_tile2d_shared",
-         .parameters = {},
          .sentence = "The block copies its whole rows of A and columns of B to shared memory once and multiplies from "
                      "there: all of K has to fit."},
     Rung{.name = "outer product",
@@ -52,7 +49,6 @@ constexpr std::array kRungs{
                      "every value loaded from there several times."},
     Rung{.name = "hierarchical",
          .family = "simt_hierarchical",
-         .parameters = {},
          .sentence = "Block, warp and thread tiles: loads of 16 bytes, larger thread tiles, and the next chunk of K on "
                      "its way while the current one is multiplied."},
     Rung{.name = "wmma",
@@ -122,8 +118,6 @@ constexpr std::array kRungs{
          .halves_only = true},
     Rung{.name = "fastest",
          .kind = RungKind::fastest,
-         .family = {},
-         .parameters = {},
          .sentence = "The heuristic's choice for this problem on this device, tile sizes and all."},
 };
 

@@ -19,10 +19,10 @@ enum class RungKind : std::uint8_t {
 struct Rung {
     std::string_view name;
     RungKind kind = RungKind::family;
-    std::string_view family;      ///< empty but for RungKind::family
-    std::string_view parameters;  ///< "name=value,...", what is fixed
-    std::string_view sentence;    ///< what changed against the rung before
-    bool halves_only = false;     ///< on tensor cores: f16 and bf16
+    std::string_view family = {};      ///< empty but for RungKind::family
+    std::string_view parameters = {};  ///< "name=value,...", what is fixed
+    std::string_view sentence;         ///< what changed against the rung before
+    bool halves_only = false;          ///< on tensor cores: f16 and bf16
 };
 
 /// The rungs for A and B of that type, lowest first. Throws SpecError for a type that no rung multiplies.

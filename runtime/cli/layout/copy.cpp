@@ -2,8 +2,8 @@
 #include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/tiled_copy.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/layout/layout.hpp"
-#include "runtime/cli/layout/numbers.hpp"
 #include "runtime/cli/layout/output.hpp"
 #include "runtime/cli/layout/tiling.hpp"
 
@@ -38,10 +38,9 @@ struct CopyProblem {
     CopyKind path;
 };
 
-std::string one_of(std::string_view option, const std::string& value, std::string_view first, std::string_view second) {
-    const std::array<std::string_view, 2> known{first, second};
-    if (value == first || value == second) return value;
-    throw UsageError(fmt::format("{} is '{}': {}", option, value, expected_one_of(value, known)));
+bool is_first(std::string_view option, const std::string& value, std::string_view first, std::string_view second) {
+    require_one_of(option, value, std::array{first, second});
+    return value == first;
 }
 
 int element_bits(const std::string& name) {
@@ -63,8 +62,8 @@ Layout data_layout(const CopyOptions& options, bool by_row) {
 }
 
 CopyProblem problem_of(const CopyOptions& options) {
-    const bool by_row = one_of("--order", options.order, "row", "column") == "row";
-    const bool to_shared = one_of("--to", options.to, "shared", "registers") == "shared";
+    const bool by_row = is_first("--order", options.order, "row", "column");
+    const bool to_shared = is_first("--to", options.to, "shared", "registers");
     if (options.vector < 0 || options.alignment < 1)
         throw UsageError(
             fmt::format("--vector {} --align {}: they must be positive", options.vector, options.alignment));
@@ -95,16 +94,12 @@ int widest_vector(const CopyProblem& problem, int alignment) {
     return 1;
 }
 
-Json widths_json(const std::vector<CopyWidth>& widths) {
-    Json choices = Json::array();
-    for (const CopyWidth& width : widths) {
-        choices.push_back({{"bytes", width.bytes},
-                           {"elements", width.elements},
-                           {"instruction", width.instruction},
-                           {"legal", width.legal},
-                           {"reason", width.reason}});
-    }
-    return choices;
+Json width_json(const CopyWidth& width) {
+    return {{"bytes", width.bytes},
+            {"elements", width.elements},
+            {"instruction", width.instruction},
+            {"legal", width.legal},
+            {"reason", width.reason}};
 }
 
 std::string widths_text(const std::vector<CopyWidth>& widths, const CopyWidth& best) {
@@ -146,7 +141,7 @@ Json document_of(const CopyProblem& problem, const TiledCopy& copy, const std::v
             {"threads", to_string(problem.threads)},
             {"vector", best.elements},
             {"instruction", best.instruction},
-            {"choices", widths_json(widths)},
+            {"choices", json_array(widths, width_json)},
             {"layout_tv", to_string(copy.layout_tv())},
             {"vectors_per_thread", vectors_per_thread(problem, copy, best)},
             {"first", firsts_json(problem, copy, best.elements)}};

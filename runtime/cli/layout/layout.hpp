@@ -4,7 +4,7 @@
 
 namespace jitgemm::cli {
 
-// The verbs below `layout`; each file runtime/cli/layout_<name>.cpp defines one or two. layout.cpp holds their table.
+// The verbs below `layout`; each file runtime/cli/layout/<name>.cpp defines one or two. layout.cpp holds their table.
 Action declare_layout_copy(CLI::App& app);
 Action declare_layout_eval(CLI::App& app);
 Action declare_layout_kernel(CLI::App& app);

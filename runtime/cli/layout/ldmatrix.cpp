@@ -1,7 +1,7 @@
-#include "generator/base/nearest_name.hpp"
 #include "generator/draw/layout_pictures.hpp"
 #include "generator/layout/ldmatrix_plan.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/layout/layout.hpp"
 #include "runtime/cli/layout/output.hpp"
 #include "runtime/cli/layout/tiling.hpp"
@@ -31,24 +31,16 @@ Operand operand_of(const std::string& name) {
 
 bool is_k_major(const std::string& major) {
     constexpr std::array<std::string_view, 2> kKnown{"k", "mn"};
-    if (major == "k") return true;
-    if (major == "mn") return false;
-    throw UsageError(fmt::format("--smem-major is '{}': {}", major, expected_one_of(major, kKnown)));
+    require_one_of("--smem-major", major, kKnown);
+    return major == "k";
 }
 
 Json pair_json(Coordinate at) { return {at.row, at.column}; }
 
-Json choices_json(const LdmatrixPlan& plan) {
-    Json choices = Json::array();
-    for (const LdmatrixOption& option : plan.options) {
-        choices.push_back({{"op", option.atom->cute_name},
-                           {"x", option.atom->x},
-                           {"trans", option.atom->trans},
-                           {"legal", option.legal},
-                           {"instructions", option.instructions},
-                           {"reason", option.reason}});
-    }
-    return choices;
+Json option_json(const LdmatrixOption& option) {
+    return {{"op", option.atom->cute_name},        {"x", option.atom->x},
+            {"trans", option.atom->trans},         {"legal", option.legal},
+            {"instructions", option.instructions}, {"reason", option.reason}};
 }
 
 Json best_json(const LdmatrixPlan& plan) {
@@ -84,7 +76,7 @@ Json document_of(const LdmatrixOptions& options, const TiledMma& mma, const Ldma
             {"smem_major", options.smem_major},
             {"matrices_8x8", plan.matrices},
             {"values_per_thread", plan.values_per_thread},
-            {"choices", choices_json(plan)},
+            {"choices", json_array(plan.options, option_json)},
             {"best", best_json(plan)}};
 }
 

@@ -1,12 +1,10 @@
 #include "runtime/cli/layout/output.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/support/output_file.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -49,9 +47,7 @@ void declare_format(CLI::App& app, LayoutFormat& format) {
 }
 
 std::string chosen_format(const LayoutFormat& format, const Output& output) {
-    if (std::ranges::find(kFormats, format.format) == kFormats.end()) {
-        throw UsageError(fmt::format("--format is '{}': {}", format.format, expected_one_of(format.format, kFormats)));
-    }
+    require_one_of("--format", format.format, kFormats);
     if (!output.json()) return format.format;
     if (format.format == "json" || format.format == format.unless_asked) return "json";
     throw UsageError(fmt::format("--json and --format {} contradict each other", format.format));

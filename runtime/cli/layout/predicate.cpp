@@ -1,7 +1,7 @@
 #include "generator/layout/predication.hpp"
 #include "runtime/cli/layout/layout.hpp"
-#include "runtime/cli/layout/numbers.hpp"
 #include "runtime/cli/layout/output.hpp"
+#include "runtime/cli/layout/tiling.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,8 +33,7 @@ Picture drawn(const Predication& predication, const std::vector<std::int64_t>& t
               .row_axis = cells > columns ? "tile" : "",
               .column_axis = "tile",
               .rows = static_cast<int>(cells / columns),
-              .columns = static_cast<int>(columns),
-              .cells = {}};
+              .columns = static_cast<int>(columns)};
     for (const std::int64_t count : predication.counts) {
         grid.cells.push_back(
             {{std::to_string(count)}, count == whole ? 2 : 1, fmt::format("{} of {} elements exist", count, whole)});

@@ -4,12 +4,11 @@
 #include "jitgemm/data_type.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/layout/layout.hpp"
-#include "runtime/cli/layout/numbers.hpp"
 #include "runtime/cli/layout/output.hpp"
+#include "runtime/cli/layout/tiling.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace jitgemm::cli {
@@ -54,8 +53,7 @@ Grid bank_grid(const std::string& title, const Swizzle& swizzle, const SharedTil
               .row_axis = "row",
               .column_axis = fmt::format("chunk of {} elements", chunk),
               .rows = tile.rows,
-              .columns = tile.columns / chunk,
-              .cells = {}};
+              .columns = tile.columns / chunk};
     for (int row = 0; row < grid.rows; ++row) {
         for (int column = 0; column < grid.columns; ++column) {
             const auto byte = swizzled_byte(swizzle, tile, row, column * chunk);

@@ -1,14 +1,25 @@
 #include "runtime/cli/layout/tiling.hpp"
 
-#include "runtime/cli/layout/numbers.hpp"
+#include "generator/base/parse_number.hpp"
+#include "runtime/cli/exit_codes.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <vector>
 
 namespace jitgemm::cli {
 namespace {
 
 constexpr std::int64_t kMostTextCells = 2048;
+constexpr std::size_t kMostDigits = 9;
+
+std::int64_t number_of(std::string_view option, std::string_view text, std::string_view word) {
+    const std::optional<std::int64_t> value = parse_number<std::int64_t>(word);
+    if (!value || word.size() > kMostDigits)
+        throw UsageError(
+            fmt::format("{} is '{}': '{}' is no integer of at most {} digits", option, text, word, kMostDigits));
+    return *value;
+}
 
 TileShape repetitions(const TilingOptions& options) {
     const std::vector<std::int64_t> counts = parse_numbers("--val", options.val, 3);
@@ -16,6 +27,20 @@ TileShape repetitions(const TilingOptions& options) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> parse_numbers(std::string_view option, std::string_view text, std::size_t count) {
+    std::vector<std::int64_t> numbers;
+    std::string_view rest = text;
+    for (;;) {
+        const std::size_t end = rest.find_first_of(",x");
+        numbers.push_back(number_of(option, text, rest.substr(0, end)));
+        if (end == std::string_view::npos) break;
+        rest.remove_prefix(end + 1);
+    }
+    if (count != 0 && numbers.size() != count)
+        throw UsageError(fmt::format("{} is '{}': expected {} integers, not {}", option, text, count, numbers.size()));
+    return numbers;
+}
 
 void declare_atom(CLI::App& app, TilingOptions& options) {
     app.add_option("--atom", options.atom,

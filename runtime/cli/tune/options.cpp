@@ -1,12 +1,11 @@
 #include "runtime/cli/tune/options.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "generator/base/parse_number.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
-#include "runtime/cli/duration.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/quantities.hpp"
 #include "runtime/cli/shapes.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/device/device_name.hpp"
@@ -18,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <span>
 #include <sstream>
 #include <unordered_set>
@@ -66,52 +64,38 @@ void add_file(CLI::App& app, const char* name, std::string& value, const char* d
 }
 
 void declare_search(CLI::App& app, TuneOptions& options) {
-    app.add_option("--strategy", options.strategy,
-                   "exhaustive; model: best predicted, then what promises most by what was measured")
-        ->capture_default_str()
-        ->type_name("")
-        ->group("Search");
-    app.add_option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h30m (default: none)")
-        ->type_name("")
-        ->group("Search");
-    app.add_option("--max-candidates", options.max_candidates,
-                   "Kernels tried per problem (default: the strategy's own)")
-        ->type_name("")
-        ->group("Search");
-    app.add_flag("--resume", options.resume, "Report a finished sweep that was asked the same in place of a new one")
-        ->group("Search");
-    app.add_flag("--restart", options.restart, "Begin anew where an unfinished sweep would go on")->group("Search");
-    app.add_flag("--refresh", options.refresh, "Measure again the stored winners that other versions measured")
-        ->group("Search");
-    app.add_option("--shard", options.shard, "I/N: part I (from 0) of the problems split N ways, with its own store")
-        ->type_name("")
-        ->group("Search");
+    const auto option = [&app](const char* name, auto& value, const char* description) {
+        return app.add_option(name, value, description)->type_name("")->group("Search");
+    };
+    const auto flag = [&app](const char* name, bool& value, const char* description) {
+        app.add_flag(name, value, description)->group("Search");
+    };
+    option("--strategy", options.strategy,
+           "exhaustive; model: best predicted, then what promises most by what was measured")
+        ->capture_default_str();
+    option("--budget", options.budget, "Time for all problems together: 60s, 5m, 1h30m (default: none)");
+    option("--max-candidates", options.max_candidates, "Kernels tried per problem (default: the strategy's own)");
+    flag("--resume", options.resume, "Report a finished sweep that was asked the same in place of a new one");
+    flag("--restart", options.restart, "Begin anew where an unfinished sweep would go on");
+    flag("--refresh", options.refresh, "Measure again the stored winners that other versions measured");
+    option("--shard", options.shard, "I/N: part I (from 0) of the problems split N ways, with its own store");
 }
 
 void declare_measuring(CLI::App& app, TuneOptions& options) {
-    app.add_option("--device,--devices", options.devices,
-                   "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: the first GPU)")
-        ->type_name("")
-        ->group("Measuring");
-    app.add_option("--protocol", options.protocol,
-                   "steady (rotating operands), cold (L2 flushed) or hot (one set of them)")
-        ->capture_default_str()
-        ->type_name("")
-        ->group("Measuring");
+    const auto option = [&app](const char* name, auto& value, const char* description) {
+        return app.add_option(name, value, description)->type_name("")->group("Measuring");
+    };
+    option("--device,--devices", options.devices,
+           "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: the first GPU)");
+    option("--protocol", options.protocol, "steady (rotating operands), cold (L2 flushed) or hot (one set of them)")
+        ->capture_default_str();
     app.add_flag("--no-cublaslt", options.no_cublaslt, "Don't time cuBLASLt beside the finalists")->group("Measuring");
-    app.add_option("--workers", options.workers, "Processes that compile (default: one per core)")
-        ->type_name("")
-        ->group("Measuring");
-    app.add_option("--compile-timeout", options.compile_timeout, "Seconds a compile may take")
-        ->capture_default_str()
-        ->type_name("")
-        ->group("Measuring");
-    app.add_option("--watchdog", options.watchdog,
-                   "Seconds a kernel may take to be verified or timed once, on top of what its work explains")
-        ->capture_default_str()
-        ->type_name("")
-        ->group("Measuring");
-    app.add_option("--worker", options.worker, "Program of the worker processes")->type_name("")->group("");
+    option("--workers", options.workers, "Processes that compile (default: one per core)");
+    option("--compile-timeout", options.compile_timeout, "Seconds a compile may take")->capture_default_str();
+    option("--watchdog", options.watchdog,
+           "Seconds a kernel may take to be verified or timed once, on top of what its work explains")
+        ->capture_default_str();
+    option("--worker", options.worker, "Program of the worker processes")->group("");
 }
 
 void check_count(std::string_view option, const std::optional<int>& count) {
@@ -145,8 +129,7 @@ void TuneOptions::check() const {
     if (watchdog < 1) throw UsageError(fmt::format("--watchdog is {}: at least 1 second", watchdog));
     if (compile_timeout < 1)
         throw UsageError(fmt::format("--compile-timeout is {}: at least 1 second", compile_timeout));
-    if (std::ranges::find(kProtocols, protocol) == kProtocols.end())
-        throw UsageError(fmt::format("--protocol is '{}': {}", protocol, expected_one_of(protocol, kProtocols)));
+    require_one_of("--protocol", protocol, kProtocols);
 }
 
 tuning::SweepOptions TuneOptions::sweep() const {

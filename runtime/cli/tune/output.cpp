@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -51,11 +52,8 @@ bool is_any(Verdict) { return true; }
 bool is_failure(Verdict verdict) { return verdict != Verdict::fine && verdict != Verdict::same_code; }
 
 const char* to_text(Stop stop) {
-    switch (stop) {
-        case Stop::budget: return "budget";
-        case Stop::interrupted: return "interrupted";
-        default: return "none";
-    }
+    static constexpr std::array kTexts{"none", "budget", "interrupted"};  // in the order of the enumeration
+    return kTexts.at(static_cast<std::size_t>(stop));
 }
 
 std::string best_so_far(const SweepProgress& progress) {
@@ -82,7 +80,7 @@ Json progress_document(const SweepProgress& progress, const GemmSpec& spec) {
             {"best_us", progress.best_us},
             {"best_kernel", progress.best_kernel},
             {"elapsed_seconds", progress.elapsed_seconds},
-            {"remaining_seconds", progress.remaining_seconds ? Json(*progress.remaining_seconds) : Json()}};
+            {"remaining_seconds", or_null(progress.remaining_seconds)}};
 }
 
 Json null_if_zero(double value) { return value == 0 ? Json() : Json(value); }
@@ -216,8 +214,8 @@ std::string tune_summary(const SweepResult& result, std::size_t devices) {
     if (const auto mean = geometric_mean(result, &Winner::cublaslt_us))
         text += fmt::format("over cuBLASLt's best: {:.3f}x (geometric mean)\n", *mean);
     if (result.was_finished) return text;
-    const std::size_t count = result.problems.size();
-    text += fmt::format("{} problem{} in {}, devices busy {:.0f} % of it\n", count, count == 1 ? "" : "s",
+    text += fmt::format("{} in {}, devices busy {:.0f} % of it\n",
+                        counted(static_cast<std::int64_t>(result.problems.size()), "problem"),
                         duration_text(result.seconds), 100 * busy_share(result, devices));
     if (result.stop == Stop::budget)
         text += "the budget ended the search early: the same command goes on where it was\n";
@@ -226,15 +224,9 @@ std::string tune_summary(const SweepResult& result, std::size_t devices) {
 }
 
 Json tune_document(const SweepResult& result, const std::string& store, std::size_t devices) {
-    Json problems = Json::array();
-    for (const TunedProblem& problem : result.problems) problems.push_back(problem_document(problem));
-    const auto mean = [&](double Winner::*other) {
-        const std::optional<double> value = geometric_mean(result, other);
-        return value ? Json(*value) : Json();
-    };
-    return {{"problems", problems},
-            {"speedup_over_heuristic", mean(&Winner::heuristic_us)},
-            {"speedup_over_cublaslt", mean(&Winner::cublaslt_us)},
+    return {{"problems", json_array(result.problems, problem_document)},
+            {"speedup_over_heuristic", or_null(geometric_mean(result, &Winner::heuristic_us))},
+            {"speedup_over_cublaslt", or_null(geometric_mean(result, &Winner::cublaslt_us))},
             {"resumed", result.resumed},
             {"was_finished", result.was_finished},
             {"stopped_by", to_text(result.stop)},

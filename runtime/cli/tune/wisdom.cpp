@@ -7,7 +7,6 @@
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/tune/output.hpp"
 #include "runtime/cli/verb.hpp"
-#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/store.hpp"
 
@@ -16,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,12 +53,6 @@ Json winner_json(const Winner& winner) {
     Json json = winner;
     json["spec"] = to_json(winner.spec);
     return json;
-}
-
-Json winners_json(const std::vector<Winner>& winners) {
-    Json array = Json::array();
-    for (const Winner& winner : winners) array.push_back(winner_json(winner));
-    return array;
 }
 
 std::string counted_winners(std::size_t count) { return counted(static_cast<std::int64_t>(count), "winner"); }
@@ -151,8 +143,8 @@ int show_winners(const std::string& file, const std::string& device_class, Outpu
     output.text(winners_text(place, shown.winners));
     if (!installed.empty()) output.text(winners_text("installed with the library", installed));
     output.document({{file.empty() ? "directory" : "file", place},
-                     {"winners", winners_json(shown.winners)},
-                     {"installed", winners_json(installed)},
+                     {"winners", json_array(shown.winners, winner_json)},
+                     {"installed", json_array(installed, winner_json)},
                      {"problems", shown.problems}});
     return exit_code_of(shown.problems);
 }

@@ -107,10 +107,6 @@ std::string speedup_chart(const std::vector<ProblemFigures>& problems, Speedup s
 
 std::string winners_roofline(const std::vector<ProblemFigures>& problems, const GpuModel& gpu) {
     RooflineChart chart{.x_axis = "flop per byte of A, B, C and D, each moved once",
-                        .points = {},
-                        .memory = {},
-                        .peaks = {},
-                        .each_byte_once = {},
                         .caption = "A mark per problem. Above the DRAM roof its operands stayed in L2."};
     for (const ProblemFigures& problem : problems) {
         if (problem.best_us <= 0) continue;

@@ -38,10 +38,6 @@ std::optional<double> geometric_mean(std::span<const ProblemFigures> problems,
     return count > 0 ? std::optional(std::exp(logs / count)) : std::nullopt;
 }
 
-std::string fact(std::string_view name, const std::string& text) {
-    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(name), escape_markup(text));
-}
-
 std::string heading(const TuneReport& report, std::span<const ProblemFigures> problems) {
     std::size_t tried = 0;
     std::size_t timed = 0;
@@ -58,11 +54,11 @@ std::string heading(const TuneReport& report, std::span<const ProblemFigures> pr
                     escape_markup(report.device.model.name), escape_markup(device_class(report.device)),
                     escape_markup(versions.jitgemm), version(versions.nvrtc), version(versions.driver));
     const auto with_time = std::ranges::count_if(problems, [](const ProblemFigures& one) { return one.best_us > 0; });
-    html += "<dl>\n" + fact("problems with a time", fmt::format("{} of {}", with_time, problems.size())) +
-            fact("candidates timed", fmt::format("{} of {}", timed, tried)) +
-            fact("candidates failed", fmt::format("{} of {}", failed, tried)) +
-            fact("over the heuristic", number(geometric_mean(problems, &ProblemFigures::over_heuristic), 3)) +
-            fact("over cuBLASLt", number(geometric_mean(problems, &ProblemFigures::over_cublaslt), 3));
+    html += "<dl>\n" + page_fact("problems with a time", fmt::format("{} of {}", with_time, problems.size())) +
+            page_fact("candidates timed", fmt::format("{} of {}", timed, tried)) +
+            page_fact("candidates failed", fmt::format("{} of {}", failed, tried)) +
+            page_fact("over the heuristic", number(geometric_mean(problems, &ProblemFigures::over_heuristic), 3)) +
+            page_fact("over cuBLASLt", number(geometric_mean(problems, &ProblemFigures::over_cublaslt), 3));
     return html + "</dl>\n<p class=\"muted\">Speed-ups are geometric means.</p>\n";
 }
 

@@ -53,10 +53,8 @@ std::string tune_csv(const TuneReport& report) {
 Json tune_json(const TuneReport& report) {
     Json problems = Json::array();
     for (const ProblemRecord& problem : report.problems) {
-        Json trials = Json::array();
-        for (const Trial& trial : problem.trials) trials.push_back(trial);
         problems.push_back({{"spec", to_string(problem.spec)},
-                            {"trials", std::move(trials)},
+                            {"trials", problem.trials},
                             {"winner", problem.winner ? Json(*problem.winner) : Json()}});
     }
     return {{"device", Json(report.device)},

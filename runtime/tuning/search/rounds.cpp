@@ -40,12 +40,6 @@ const Trial* find_trial(const std::vector<Trial>& trials, const std::string& ker
     return found == trials.end() ? nullptr : &*found;
 }
 
-/// The kernel's own trial, or that of the twin it ran under.
-const Trial* find_measured(const std::vector<Trial>& trials, const std::string& kernel) {
-    const Trial* const own = find_trial(trials, kernel);
-    return own == nullptr || own->same_as.empty() ? own : find_trial(trials, own->same_as);
-}
-
 /// What is ranked, and by what measure.
 struct TimedTrials {
     const std::vector<Trial>& trials;
@@ -181,6 +175,11 @@ std::size_t entries_of(const std::string& kernel) {
 }
 
 }  // namespace
+
+const Trial* find_measured(const std::vector<Trial>& trials, const std::string& kernel) {
+    const Trial* const own = find_trial(trials, kernel);
+    return own == nullptr || own->same_as.empty() ? own : find_trial(trials, own->same_as);
+}
 
 double reference_us(const std::vector<Trial>& trials, const std::string& kernel) {
     const Trial* const reference = find_measured(trials, kernel);

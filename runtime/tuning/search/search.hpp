@@ -69,6 +69,8 @@ struct Reference {
     std::string kernel;
     bool competes = true;  ///< false: a selection leaves it out, so that it is timed and cannot win
 };
+/// The kernel's own trial, or that of the twin it ran under; null where there is none.
+[[nodiscard]] const Trial* find_measured(const std::vector<Trial>& trials, const std::string& kernel);
 /// Its median in the first screening, or that of its twin; 0 where it was not timed.
 [[nodiscard]] double reference_us(const std::vector<Trial>& trials, const std::string& kernel);
 /// A trial's times as they would have been in rounds where the reference takes `reference_us`; those of rounds without it

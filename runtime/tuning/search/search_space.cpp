@@ -1,7 +1,5 @@
 #include "runtime/tuning/search/search.hpp"
 
-#include "jitgemm/error.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

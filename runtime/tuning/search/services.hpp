@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <future>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,9 @@
 /// processes (compile_pool.hpp, measuring_process.hpp); tests put scripted ones in their place.
 
 namespace jitgemm::tuning {
+
+/// Whoever waits for a compile, a worker or the device looks up this often: at the clock and for Ctrl-C.
+inline constexpr std::chrono::milliseconds kLookInterval{100};
 
 struct CompileJob {
     GemmSpec spec;
@@ -43,9 +45,9 @@ inline constexpr std::string_view kCublasLt = "cublaslt";
 
 struct TimeJob {
     GemmSpec spec;
-    std::vector<std::string> kernels;  ///< verified before
-    std::vector<int> first_rounds;     ///< the number of the first round of each, as it will be recorded
-    int rounds = 3;                    ///< of each
+    std::vector<std::string> kernels;    ///< verified before
+    std::vector<int> first_rounds = {};  ///< the number of the first round of each, as it will be recorded
+    int rounds = 3;                      ///< of each
     Protocol protocol = Protocol::steady;
     bool sustained = false;  ///< steady: each turn times the kernel by the sustained protocol as well
     bool hot = false;        ///< one copy of the operands: all in L2 where it fits

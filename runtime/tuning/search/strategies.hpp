@@ -50,7 +50,6 @@ private:
 [[nodiscard]] std::vector<std::size_t> spread_choice(const IndexedSpace& space, const std::vector<bool>& taken,
                                                      std::size_t count);
 
-[[nodiscard]] std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, const SearchLimits& limits);
 [[nodiscard]] std::unique_ptr<Strategy> make_model(const SearchSpace& space, const SearchLimits& limits);
 
 }  // namespace jitgemm::tuning

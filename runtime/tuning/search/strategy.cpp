@@ -18,11 +18,6 @@ constexpr std::array<std::string_view, 2> kStrategies{"exhaustive", "model"};
 constexpr double kCrowding = 0.03;
 constexpr int kNear = 2;  // steps
 
-const Trial* trial_of(const std::vector<Trial>& known, const std::string& kernel) {
-    const auto found = std::ranges::find(known, kernel, &Trial::kernel);
-    return found == known.end() ? nullptr : &*found;
-}
-
 /// By the screening alone: what the finals add, or end, was not known when the next step was chosen.
 std::optional<double> screened_time(const Trial& trial, double reference_us) {
     const bool is_screened = trial.samples.size() >= kScreening;
@@ -31,6 +26,32 @@ std::optional<double> screened_time(const Trial& trial, double reference_us) {
     times.resize(std::min(times.size(), kScreening));
     return median_interval(times).median;
 }
+
+// ---- everything -----------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kBatchSize = 32;  // enough to keep every compiling core busy while others are timed
+
+/// Everything, in predicted order.
+class Exhaustive : public Strategy {
+public:
+    Exhaustive(const SearchSpace& space, const SearchLimits& limits)
+        : space_(space),
+          limit_(limits.max_candidates > 0 ? static_cast<std::size_t>(limits.max_candidates) : space_.size()) {}
+
+    [[nodiscard]] std::vector<std::string> propose(const std::vector<Trial>& known) const override {
+        const Progress progress = space_.progress(known);
+        std::vector<std::size_t> batch;
+        for (std::size_t i = 0; i < space_.size(); ++i) {
+            if (batch.size() == kBatchSize || progress.tries + batch.size() >= limit_) break;
+            if (!progress.tried[i]) batch.push_back(i);
+        }
+        return space_.names(batch);
+    }
+
+private:
+    IndexedSpace space_;
+    std::size_t limit_;
+};
 
 }  // namespace
 
@@ -45,7 +66,8 @@ std::size_t own_limit(StrategyKind kind, std::size_t candidates) {
 }
 
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, const SearchSpace& space, const SearchLimits& limits) {
-    return kind == StrategyKind::exhaustive ? make_exhaustive(space, limits) : make_model(space, limits);
+    if (kind == StrategyKind::model) return make_model(space, limits);
+    return std::make_unique<Exhaustive>(space, limits);
 }
 
 // ---- what strategies share ------------------------------------------------------------------------------------------
@@ -78,7 +100,7 @@ Progress IndexedSpace::progress(const std::vector<Trial>& known) const {
         const auto found = index_.find(trial.kernel);
         if (found == index_.end()) continue;
         const std::size_t candidate = found->second;
-        const Trial* measured = trial.same_as.empty() ? &trial : trial_of(known, trial.same_as);
+        const Trial* measured = find_measured(known, trial.kernel);
         progress.tried[candidate] = true;
         ++progress.tries;
         if (measured == nullptr) continue;

@@ -25,7 +25,7 @@ struct DeviceFacts {
     int ordinal = 0;  ///< as the driver counts
     std::size_t memory_bytes = 0;
     bool emulator = false;
-    Versions versions;
+    Versions versions = {};
 };
 
 /// What makes two devices one to a tuner: architecture, number of SMs, L2, memory and clock class, not the marketing

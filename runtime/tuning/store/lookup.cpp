@@ -187,11 +187,8 @@ std::optional<TunedChoice> TunedChoices::exact(const Request& request) const {
         if (!is_trusted(*winner, request.selection)) continue;
         const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
-        return TunedChoice{*config,
-                           ChoiceSource::exact,
-                           fmt::format("tuned for this problem on this class of devices ({})", gain(*winner)),
-                           {},
-                           0};
+        return TunedChoice{*config, ChoiceSource::exact,
+                           fmt::format("tuned for this problem on this class of devices ({})", gain(*winner))};
     }
     return std::nullopt;
 }
@@ -203,13 +200,10 @@ std::optional<TunedChoice> TunedChoices::hint(const Request& request, const Kern
         const std::optional<KernelConfig> config = sound_config(*winner, request.spec, *request.gpu.arch);
         if (!config || !satisfies(*config, request.selection)) continue;
         return TunedChoice{
-            *config,
-            ChoiceSource::hint,
+            *config, ChoiceSource::hint,
             fmt::format("faster than the heuristic's kernel on this problem and class of devices ({}); a "
                         "hint, as {}",
-                        gain(*winner), caveats(*winner)),
-            {},
-            0};
+                        gain(*winner), caveats(*winner))};
     }
     return std::nullopt;
 }
@@ -220,13 +214,10 @@ std::optional<TunedChoice> TunedChoices::unbeaten(const Request& request, const 
     for (const Winner* const winner : of_problem(request.spec)) {
         if (!is_steady(*winner) || !winner->narrowed.empty() || winner->candidates_timed < 2) continue;
         if (winner->heuristic_kernel != rival || winner->heuristic_us <= 0 || beat_heuristic(*winner)) continue;
-        return TunedChoice{heuristic,
-                           ChoiceSource::heuristic,
+        return TunedChoice{heuristic, ChoiceSource::heuristic,
                            fmt::format("none of {} kernels timed on this problem and class of devices was faster "
                                        "beyond doubt than its {:.2f} us",
-                                       winner->candidates_timed, winner->heuristic_us),
-                           {},
-                           0};
+                                       winner->candidates_timed, winner->heuristic_us)};
     }
     return std::nullopt;
 }
@@ -301,8 +292,7 @@ std::optional<TunedChoice> TunedChoices::installed(const Request& request, const
 }
 
 TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) const {
-    if (selection.kernel)
-        return {choose_config(asked, gpu, selection), ChoiceSource::forced, "named by the caller", {}, 0};
+    if (selection.kernel) return {choose_config(asked, gpu, selection), ChoiceSource::forced, "named by the caller"};
     const Request request{normal_form(asked), gpu, selection};
     if (auto choice = exact(request)) return *std::move(choice);
     const KernelConfig heuristic = choose_config(asked, gpu, selection);
@@ -312,7 +302,7 @@ TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, con
     if (auto choice = installed(request, heuristic)) return *std::move(choice);
     const char* const reason =
         empty() ? "nothing is tuned for this class of devices" : "nothing tuned is near enough to this problem";
-    return {heuristic, ChoiceSource::heuristic, reason, {}, 0};
+    return {heuristic, ChoiceSource::heuristic, reason};
 }
 
 }  // namespace jitgemm::tuning

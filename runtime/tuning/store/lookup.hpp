@@ -30,9 +30,9 @@ inline constexpr double kInstalledSlack = 1.02;
 struct TunedChoice {
     KernelConfig config;
     ChoiceSource source = ChoiceSource::heuristic;
-    std::string reason;                  ///< a sentence for people, without its full stop
-    std::optional<GemmSpec> tuned_spec;  ///< of a near problem: the one it was measured on
-    double distance = 0;                 ///< and how far that is
+    std::string reason;                       ///< a sentence for people, without its full stop
+    std::optional<GemmSpec> tuned_spec = {};  ///< of a near problem: the one it was measured on
+    double distance = 0;                      ///< and how far that is
 };
 
 /// Winners of a class of devices that come with the library: those that beat a kernel of this config, and maybe others.

@@ -36,7 +36,7 @@ enum class Verdict : std::uint8_t {
 /// What a compile gave, whoever asked for it.
 struct CompileOutcome {
     Verdict verdict = Verdict::fine;  ///< fine, compile_failed, compile_timeout or no_memory
-    std::string message;              ///< the compiler's log when it failed
+    std::string message = {};         ///< the compiler's log when it failed
     double compile_ms = 0;
     int registers = 0;
     int spill_bytes = 0;                ///< stores plus loads, of a thread
@@ -93,9 +93,9 @@ struct Winner {
     double heuristic_us = 0;       ///< 0: not measured
     double cublaslt_us = 0;        ///< its best algorithm in the same rounds; 0: not measured
     Protocol protocol = Protocol::steady;
-    bool hot = false;       ///< one set of operands, in L2 where it fits
-    std::string narrowed;   ///< what the search was kept to, as narrowing() says it; empty: nothing kept it
-    bool complete = false;  ///< false: the budget or an interruption ended the search early
+    bool hot = false;           ///< one set of operands, in L2 where it fits
+    std::string narrowed = {};  ///< what the search was kept to, as narrowing() says it; empty: nothing kept it
+    bool complete = false;      ///< false: the budget or an interruption ended the search early
     int candidates_timed = 0;
     Versions versions;
     std::string device_name;     ///< for people

@@ -5,7 +5,6 @@
 
 #include <fmt/ranges.h>
 
-#include <bit>
 #include <concepts>
 #include <string>
 #include <vector>

@@ -4,9 +4,7 @@
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/sqlite.hpp"
 #include "runtime/tuning/store/store_file.hpp"
-#include "runtime/tuning/store/store_merge.hpp"
-#include "runtime/tuning/store/store_sweeps.hpp"
-#include "runtime/tuning/store/store_winners.hpp"
+#include "runtime/tuning/store/store_tables.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -124,10 +123,6 @@ Database replace(const StoreLocation& location, std::chrono::milliseconds patien
     set_aside(location.path, again.flaw);
     return with_patience(patience, [&] { return open_sound(location, patience); });
 }
-
-}  // namespace
-
-namespace {
 
 /// Ours are plain tables and indexes. A view, a virtual table or a generated column under a name of ours would run
 /// whatever its writer made up, endless recursion too, each time that it is read.

@@ -1,9 +1,8 @@
-#include "runtime/tuning/store/store_merge.hpp"
+#include "runtime/tuning/store/store_tables.hpp"
 
 #include "runtime/tuning/store/sql_fields.hpp"
 #include "runtime/tuning/store/store_file.hpp"
 #include "runtime/tuning/store/store_schema.hpp"
-#include "runtime/tuning/store/store_winners.hpp"
 #include "runtime/tuning/store/winner_map.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "runtime/tuning/store/store_winners.hpp"
+#include "runtime/tuning/store/store_tables.hpp"
 
 #include "jitgemm/error.hpp"
 #include "runtime/support/log.hpp"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include "runtime/device/device.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"
-#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "runtime/tuning/store/wisdom.hpp"
 
@@ -27,8 +26,12 @@ std::string hash_of(const TemplateSet& templates) {
     return hash_hex(all);
 }
 
-std::string with_build(const std::string& templates, const std::string& nvrtc_build) {
-    return nvrtc_build.empty() ? templates : templates + '-' + nvrtc_build;
+/// All but the versions.
+DeviceFacts facts_of(const Device& device) {
+    return {.model = device.model(),
+            .ordinal = device.ordinal(),
+            .memory_bytes = device.total_memory(),
+            .emulator = device.kind() == DeviceKind::emulator};
 }
 
 Wisdom wisdom_of(const Options& options) {
@@ -78,25 +81,17 @@ std::vector<Winner> tuned_winners(const Options& options, const ClassFilter& ser
 Versions own_versions(const TemplateSet& templates) { return {.jitgemm = kVersion, .templates = hash_of(templates)}; }
 
 DeviceFacts device_facts(const Device& device, const TemplateSet& templates, Compiler& compiler) {
-    const bool emulator = device.kind() == DeviceKind::emulator;
-    Versions versions = own_versions(templates);
-    versions.templates = with_build(versions.templates, compiler.nvrtc_build());
-    versions.nvrtc = compiler.nvrtc_version();
-    versions.driver = emulator ? 0 : driver_version();
-    return {.model = device.model(),
-            .ordinal = device.ordinal(),
-            .memory_bytes = device.total_memory(),
-            .emulator = emulator,
-            .versions = std::move(versions)};
+    DeviceFacts facts = facts_of(device);
+    facts.versions = own_versions(templates);
+    if (const std::string build = compiler.nvrtc_build(); !build.empty()) facts.versions.templates += '-' + build;
+    facts.versions.nvrtc = compiler.nvrtc_version();
+    facts.versions.driver = facts.emulator ? 0 : driver_version();
+    return facts;
 }
 
 TunedChoices tuned_choices(const Options& options, const Device& device, const TemplateSet& templates,
                            Compiler& compiler) {
-    DeviceFacts facts{.model = device.model(),
-                      .ordinal = device.ordinal(),
-                      .memory_bytes = device.total_memory(),
-                      .emulator = device.kind() == DeviceKind::emulator,
-                      .versions = {}};
+    const DeviceFacts facts = facts_of(device);
     const std::string own = device_class(facts);
     const std::vector<Winner> winners = tuned_winners(options, [&](std::string_view name) { return name == own; });
     const InstalledWinners installed = facts.emulator ? InstalledWinners() : installed_winners(options, facts.model);

@@ -4,7 +4,6 @@
 #include "runtime/tuning/store/lookup.hpp"
 
 #include <functional>
-#include <string>
 #include <string_view>
 
 namespace jitgemm {

@@ -3,7 +3,6 @@
 #include "generator/families/kernel_name.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/output_file.hpp"
-#include "runtime/tuning/store/installed_wisdom.hpp"
 #include "runtime/tuning/store/record_json.hpp"
 #include "runtime/tuning/store/winner_map.hpp"
 
@@ -14,7 +13,6 @@
 #include <iterator>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 namespace jitgemm::tuning {
 namespace {

@@ -3,6 +3,8 @@
 #include "jitgemm/error.hpp"
 #include "runtime/tuning/store/records.hpp"
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,11 @@
 /// \file Winners as a file that an application ships: JSON lines, the first of them {"jitgemm wisdom": 2}, then one winner
 /// per line with the fields of Winner. Read without SQLite. Format 1 did not say how a winner was searched (`hot`,
 /// `narrowed`); it is read as not known. A time of 0 was not kept.
+
+namespace jitgemm {
+/// The files of wisdom/ by name, as they were when the library was built.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> installed_wisdom_files();
+}  // namespace jitgemm
 
 namespace jitgemm::tuning {
 
@@ -30,6 +37,10 @@ struct Wisdom {
 [[nodiscard]] Wisdom parse_wisdom(std::string_view text, const std::string& name, std::string_view holding = {});
 /// The same of a file.
 [[nodiscard]] Wisdom read_wisdom(const std::string& path);
+
+/// What the files installed with the library hold, or what their lines with the text `holding` do. Throws WisdomError
+/// for a file that is none.
+[[nodiscard]] Wisdom installed_wisdom(std::string_view holding = {});
 
 /// The same text for the same winners, whatever their order.
 [[nodiscard]] std::string to_wisdom(const std::vector<Winner>& winners);

@@ -1,7 +1,6 @@
 #include "runtime/tuning/sweep/class_sweep.hpp"
 
 #include "jitgemm/error.hpp"
-#include "runtime/tuning/search/look_interval.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 #include "runtime/tuning/workers/problem_benches.hpp"
 
@@ -9,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 
 namespace jitgemm::tuning {
 namespace {

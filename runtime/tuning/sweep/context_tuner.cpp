@@ -50,13 +50,11 @@ Winner ContextTuner::tune(const GemmSpec& spec) {
     SweepOptions asked;
     asked.budget_seconds = options_.tuning_seconds;
     asked.timing.against_cublaslt = false;
-    Sweep sweep({{spec, 1.0F, spec.c ? 1.0F : 0.0F}}, asked,
-                {.compiling = worker_set.compiling(),
-                 .devices = worker_set.devices(),
-                 .store = store,
-                 .interrupted = [this] { return stop_.load(); },
-                 .on_progress = {},
-                 .on_problem = {}});
+    Sweep sweep(
+        {{spec, 1.0F, spec.c ? 1.0F : 0.0F}}, asked,
+        {.compiling = worker_set.compiling(), .devices = worker_set.devices(), .store = store, .interrupted = [this] {
+             return stop_.load();
+         }});
     const SweepResult result = sweep.run();
     if (result.stop == Stop::interrupted) throw Error(kStopped);
     return winner_of(result);

@@ -1,7 +1,5 @@
 #include "runtime/tuning/sweep/problem_tuner.hpp"
 
-#include "runtime/tuning/search/look_interval.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -208,7 +206,6 @@ void ProblemTuner::complete_peer() {
 TimeJob ProblemTuner::time_job(const std::vector<std::string>& kernels, int rounds, bool sustained) const {
     TimeJob job{.spec = space_.spec,
                 .kernels = kernels,
-                .first_rounds = {},
                 .rounds = rounds,
                 .protocol = timing_.protocol,
                 .sustained = sustained,
@@ -266,7 +263,6 @@ std::optional<Winner> ProblemTuner::winner(bool complete) const {
                   .cublaslt_us = cublaslt_us(heuristic_us),
                   .protocol = timing_.protocol,
                   .hot = timing_.hot,
-                  .narrowed = {},
                   .complete = complete,
                   .versions = facts.versions,
                   .device_name = facts.model.name,

@@ -1,7 +1,5 @@
 #include "runtime/tuning/sweep/shared_device.hpp"
 
-#include "runtime/tuning/search/look_interval.hpp"
-
 #include <chrono>
 
 namespace jitgemm::tuning {

@@ -2,7 +2,6 @@
 
 #include "runtime/tuning/sweep/problem_tuner.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -70,8 +69,8 @@ public:
         std::vector<std::unique_ptr<MeasureService>>& devices;
         TuningStore& store;  ///< a lock file beside it keeps two processes from going on with one sweep
         std::function<bool()> interrupted;
-        std::function<void(const SweepProgress&)> on_progress;  ///< any thread, one at a time
-        std::function<void(const TunedProblem&)> on_problem;    ///< the same
+        std::function<void(const SweepProgress&)> on_progress = {};  ///< any thread, one at a time
+        std::function<void(const TunedProblem&)> on_problem = {};    ///< the same
     };
 
     Sweep(std::vector<TuneProblem> problems, SweepOptions options, Services services);

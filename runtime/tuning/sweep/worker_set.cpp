@@ -5,13 +5,6 @@
 #include <future>
 
 namespace jitgemm::tuning {
-namespace {
-
-std::unique_ptr<MeasureService> start_measuring(const MeasuringOptions& options) {
-    return std::make_unique<MeasuringProcess>(options);
-}
-
-}  // namespace
 
 WorkerSet::WorkerSet(const WorkerSetOptions& options) {
     WorkerCommand command;
@@ -21,8 +14,10 @@ WorkerSet::WorkerSet(const WorkerSetOptions& options) {
     std::vector<std::future<std::unique_ptr<MeasureService>>> starting;  // opening a CUDA context takes a while
     for (const std::string& device : options.devices) {
         command.options.device = device;
-        starting.push_back(std::async(std::launch::async, start_measuring,
-                                      MeasuringOptions{.command = command, .patience = options.watchdog}));
+        starting.push_back(
+            std::async(std::launch::async, [command, patience = options.watchdog]() -> std::unique_ptr<MeasureService> {
+                return std::make_unique<MeasuringProcess>(MeasuringOptions{command, patience});
+            }));
     }
     for (auto& device : starting) devices_.push_back(device.get());
     command.newest_cuda_major = facts().versions.driver / 10;

@@ -1,16 +1,15 @@
 #include "runtime/tuning/workers/compile_work.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 #include "runtime/compiler/cubin_text.hpp"
 #include "runtime/device/entry_json.hpp"
 #include "runtime/support/hash.hpp"
-#include "runtime/tuning/workers/named_kernel.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <new>
 
 namespace jitgemm::tuning {
@@ -25,10 +24,9 @@ std::string launch_text(const KernelEntry& entry) { return to_json(entry).dump()
 CompileOutcome outcome_of(const KernelSource& source, const CompiledKernel& compiled) {
     const PtxasReport& report = compiled.report;
     return {.verdict = Verdict::fine,
-            .message = {},
             .compile_ms = compiled.compile_ms,
             .registers = report.registers,
-            .spill_bytes = report.spill_store_bytes + report.spill_load_bytes,
+            .spill_bytes = report.spill_bytes(),
             .warnings = report.warnings,
             .text_hash = text_hash(source, compiled)};
 }
@@ -46,8 +44,7 @@ public:
     NvrtcWork(const Options& options, std::shared_ptr<Compiler> compiler)
         : compiler_(std::move(compiler)),
           cache_(options.cache_directory, options.readonly_cache_directory, Durability::scratch),
-          templates_(options.template_directory.empty() ? TemplateSet::embedded()
-                                                        : TemplateSet::from_directory(options.template_directory)) {}
+          templates_(TemplateSet::from_directory(options.template_directory)) {}
 
     [[nodiscard]] CompileOutcome compile(const CompileJob& job) override {
         try {

@@ -1,12 +1,12 @@
 #include "runtime/tuning/workers/measure_work.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_kernel.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
-#include "runtime/tuning/workers/named_kernel.hpp"
 #include "runtime/tuning/workers/problem_benches.hpp"
 #include "runtime/tuning/workers/timed_round.hpp"
 #include "runtime/verify/emulated_time.hpp"

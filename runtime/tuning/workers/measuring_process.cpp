@@ -2,15 +2,14 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/support/log.hpp"
-#include "runtime/tuning/workers/worker_process.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace jitgemm::tuning {
 namespace {
-
-using Clock = WorkerProcess::Clock;
-using Answer = std::variant<WorkerReply, WorkerEnd>;
 
 constexpr const char* kNonsense = "the process answered something else";
 
@@ -32,58 +31,41 @@ std::chrono::milliseconds watchdog(std::chrono::milliseconds patience, const Gem
     return patience + std::chrono::milliseconds(static_cast<std::int64_t>(work_ms));
 }
 
-struct MeasuringProcess::Impl {
-    explicit Impl(const MeasuringOptions& given) : options(given) { start(); }
+MeasuringProcess::MeasuringProcess(MeasuringOptions options) : options_(std::move(options)) { start(); }
 
-    void start();
-    void revive();
-    WorkerProcess& ask(const WorkerRequest& request);
-    [[nodiscard]] Clock::time_point deadline(const GemmSpec& spec, double launches) const {
-        return Clock::now() + watchdog(options.patience, spec, launches, facts.emulator);
-    }
-    /// The answer is complete; after `crashed` or `hung` the child is not used further.
-    void conclude(Verdict verdict, const std::string& message);
-    [[nodiscard]] VerifyOutcome verify(const VerifyJob& job);
-    [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events);
-    [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job,
-                                                         const TimingEvents& events, std::size_t& turn);
+MeasuringProcess::Clock::time_point MeasuringProcess::deadline(const GemmSpec& spec, double launches) const {
+    return Clock::now() + watchdog(options_.patience, spec, launches, facts_.emulator);
+}
 
-    MeasuringOptions options;
-    std::unique_ptr<WorkerProcess> child;
-    DeviceFacts facts;
-    int children = 0;
-    bool answering = false;
-};
-
-void MeasuringProcess::Impl::start() {
-    child = std::make_unique<WorkerProcess>(measure_worker_words(options.command));
-    ++children;
-    if (!child->hello().facts) throw Error("the measuring worker says nothing of its device");
-    facts = *child->hello().facts;
+void MeasuringProcess::start() {
+    child_ = std::make_unique<WorkerProcess>(measure_worker_words(options_.command));
+    ++children_;
+    if (!child_->hello().facts) throw Error("the measuring worker says nothing of its device");
+    facts_ = *child_->hello().facts;
 }
 
 /// A child in the midst of an answer is one whose listener threw: what else it says belongs to nobody.
-void MeasuringProcess::Impl::revive() {
-    if (answering) child.reset();
-    answering = false;
-    if (child == nullptr) start();
+void MeasuringProcess::revive() {
+    if (answering_) child_.reset();
+    answering_ = false;
+    if (child_ == nullptr) start();
 }
 
-WorkerProcess& MeasuringProcess::Impl::ask(const WorkerRequest& request) {
+WorkerProcess& MeasuringProcess::ask(const WorkerRequest& request) {
     revive();
-    answering = true;
-    child->send(request);
-    return *child;
+    answering_ = true;
+    child_->send(request);
+    return *child_;
 }
 
-void MeasuringProcess::Impl::conclude(Verdict verdict, const std::string& message) {
-    answering = false;
+void MeasuringProcess::conclude(Verdict verdict, const std::string& message) {
+    answering_ = false;
     if (verdict != Verdict::crashed && verdict != Verdict::hung) return;
     log().info("measuring worker: {}", message);
-    child.reset();
+    child_.reset();
 }
 
-VerifyOutcome MeasuringProcess::Impl::verify(const VerifyJob& job) {
+VerifyOutcome MeasuringProcess::verify(const VerifyJob& job) {
     const Answer answer = ask(job).receive(deadline(job.spec, kVerifyLaunches));
     VerifyOutcome outcome{Verdict::crashed, kNonsense};
     if (const auto* end = std::get_if<WorkerEnd>(&answer))
@@ -95,8 +77,8 @@ VerifyOutcome MeasuringProcess::Impl::verify(const VerifyJob& job) {
 }
 
 /// The end of a timing that this answer is, if it is one; samples and rounds are passed on, turns are noted.
-std::optional<TimeOutcome> MeasuringProcess::Impl::take(const Answer& answer, const TimeJob& job,
-                                                        const TimingEvents& events, std::size_t& turn) {
+std::optional<TimeOutcome> MeasuringProcess::take(const Answer& answer, const TimeJob& job, const TimingEvents& events,
+                                                  std::size_t& turn) {
     if (const auto* end = std::get_if<WorkerEnd>(&answer)) return TimeOutcome{verdict_of(*end), turn, end->message, 0};
     const WorkerReply& reply = std::get<WorkerReply>(answer);
     if (const auto* done = std::get_if<TimeOutcome>(&reply)) return *done;
@@ -115,7 +97,7 @@ std::optional<TimeOutcome> MeasuringProcess::Impl::take(const Answer& answer, co
 }
 
 /// A wish to stop is passed on once; the worker ends its turn and says its outcome as ever.
-TimeOutcome MeasuringProcess::Impl::time(const TimeJob& job, const TimingEvents& events) {
+TimeOutcome MeasuringProcess::time(const TimeJob& job, const TimingEvents& events) {
     WorkerProcess& worker = ask(job);
     bool is_stopping = false;
     const auto pass_on_stop = [&] {
@@ -129,19 +111,5 @@ TimeOutcome MeasuringProcess::Impl::time(const TimeJob& job, const TimingEvents&
     conclude(outcome->verdict, outcome->message);
     return *outcome;
 }
-
-MeasuringProcess::MeasuringProcess(const MeasuringOptions& options) : impl_(std::make_unique<Impl>(options)) {}
-
-MeasuringProcess::~MeasuringProcess() = default;
-
-const DeviceFacts& MeasuringProcess::facts() const { return impl_->facts; }
-
-void MeasuringProcess::revive() { impl_->revive(); }
-
-VerifyOutcome MeasuringProcess::verify(const VerifyJob& job) { return impl_->verify(job); }
-
-TimeOutcome MeasuringProcess::time(const TimeJob& job, const TimingEvents& events) { return impl_->time(job, events); }
-
-int MeasuringProcess::children() const { return impl_->children; }
 
 }  // namespace jitgemm::tuning

@@ -2,9 +2,13 @@
 
 #include "runtime/tuning/search/services.hpp"
 #include "runtime/tuning/workers/worker_command.hpp"
+#include "runtime/tuning/workers/worker_process.hpp"
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
+#include <variant>
 
 namespace jitgemm::tuning {
 
@@ -21,20 +25,33 @@ struct MeasuringOptions {
 class MeasuringProcess final : public MeasureService {
 public:
     /// Starts the child and waits for its hello; throws Error with its words when there is none (no such device).
-    explicit MeasuringProcess(const MeasuringOptions& options);
-    ~MeasuringProcess() override;
+    explicit MeasuringProcess(MeasuringOptions options);
 
-    [[nodiscard]] const DeviceFacts& facts() const override;
+    [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
     void revive() override;
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override;
     [[nodiscard]] TimeOutcome time(const TimeJob& job, const TimingEvents& events) override;
 
     /// Children started so far, the first included.
-    [[nodiscard]] int children() const;
+    [[nodiscard]] int children() const { return children_; }
 
 private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    using Clock = WorkerProcess::Clock;
+    using Answer = std::variant<WorkerReply, WorkerEnd>;
+
+    void start();
+    WorkerProcess& ask(const WorkerRequest& request);
+    [[nodiscard]] Clock::time_point deadline(const GemmSpec& spec, double launches) const;
+    /// The answer is complete; after `crashed` or `hung` the child is not used further.
+    void conclude(Verdict verdict, const std::string& message);
+    [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job,
+                                                         const TimingEvents& events, std::size_t& turn);
+
+    MeasuringOptions options_;
+    std::unique_ptr<WorkerProcess> child_;
+    DeviceFacts facts_;
+    int children_ = 0;
+    bool answering_ = false;
 };
 
 /// `patience` and the time that `launches` of the problem take at a pace no kernel worth waiting for falls below:

@@ -1,7 +1,6 @@
 #include "runtime/tuning/workers/timed_round.hpp"
 
 #include "runtime/bench/benchmark.hpp"
-#include "runtime/tuning/search/round_policy.hpp"
 
 namespace jitgemm::tuning {
 namespace {

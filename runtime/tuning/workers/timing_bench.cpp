@@ -1,10 +1,10 @@
 #include "runtime/tuning/workers/timing_bench.hpp"
 
+#include "generator/families/kernel_name.hpp"
 #include "jitgemm/device_pointer.hpp"
 #include "jitgemm/error.hpp"
 #include "jitgemm/gemm_arguments.hpp"
 #include "jitgemm/gemm_kernel.hpp"
-#include "runtime/tuning/workers/named_kernel.hpp"
 
 #include <fmt/format.h>
 

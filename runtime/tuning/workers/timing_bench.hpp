@@ -4,7 +4,6 @@
 #include "runtime/tuning/search/services.hpp"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

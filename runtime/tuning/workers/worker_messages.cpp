@@ -4,7 +4,6 @@
 #include "runtime/tuning/store/record_fields.hpp"
 
 #include <array>
-#include <cstdint>
 
 namespace jitgemm::tuning {
 

@@ -1,7 +1,6 @@
 #include "runtime/tuning/workers/worker_process.hpp"
 
 #include "jitgemm/error.hpp"
-#include "runtime/tuning/search/look_interval.hpp"
 
 #include <fmt/format.h>
 

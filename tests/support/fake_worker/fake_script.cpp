@@ -6,7 +6,6 @@
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
-#include "runtime/tuning/workers/named_kernel.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -79,8 +78,7 @@ void lay_over(Value& below, const Value& above) {
 std::uint64_t bits_of(const std::string& text) { return std::stoull(hash_hex(text).substr(0, 16), nullptr, 16); }
 
 double predicted_us(const GemmSpec& spec, const std::string& kernel, const GpuModel& gpu) {
-    const KernelConfig config =
-        kernel == tuning::kCublasLt ? choose_config(spec, gpu) : tuning::config_of_kernel(spec, kernel);
+    const KernelConfig config = kernel == tuning::kCublasLt ? choose_config(spec, gpu) : config_of_kernel(spec, kernel);
     return family_of(config).cost(with_row_major_d(spec), config, gpu).total_us;
 }
 

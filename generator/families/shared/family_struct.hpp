@@ -1,0 +1,18 @@
+#pragma once
+
+/// \file What the struct of a family is declared with (family.hpp of its folder).
+
+#include "generator/base/arch.hpp"
+#include "generator/base/gemm_signature.hpp"
+#include "generator/base/kernel_source.hpp"
+#include "generator/base/renderer.hpp"
+#include "generator/families/shared/anatomy.hpp"
+#include "generator/families/shared/cost_estimate.hpp"
+#include "generator/families/shared/parameter_table.hpp"
+#include "generator/families/shared/sum_order.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>

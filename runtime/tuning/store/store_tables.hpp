@@ -1,0 +1,49 @@
+#pragma once
+
+#include "runtime/tuning/store/sqlite.hpp"
+#include "runtime/tuning/store/store.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// \file The statements of a store's tables, each within the caller's transaction.
+
+namespace jitgemm::tuning {
+
+// ---- sweeps ---------------------------------------------------------------------------------------------------------
+
+[[nodiscard]] std::optional<SweepRow> find_sweep(sqlite::Database& database, const SweepKey& key);
+[[nodiscard]] std::int64_t insert_sweep(sqlite::Database& database, const SweepKey& key, std::int64_t now);
+
+/// The row of a problem, made when there is none yet.
+[[nodiscard]] std::int64_t problem_row(sqlite::Database& database, std::int64_t sweep, const GemmSpec& spec);
+
+/// Makes the trial's row when there is none yet. Throws Error for a sample of a round that the trial has already.
+void put_entry(sqlite::Database& database, std::int64_t problem, const TrialEntry& entry);
+void put_sweep_winner(sqlite::Database& database, std::int64_t problem, const Winner& winner);
+
+[[nodiscard]] std::vector<ProblemRecord> read_problems(sqlite::Database& database, std::int64_t sweep);
+
+// ---- winners: which one stays when two are for one problem ----------------------------------------------------------
+
+/// The rows of one database's table (`schema`: "main", or an attached one's name); an empty class means all. A row that
+/// this version cannot read is passed over with a warning.
+[[nodiscard]] std::vector<Winner> read_winners(sqlite::Database& database, const std::string& device_class,
+                                               const std::string& schema = "main");
+/// The one of this problem that was searched alike (WinnerMap).
+[[nodiscard]] std::optional<Winner> find_winner(sqlite::Database& database, const Winner& like);
+void put_winner(sqlite::Database& database, const Winner& winner);
+/// Puts it unless the one that was searched alike is the better (is_better); whether it did.
+bool offer_winner(sqlite::Database& database, Winner winner);
+/// Those forgotten, each told by its key.
+[[nodiscard]] std::vector<std::string> forget_winners(sqlite::Database& database, const std::string& device_class,
+                                                      const std::optional<GemmSpec>& spec);
+
+// ---- another store --------------------------------------------------------------------------------------------------
+
+/// Takes over what the store in file `other` holds and `database` lacks, in one transaction (TuningStore::merge).
+[[nodiscard]] TuningStore::MergeResult merge_store_file(sqlite::Database& database, const std::string& other);
+
+}  // namespace jitgemm::tuning
