@@ -26,10 +26,12 @@ __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], 
     for (int i = 0; i < kThreadM; ++i) {
 #pragma unroll
         for (int j = 0; j < kThreadN; j += 4)
-            store_shared(quad + j * kLanesN * 4, make_uint4(__float_as_uint(rC[i][j]), __float_as_uint(rC[i][j + 1]),
-                                                            __float_as_uint(rC[i][j + 2]), __float_as_uint(rC[i][j + 3])));
+            store_shared(quad + j * kLanesN * 4,
+                         make_uint4(__float_as_uint(rC[i][j]), __float_as_uint(rC[i][j + 1]),
+                                    __float_as_uint(rC[i][j + 2]), __float_as_uint(rC[i][j + 3])));
         __syncwarp();
-        const int top = warp_row + i / 4 * kLanesM * 4 + i % 4;  // row of D of the buffer's first one; the others follow four apart
+        const int top =
+            warp_row + i / 4 * kLanesM * 4 + i % 4;  // D's row of the buffer's first; the others follow four apart
 #pragma unroll
         for (int j = 0; j < kThreadN; j += kVectorD) {
             const int element = j * 32 + lane * kVectorD;  // of (kLanesM, kWarpN)

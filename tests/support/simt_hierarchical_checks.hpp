@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, 11> kHierarchicalVariants{
     "block=32x32x16,warp=16x32,thread=4x4,copy_slices=2,min_blocks_per_sm=1,order=right,blocks_per_wave=7",
     "block=64x64x16,warp=32x32,thread=8x4,copy_slices=1,min_blocks_per_sm=2,store=smem",
     "block=64x32x16,warp=64x8,thread=4x4,copy_slices=1,min_blocks_per_sm=2,store=smem,stages=2,double_buffer=0",
-    "block=128x64x16,warp=64x32,thread=8x8,copy_slices=2,min_blocks_per_sm=1,store=smem,blocks_per_wave=5"};
+    "block=128x64x16,warp=64x32,thread=8x8,copy_slices=2,min_blocks_per_sm=1,store=smem,blocks_per_wave=7"};
 
 /// Every variant in one layout over sizes m, n, k; types, C, alpha, beta and D's order change from one to the next. CHECKs
 /// that verify() finds each right. 16-bit operands go through registers whatever the variant says.

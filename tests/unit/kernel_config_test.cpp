@@ -199,7 +199,7 @@ TEST_CASE("published defaults are as they were published") {
              "split_k=1 reduction=workspace pack=none stream_k=0 dependent_launch=0 "},
             {"mma_sliced_k", "swap_ab=0 dependent_launch=1 early=0 "},
             {"simt_hierarchical",
-             "copy=async double_buffer=1 order=left k_lanes=8 copy_slices=8 predicated=1 min_blocks_per_sm=1 "
+             "copy=async double_buffer=1 order=left k_lanes=8 copy_slices=8 predicated=1 min_blocks_per_sm=1 store=reg "
              "rasterization=grouped_m group=8 split_k=1 blocks_per_wave=0 dependent_launch=0 "},
             {"simt_long_k", "min_blocks_per_sm=1 dependent_launch=0 "},
             {"simt_naive", "coalesced=1 "},

@@ -64,6 +64,12 @@ bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
            spec.k / splits >= kShortestSplit;
 }
 
+/// Single elements of D are stored side by side where they are much of the work: measured to pay up to a K of about 100.
+EpilogueStore store_for(const GemmSpec& spec) {
+    constexpr std::int64_t kShortK = 128;
+    return spec.align_d < 2 * bytes(spec.d) && spec.k <= kShortK ? EpilogueStore::shared : EpilogueStore::registers;
+}
+
 /// Orders of the sums differ in the registers ptxas gives them, which shows where a thread has many.
 std::span<const UpdateOrder> orders_of(const Config& config) {
     static constexpr UpdateOrder kOrders[] = {UpdateOrder::left, UpdateOrder::right, UpdateOrder::even};
@@ -87,9 +93,11 @@ void add_shares_of_k(std::vector<SimtHierarchicalConfig>& candidates, const Gemm
                      Config config) {
     for (const int splits : kSplits) {
         config.split_k = splits;
+        config.store = splits == 1 ? store_for(spec) : EpilogueStore::registers;
         if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
     }
     config.split_k = 1;
+    config.store = EpilogueStore::registers;
     config.blocks_per_wave = gpu.sm_count * config.min_blocks_per_sm;
     if (cutting_may_pay(spec, config)) candidates.push_back({config});
 }
@@ -113,20 +121,23 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // Cycles are of the SM clock, with one instruction per scheduler and cycle as the limit.
 constexpr double kLaunchUs = 1.0;
-constexpr double kReduceUs = 3;              // second entry of a split-K kernel,
-constexpr double kAddPartialsUs = 4.5;       // of one that cuts tiles
-constexpr double kRestUsPerByte = 0.4e-6;    // of what is cut off tiles: stored, read, added to D
-constexpr double kPartialsShare = 0.5;       // of the partial sums' bytes that reach DRAM
-constexpr double kSchedulers = 4;            // of an SM
-constexpr double kCopyInstructions = 2;      // of a copy: its address, itself
-constexpr double kLoopInstructions = 40;     // of a k-tile beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.08;         // issue slots an fma takes with fewer than 128 sums per thread,
-constexpr double kSmallTile = 1.03;          // and with fewer than 64
-constexpr double kLoneWarp = 0.28;           // issue slots lost with one warp per scheduler, a quarter with two ...
-constexpr double kPrologueCycles = 2600;     // of a block: first k-tile from DRAM, ramp-up and drain
-constexpr double kLoadLatencyCycles = 1300;  // of a k-tile from L2 or DRAM, shared by the stages in flight
-constexpr double kStepCycles = 36;           // of one k of a lone warp: its loads from shared memory
-constexpr double kStoreBytesPerCycle = 15.5;
+constexpr double kReduceUs = 3;               // second entry of a split-K kernel,
+constexpr double kAddPartialsUs = 4.5;        // of one that cuts tiles
+constexpr double kRestUsPerByte = 0.4e-6;     // of what is cut off tiles: stored, read, added to D
+constexpr double kPartialsShare = 0.5;        // of the partial sums' bytes that reach DRAM
+constexpr double kSchedulers = 4;             // of an SM
+constexpr double kCopyInstructions = 2;       // of a copy: its address, itself
+constexpr double kLoopInstructions = 40;      // of a k-tile beyond fmas, loads and copies
+constexpr double kNarrowTile = 1.08;          // issue slots an fma takes with fewer than 128 sums per thread,
+constexpr double kSmallTile = 1.03;           // and with fewer than 64
+constexpr double kLoneWarp = 0.28;            // issue slots lost with one warp per scheduler, a quarter with two ...
+constexpr double kPrologueCycles = 2600;      // of a block: first k-tile from DRAM, ramp-up and drain
+constexpr double kLoadLatencyCycles = 1300;   // of a k-tile from L2 or DRAM, shared by the stages in flight
+constexpr double kStepCycles = 36;            // of one k of a lone warp: its loads from shared memory
+constexpr double kStoreBytesPerCycle = 15.5;  // in quads; in pairs, one by one, one by one but side by side:
+constexpr double kPairBytesPerCycle = 10;     // fitted to 1,030 kernels of 40 problems whose D is seldom aligned
+constexpr double kElementBytesPerCycle = 6;
+constexpr double kNeighbourBytesPerCycle = 12;
 constexpr double kL2BytesPerCycle = 53;
 constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
 
@@ -139,6 +150,11 @@ double order_slowdown(const Config& c) { return is_full_tile(c) && c.order != Up
 /// Of the load-store unit, that a transposed element of a warp takes beyond its instruction. Eight k of four rows are fewer
 /// addresses than four k of eight; a large tile whose copies ask for bounds gains nothing by that.
 double transposed_cycles(const Config& c) { return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? 3.8 : 4.0; }
+
+double store_bytes_per_cycle(const Config& c, const SimtHierarchicalGeometry& g) {
+    if (c.store == EpilogueStore::shared) return kNeighbourBytesPerCycle;
+    return g.vector_d == kQuad ? kStoreBytesPerCycle : g.vector_d == 2 ? kPairBytesPerCycle : kElementBytesPerCycle;
+}
 
 /// Issue slots that one warp takes for one k-tile.
 double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
@@ -196,7 +212,7 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
         return k_tiles * k_tile_cycles(c, g, resident) * order_slowdown(c) + kPrologueCycles +
-               resident * store_bytes / kStoreBytesPerCycle;
+               resident * store_bytes / store_bytes_per_cycle(c, g);
     };
     add_waves(cost, blocks, gpu.sm_count, gpu.clock_mhz, wave_cycles);
 
