@@ -128,6 +128,7 @@ TEST_CASE("partial sums, groups and clusters count in as many bits as they need"
     add("f32 nt 40000000 4 4096", "simt_long_k", "split_k=64");
     add("f32 tn 5 40000001 4096", "simt_long_k", "split_k=3");
     add("f32 tt 300000 130 40", "simt_hierarchical", "split_k=1,blocks_per_wave=132,predicated=1");
+    add("f32 nn 300000 131 40", "simt_hierarchical", "split_k=1,blocks_per_wave=0,predicated=1,store=smem");
     check_replay(replay);
 }
 

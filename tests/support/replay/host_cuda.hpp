@@ -46,6 +46,7 @@ inline void __syncthreads() {}
 inline void __syncwarp() {}
 inline float __shfl_xor_sync(unsigned, float value, int) { return value; }
 inline float __uint_as_float(unsigned bits) { return static_cast<float>(bits); }
+inline unsigned __float_as_uint(float value) { return static_cast<unsigned>(value); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
 }
