@@ -103,8 +103,9 @@ private:
     void destroy() noexcept;
     template <typename Value>
     void set(MatmulAttribute attribute, Value value) const {
-        library_->check(library_->matmul_desc_set_attribute(operation, attribute, &value, sizeof value),
-                        "cublasLtMatmulDescSetAttribute");
+        library_->check(
+            library_->matmul_desc_set_attribute(operation, attribute, static_cast<const void*>(&value), sizeof value),
+            "cublasLtMatmulDescSetAttribute");
     }
     template <typename Value>
     void prefer(PreferenceAttribute attribute, Value value) const {
