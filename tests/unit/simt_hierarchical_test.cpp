@@ -98,6 +98,8 @@ TEST_CASE("simt_hierarchical: what a config breaks is said with its numbers") {
     half = spec;
     half.a = half.b = DataType::f16;
     CHECK_THAT(violations(half, ""), ContainsSubstring("copy = async leaves f16 unconverted"));
+    CHECK_THAT(violations(spec, "store=smem,split_k=2"),
+               ContainsSubstring("store = smem rearranges rows of D, split_k = 2 stores partial sums"));
     CHECK_THROWS_WITH(config_with("slice=4"),
                       ContainsSubstring("simt_hierarchical has no parameter 'slice'") && ContainsSubstring("slices"));
     CHECK_THROWS_WITH(config_with("copy=asink"), ContainsSubstring("'asink' is not async or reg"));
@@ -131,6 +133,20 @@ TEST_CASE("simt_hierarchical: every element of D has one owner") {
             }
         CHECK(owners.size() == static_cast<std::size_t>(spec.m * spec.n));
     }
+}
+
+TEST_CASE("simt_hierarchical: unaligned rows of D go through shared memory where K is short, but not partial sums") {
+    const auto store_of = [](std::int64_t n, std::int64_t k, std::string_view parameters) {
+        const Selection selection{
+            .kernel = {}, .family = "simt_hierarchical", .parameters = parse_parameters(parameters)};
+        const GemmSpec spec = f32(GemmLayout::nt, 250, n, k);
+        return std::get<SimtHierarchicalConfig>(choose_config(spec, find_gpu("h200"), selection).family).store;
+    };
+    CHECK(store_of(3441, 25, "") == EpilogueStore::shared);
+    CHECK(store_of(3441, 25, "store=reg") == EpilogueStore::registers);
+    CHECK(store_of(3441, 25, "split_k=2") == EpilogueStore::registers);
+    CHECK(store_of(3441, 1000, "") == EpilogueStore::registers);
+    CHECK(store_of(3444, 25, "") == EpilogueStore::registers);
 }
 
 TEST_CASE("simt_hierarchical: tiles left over from whole waves are cut where that saves more than it costs") {

@@ -41,6 +41,14 @@ constexpr int kShortestCut = 1024;      // of K
 constexpr std::int64_t kFewestCut = 3;  // tiles are cut from a third of a wave on
 constexpr std::int64_t kMostCutWaves = 40;
 
+/// Single elements of D are stored side by side where they are much of the work: measured to pay up to a K of about 100. No K as
+/// short is shared among blocks, whose partial sums need none of it.
+EpilogueStore store_for(const GemmSpec& spec) {
+    constexpr std::int64_t kShortK = 128;
+    static_assert(kShortK / 2 < kShortestSplit && kShortK < kShortestCut);
+    return spec.align_d < 2 * bytes(spec.d) && spec.k <= kShortK ? EpilogueStore::shared : EpilogueStore::registers;
+}
+
 Config config_of(const Tile& tile, const GemmSpec& spec) {
     Config config;
     config.block = {tile.block_m, tile.block_n, 16};
@@ -48,6 +56,7 @@ Config config_of(const Tile& tile, const GemmSpec& spec) {
     config.thread = {tile.thread_m, tile.thread_n, 1};
     config.copy_slices = tile.copy_slices;
     config.min_blocks_per_sm = tile.min_blocks_per_sm;
+    config.store = store_for(spec);
     if (spec.a != DataType::f32) {
         config.copy = CopyPath::registers;
         config.stages = 2;
@@ -62,12 +71,6 @@ bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
     const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
     return blocks * (splits - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks &&
            spec.k / splits >= kShortestSplit;
-}
-
-/// Single elements of D are stored side by side where they are much of the work: measured to pay up to a K of about 100.
-EpilogueStore store_for(const GemmSpec& spec) {
-    constexpr std::int64_t kShortK = 128;
-    return spec.align_d < 2 * bytes(spec.d) && spec.k <= kShortK ? EpilogueStore::shared : EpilogueStore::registers;
 }
 
 /// Orders of the sums differ in the registers ptxas gives them, which shows where a thread has many.
@@ -93,11 +96,9 @@ void add_shares_of_k(std::vector<SimtHierarchicalConfig>& candidates, const Gemm
                      Config config) {
     for (const int splits : kSplits) {
         config.split_k = splits;
-        config.store = splits == 1 ? store_for(spec) : EpilogueStore::registers;
         if (splitting_may_pay(spec, config, splits)) candidates.push_back({config});
     }
     config.split_k = 1;
-    config.store = EpilogueStore::registers;
     config.blocks_per_wave = gpu.sm_count * config.min_blocks_per_sm;
     if (cutting_may_pay(spec, config)) candidates.push_back({config});
 }
@@ -135,7 +136,7 @@ constexpr double kPrologueCycles = 2600;      // of a block: first k-tile from D
 constexpr double kLoadLatencyCycles = 1300;   // of a k-tile from L2 or DRAM, shared by the stages in flight
 constexpr double kStepCycles = 36;            // of one k of a lone warp: its loads from shared memory
 constexpr double kStoreBytesPerCycle = 15.5;  // in quads; in pairs, one by one, one by one but side by side:
-constexpr double kPairBytesPerCycle = 10;     // fitted to 1,030 kernels of 40 problems whose D is seldom aligned
+constexpr double kPairBytesPerCycle = 10;     // the least error of a few tried over 1,030 kernels of 40 problems
 constexpr double kElementBytesPerCycle = 6;
 constexpr double kNeighbourBytesPerCycle = 12;
 constexpr double kL2BytesPerCycle = 53;
