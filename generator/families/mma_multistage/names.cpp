@@ -14,7 +14,6 @@ using Config = MmaMultistageConfig;
 constexpr int kUsualGroup = 8;
 // In the order of the enumerations.
 constexpr std::array<std::string_view, 2> kSharedLayouts{"swizzle", "padding"};
-constexpr std::array<std::string_view, 2> kStores{"smem", "reg"};
 constexpr std::array<std::string_view, 2> kReductions{"workspace", "cluster"};
 constexpr std::array<std::string_view, 4> kPacks{"none", "a", "b", "ab"};
 
@@ -29,7 +28,7 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     flag_parameter<&Config::double_buffer>("double_buffer", "db", "1"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
-    word_parameter<&Config::store, kStores>("store", "store-", "smem or reg", "smem"),
+    word_parameter<&Config::store, kEpilogueStoreNames>("store", "store-", "smem or reg", "smem"),
     number_parameter<&Config::split_k>("split_k", "split", "1"),
     word_parameter<&Config::reduction, kReductions>("reduction", "", "workspace or cluster", "workspace"),
     word_parameter<&Config::pack, kPacks>("pack", "pack", "none, a, b or ab", "none"),

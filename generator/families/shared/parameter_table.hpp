@@ -123,10 +123,14 @@ template <auto kMember>
 
 /// M by N; K stays.
 template <auto kMember>
-[[nodiscard]] constexpr RowOf<kMember> shape_2d_parameter(std::string_view name, std::string_view token) {
-    return {name, token, "<M>x<N>",
+[[nodiscard]] constexpr RowOf<kMember> shape_2d_parameter(std::string_view name, std::string_view token,
+                                                          std::string_view omitted = {}) {
+    return {name,
+            token,
+            "<M>x<N>",
             [](TextReader& reader, auto& config) { return reader.take_shape_2d(config.*kMember); },
-            [](const auto& config) { return shape_text_2d(config.*kMember); }};
+            [](const auto& config) { return shape_text_2d(config.*kMember); },
+            omitted};
 }
 
 /// An enumeration whose values are called by these names, in its order.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 /// \file What configs of several families choose between.
 
@@ -11,6 +13,7 @@ enum class SharedLayout : std::uint8_t { swizzle, padding };
 
 /// Where the epilogue's stores come from: rearranged through shared memory into rows, or straight from the fragments.
 enum class EpilogueStore : std::uint8_t { shared, registers };
+inline constexpr std::array<std::string_view, 2> kEpilogueStoreNames{"smem", "reg"};
 
 /// Where the sums of blocks that share the K of a tile meet: in the workspace, added up by a second entry; or, sm_90 and later,
 /// in the shared memory of a thread-block cluster.

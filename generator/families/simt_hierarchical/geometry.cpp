@@ -70,8 +70,8 @@ SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHier
     g.shared_bytes = std::int64_t{config.stages} * (g.a.stage_floats + g.b.stage_floats) * kFloatBytes;
     if (config.store == EpilogueStore::shared) {
         g.pitch_d = round_up(config.warp.n, kSharedBanks) + kQuad * std::min(g.lanes_n, kQuad);
-        g.epilogue_bytes = std::int64_t{kFloatBytes} * bounded_product(g.threads / kWarpLanes, g.lanes_m, g.pitch_d);
-        g.shared_bytes = std::max(g.shared_bytes, g.epilogue_bytes);
+        const int floats = bounded_product(g.threads / kWarpLanes, g.lanes_m, g.pitch_d);
+        g.shared_bytes = std::max(g.shared_bytes, std::int64_t{kFloatBytes} * floats);
     }
     if (config.dependent_launch) g.shared_bytes = std::max<std::int64_t>(g.shared_bytes, kLoneBlockBytes);
     return g;

@@ -34,9 +34,8 @@ struct SimtHierarchicalGeometry {
     int accumulator_registers = 0;
     int fragment_registers = 0;
     int staging_registers = 0;
-    int vector_d = 0;                 ///< elements the epilogue stores at once
-    int pitch_d = 0;                  ///< floats from one row of the epilogue's buffer to the next
-    std::int64_t epilogue_bytes = 0;  ///< of the buffers of all warps; they lie where the k-tiles were
+    int vector_d = 0;  ///< elements the epilogue stores at once
+    int pitch_d = 0;   ///< floats from one row of the epilogue's buffers to the next; they lie where the k-tiles were
     std::int64_t shared_bytes = 0;
 
     /// Estimate within a few registers of what ptxas takes.

@@ -9,62 +9,28 @@ namespace {
 
 using Config = SimtHierarchicalConfig;
 
-bool read_copy(TextReader& reader, Config& config) {
-    if (reader.take("async")) return config.copy = CopyPath::async, true;
-    if (reader.take("reg")) return config.copy = CopyPath::registers, true;
-    return false;
-}
-
-constexpr std::array<std::string_view, 3> kOrderNames{"left", "right", "even"};
-
-bool read_order(TextReader& reader, Config& config) {
-    for (std::size_t i = 0; i < kOrderNames.size(); ++i)
-        if (reader.take(kOrderNames[i])) return config.order = static_cast<UpdateOrder>(i), true;
-    return false;
-}
-
-bool read_store(TextReader& reader, Config& config) {
-    if (reader.take("smem")) return config.store = EpilogueStore::shared, true;
-    if (reader.take("reg")) return config.store = EpilogueStore::registers, true;
-    return false;
-}
-
 constexpr int kUsualGroup = 8;
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 2> kCopyPaths{"async", "reg"};
+constexpr std::array<std::string_view, 3> kOrders{"left", "right", "even"};
+
 constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
-    {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
-     [](const Config& c) { return shape_text(c.block); }},
-    {"warp", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.warp); },
-     [](const Config& c) { return shape_text_2d(c.warp); }},
-    {"thread", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.thread); },
-     [](const Config& c) { return shape_text_2d(c.thread); }},
-    {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
-     [](const Config& c) { return std::to_string(c.stages); }},
-    {"copy", "", "async or reg", read_copy,
-     [](const Config& c) { return std::string(c.copy == CopyPath::async ? "async" : "reg"); }, "async"},
-    {"double_buffer", "db", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.double_buffer); },
-     [](const Config& c) { return flag_text(c.double_buffer); }, "1"},
-    {"order", "", "left, right or even", read_order,
-     [](const Config& c) { return std::string(kOrderNames[static_cast<std::size_t>(c.order)]); }, "left"},
-    {"k_lanes", "kl", "a number", [](TextReader& r, Config& c) { return r.take_number(c.k_lanes); },
-     [](const Config& c) { return std::to_string(c.k_lanes); }, "8"},
-    {"copy_slices", "sl", "a number", [](TextReader& r, Config& c) { return r.take_number(c.copy_slices); },
-     [](const Config& c) { return std::to_string(c.copy_slices); }, "8"},
-    {"predicated", "pred", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.predicated); },
-     [](const Config& c) { return flag_text(c.predicated); }, "1"},
-    {"min_blocks_per_sm", "occ", "a number",
-     [](TextReader& r, Config& c) { return r.take_number(c.min_blocks_per_sm); },
-     [](const Config& c) { return std::to_string(c.min_blocks_per_sm); }, "1"},
-    {"store", "store-", "smem or reg", read_store,
-     [](const Config& c) { return std::string(c.store == EpilogueStore::shared ? "smem" : "reg"); }, "reg"},
-    {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
-     [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
-     [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},
-    {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
-     [](const Config& c) { return std::to_string(c.group); }, "8"},
-    {"split_k", "split", "a number", [](TextReader& r, Config& c) { return r.take_number(c.split_k); },
-     [](const Config& c) { return std::to_string(c.split_k); }, "1"},
-    {"blocks_per_wave", "wave", "a number", [](TextReader& r, Config& c) { return r.take_number(c.blocks_per_wave); },
-     [](const Config& c) { return std::to_string(c.blocks_per_wave); }, "0"},
+    shape_parameter<&Config::block>("block", ""),
+    shape_2d_parameter<&Config::warp>("warp", ""),
+    shape_2d_parameter<&Config::thread>("thread", ""),
+    number_parameter<&Config::stages>("stages", "stages"),
+    word_parameter<&Config::copy, kCopyPaths>("copy", "", "async or reg", "async"),
+    flag_parameter<&Config::double_buffer>("double_buffer", "db", "1"),
+    word_parameter<&Config::order, kOrders>("order", "", "left, right or even", "left"),
+    number_parameter<&Config::k_lanes>("k_lanes", "kl", "8"),
+    number_parameter<&Config::copy_slices>("copy_slices", "sl", "8"),
+    flag_parameter<&Config::predicated>("predicated", "pred", "1"),
+    number_parameter<&Config::min_blocks_per_sm>("min_blocks_per_sm", "occ", "1"),
+    word_parameter<&Config::store, kEpilogueStoreNames>("store", "store-", "smem or reg", "reg"),
+    rasterization_parameter<&Config::rasterization>("grouped_m"),
+    number_parameter<&Config::group>("group", "group", "8"),
+    number_parameter<&Config::split_k>("split_k", "split", "1"),
+    number_parameter<&Config::blocks_per_wave>("blocks_per_wave", "wave", "0"),
     dependent_launch_parameter<Config>(),
 }};
 
@@ -75,6 +41,7 @@ std::span<const ConfigParameter<Config>> SimtHierarchical::parameter_table() { r
 void SimtHierarchical::settle(Config& config, const ParameterMap& given) {
     config.warp.k = config.block.k;
     settle_group(config.rasterization, config.group, kUsualGroup, given);
+    if (config.split_k > 1 && !given.contains("store")) config.store = EpilogueStore::registers;
 }
 
 }  // namespace jitgemm

@@ -1,19 +1,7 @@
 #pragma once
 
-#include "generator/base/arch.hpp"
-#include "generator/base/gemm_signature.hpp"
-#include "generator/base/kernel_source.hpp"
-#include "generator/base/renderer.hpp"
-#include "generator/families/shared/anatomy.hpp"
-#include "generator/families/shared/cost_estimate.hpp"
-#include "generator/families/shared/parameter_table.hpp"
-#include "generator/families/shared/sum_order.hpp"
+#include "generator/families/shared/family_struct.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace jitgemm {
 

@@ -13,25 +13,9 @@ using Config = WgmmaWarpSpecializedConfig;
 
 constexpr int kUsualGroup = 8;
 
-constexpr std::array<std::string_view, 3> kScheduleNames{"cooperative", "pingpong", "overlapped"};  // by value
-
-constexpr std::array<std::string_view, 3> kStoreNames{"tma", "smem", "reg"};  // by value
-
-std::string schedule_name(const Config& config) {
-    return std::string(kScheduleNames[static_cast<std::size_t>(config.schedule)]);
-}
-
-bool read_schedule(TextReader& reader, Config& config) {
-    for (std::size_t i = 0; i < kScheduleNames.size(); ++i)
-        if (reader.take(kScheduleNames[i])) return config.schedule = static_cast<WarpgroupSchedule>(i), true;
-    return false;
-}
-
-bool read_store(TextReader& reader, Config& config) {
-    for (std::size_t i = 0; i < kStoreNames.size(); ++i)
-        if (reader.take(kStoreNames[i])) return config.store = static_cast<OutputStore>(i), true;
-    return false;
-}
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 3> kSchedules{"cooperative", "pingpong", "overlapped"};
+constexpr std::array<std::string_view, 3> kStores{"tma", "smem", "reg"};
 
 /// Rows of the block tile, as few as a wgmma has where consumers share them, and all its columns.
 std::string usual_warpgroup(const Config& config) {
@@ -57,34 +41,24 @@ bool read_early(TextReader& reader, Config& config) {
     return reader.take(*found);
 }
 
+constexpr ConfigParameter<Config> warpgroup_parameter() {
+    ConfigParameter<Config> row = shape_2d_parameter<&Config::warpgroup>("warpgroup", "wg");
+    row.derived_default = usual_warpgroup;
+    return row;
+}
+
 constexpr std::array<ConfigParameter<Config>, 14> kParameters{{
-    {"block", "", "<M>x<N>x<K>", [](TextReader& r, Config& c) { return r.take_shape(c.block); },
-     [](const Config& c) { return shape_text(c.block); }},
-    {"cluster", "", "<M>x<N>", [](TextReader& r, Config& c) { return r.take_shape_2d(c.cluster); },
-     [](const Config& c) { return shape_text_2d(c.cluster); }, "1x1"},
-    {"schedule", "", "cooperative, pingpong or overlapped", read_schedule, schedule_name, "cooperative"},
-    {"warpgroup",
-     "wg",
-     "<M>x<N>",
-     [](TextReader& r, Config& c) { return r.take_shape_2d(c.warpgroup); },
-     [](const Config& c) { return shape_text_2d(c.warpgroup); },
-     {},
-     usual_warpgroup},
-    {"swap_ab", "swapab", kFlagExpected, [](TextReader& r, Config& c) { return r.take_flag(c.swap_ab); },
-     [](const Config& c) { return flag_text(c.swap_ab); }, "0"},
-    {"stages", "stages", "a number", [](TextReader& r, Config& c) { return r.take_number(c.stages); },
-     [](const Config& c) { return std::to_string(c.stages); }},
-    {"swizzle", "swizzle", "32, 64 or 128", [](TextReader& r, Config& c) { return r.take_number(c.swizzle); },
-     [](const Config& c) { return std::to_string(c.swizzle); }, "128"},
-    {"rasterization", "raster-", "row, column, grouped_m, grouped_n or zigzag",
-     [](TextReader& r, Config& c) { return read_rasterization_name(r, c.rasterization); },
-     [](const Config& c) { return std::string(rasterization_name(c.rasterization)); }, "grouped_m"},
-    {"group", "group", "a number", [](TextReader& r, Config& c) { return r.take_number(c.group); },
-     [](const Config& c) { return std::to_string(c.group); }, "8"},
-    {"store", "", "tma, smem or reg", read_store,
-     [](const Config& c) { return std::string(kStoreNames[static_cast<std::size_t>(c.store)]); }, "tma"},
-    {"slices", "slices", "a number", [](TextReader& r, Config& c) { return r.take_number(c.slices); },
-     [](const Config& c) { return std::to_string(c.slices); }, "2"},
+    shape_parameter<&Config::block>("block", ""),
+    shape_2d_parameter<&Config::cluster>("cluster", "", "1x1"),
+    word_parameter<&Config::schedule, kSchedules>("schedule", "", "cooperative, pingpong or overlapped", "cooperative"),
+    warpgroup_parameter(),
+    flag_parameter<&Config::swap_ab>("swap_ab", "swapab", "0"),
+    number_parameter<&Config::stages>("stages", "stages"),
+    number_parameter<&Config::swizzle>("swizzle", "swizzle", "128", "32, 64 or 128"),
+    rasterization_parameter<&Config::rasterization>("grouped_m"),
+    number_parameter<&Config::group>("group", "group", "8"),
+    word_parameter<&Config::store, kStores>("store", "", "tma, smem or reg", "tma"),
+    number_parameter<&Config::slices>("slices", "slices", "2"),
     stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>("1"),
     {"early", "early", "none, a, b or ab", read_early, early_name, "none"},
