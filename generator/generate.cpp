@@ -111,9 +111,6 @@ std::string command_line_options(const GemmSpec& asked) {
         if (follows && std::ranges::find(kAlwaysSaid, field.key) == kAlwaysSaid.end()) continue;
         text += fmt::format(" --{} {}", field.option, field.print(spec));
         field.read(said, field.print(spec));
-        if (field.key != "c" || !spec.broadcast_c) continue;
-        text += " --broadcast-c yes";  // on which hangs what its leading dimension and alignment are
-        said.broadcast_c = true;
     }
     return text;
 }

@@ -30,8 +30,8 @@ __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], 
                          make_uint4(__float_as_uint(rC[i][j]), __float_as_uint(rC[i][j + 1]),
                                     __float_as_uint(rC[i][j + 2]), __float_as_uint(rC[i][j + 3])));
         __syncwarp();
-        const int top =
-            warp_row + i / 4 * kLanesM * 4 + i % 4;  // D's row of the buffer's first; the others follow four apart
+        // D's row of the buffer's first one; the others follow four apart.
+        const int top = warp_row + i / 4 * kLanesM * 4 + i % 4;
 #pragma unroll
         for (int j = 0; j < kThreadN; j += kVectorD) {
             const int element = j * 32 + lane * kVectorD;  // of (kLanesM, kWarpN)

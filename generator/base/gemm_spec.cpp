@@ -164,7 +164,7 @@ void check_matrix(const StoredMatrix& x, Reasons& reasons) {
 void check_broadcast_c(const GemmSpec& spec, Reasons& reasons) {
     if (!spec.broadcast_c) return;
     if (!spec.c) reasons.emplace_back("broadcast_c is yes: it says how C lies, and c is none");
-    const std::int64_t run = spec.d_order == Order::row ? spec.n : spec.m;
+    const std::int64_t run = stored_c(spec).run;
     if (spec.c && spec.ldc != 0 && spec.ldc < run)
         reasons.push_back(
             fmt::format("ldc is {}: of a C that is one {} it counts for nothing, and is 0 or at least its {} elements",

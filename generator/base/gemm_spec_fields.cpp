@@ -196,6 +196,8 @@ constexpr GemmSpecField kFields[] = {
      .is_of_c = true,
      .token = {},
      .unserved = {}},
+    flag<&GemmSpec::broadcast_c>(
+        "broadcast-c", "yes: C is one row (d-layout n: one column) that is added to each of D's, as a bias is", true),
     type<&GemmSpec::d>("d", "d-type", "Type of D"),
     type<&GemmSpec::accumulator>("acc", "acc-type", "Type of the accumulator"),
     {.key = "layout",
@@ -294,8 +296,6 @@ constexpr GemmSpecField kFields[] = {
     flag<&GemmSpec::constant_a>("constant-a",
                                 "yes: no launch that may still run writes A; its first tiles may be fetched early"),
     flag<&GemmSpec::constant_b>("constant-b", "yes: the same of B (weights)"),
-    flag<&GemmSpec::broadcast_c>(
-        "broadcast-c", "yes: C is one row (d-layout n: one column) that is added to each of D's, as a bias is", true),
     {.key = "deterministic",
      .option = "deterministic",
      .help = "run_to_run (default), or batch_invariant: a row of D has the same bits whatever m and the other rows are",

@@ -289,7 +289,7 @@ ColumnMajorProblem column_major_problem(const GemmSpec& spec) {
     problem.b = stored(problem.swapped ? forms.a : forms.b, problem.swapped);
     problem.d = stored(forms.d, problem.swapped);
     problem.c = spec.c && !spec.broadcast_c ? stored(forms.c, problem.swapped) : problem.d;
-    if (spec.c && spec.broadcast_c) problem.bias = cuda_type(*spec.c);
+    if (spec.broadcast_c) problem.bias = cuda_type(*spec.c);
     problem.compute = compute_type(spec);
     problem.scale = scale_type(spec);
     return problem;
