@@ -17,6 +17,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
 #include "wgmma_mainloop.inl"
+#if GEMM_BROADCAST_C
+        touch_c(args, origin.row + warpgroup_row, origin.column + warpgroup_column, lane);
+#endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
 

@@ -93,6 +93,9 @@ struct Consumer {
         wait_for_k_tile(shared, ring);
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
+#if GEMM_BROADCAST_C
+        touch_c(args, origin.row + first_row, column, lane);
+#endif
         wgmma_wait<1>();  // for all but those of the lower half
         release(shared, read, lane);
 #if GEMM_C_TMA

@@ -50,6 +50,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
 #endif
         turn.pass_on();
+#if GEMM_BROADCAST_C
+        touch_c(args, origin.row, origin.column, lane);
+#endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
 

@@ -4,6 +4,9 @@
 #if !GEMM_SLICE_OF_SUMS
 #include "finish_pair.cuh"
 #endif
+#if GEMM_BROADCAST_C
+#include "broadcast_c_row.cuh"
+#endif
 #include "staging.cuh"
 #if GEMM_STORE_TMA
 // rC -> sD -> gD. A warp lays slices of 16 rows by kSliceColumns into its own part of shared memory, finished and converted, and
@@ -50,6 +53,17 @@ struct FinishedAtom {
 #if GEMM_SLICE_OF_SUMS
 __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums) {
     return {accumulator_pair(sums, 0), accumulator_pair(sums, 1)};  // C is added row by row
+}
+#elif GEMM_BROADCAST_C
+__device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, float2 addend) {
+    FinishedAtom atom{finish_pair(args, accumulator_pair(sums, 0)), finish_pair(args, accumulator_pair(sums, 1))};
+    if (args.beta == 0.0f) return atom;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        atom.pair[i].x = fmaf(args.beta, addend.x, atom.pair[i].x);
+        atom.pair[i].y = fmaf(args.beta, addend.y, atom.pair[i].y);
+    }
+    return atom;
 }
 #elif GEMM_READ_C
 __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column,
@@ -172,6 +186,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
                                            int column, Staging& staging, int lane) {
 #endif
     constexpr int kWhole = kWarpgroupN / kSliceColumns;
+#if GEMM_BROADCAST_C
+    const RowOfC c(args, column, lane);
+#endif
 #pragma unroll
 #if GEMM_REST_COLUMNS
     for (int i = 0; i <= kWhole; ++i) {
@@ -191,9 +208,14 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
 #if GEMM_READ_C && !GEMM_SLICE_OF_SUMS
         const auto finished = [&](int j) { return finish_atom(sums[j], args, row, slice_column + j * 8, lane); };
 #endif
+#if GEMM_BROADCAST_C
+        const auto finished = [&](int j) {
+            return finish_atom(sums[j], args, c.of_atom(i * kSliceColumns + j * 8, lane));
+        };
+#endif
 #if GEMM_C_TMA
         const SliceWithC finished{sums, args, c, c.panel(i), lane};
-#elif !GEMM_READ_C
+#elif !GEMM_READ_C && !GEMM_BROADCAST_C
         const auto finished = [&](int j) { return finish_atom(sums[j], args); };
 #endif
 #if GEMM_REST_COLUMNS

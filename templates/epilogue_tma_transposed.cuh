@@ -2,6 +2,9 @@
 #include "numeric.cuh"
 #include "accumulator_pair.cuh"
 #include "finish_pair.cuh"
+#if GEMM_BROADCAST_C
+#include "broadcast_c_column.cuh"
+#endif
 #include "staging.cuh"
 // rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup lays slices of 64 rows by kSliceColumns into its own
 // part of shared memory, finished, converted and transposed, and has TMA store each; kSlices of them may be in flight, while it
@@ -30,12 +33,6 @@ __device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsi
 }
 #endif
 
-// Eight columns of rows g (pair 0) or g + 8 (1) of the warp's 16: a thread's two, finished and converted.
-__device__ __forceinline__ unsigned finished(const Accumulator* atom, int pair, const GemmArgs& args) {
-    const float2 sum = finish_pair(args, accumulator_pair(atom, pair));
-    return pack_d(sum.x, sum.y);
-}
-
 // Where a lane's column of the first two atoms of a slice lies: this warp's 16 rows are chunks 2 * warp and the next of 16 bytes. TMA
 // permutes the chunks by bits 7 to 9 of the address (PTX ISA, "Swizzling Modes").
 __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
@@ -43,22 +40,19 @@ __device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
     return (lane / 16 * 8 + lane % 8) * kColumnBytes + (chunk ^ lane % 8) * 16;
 }
 
-// One slice; `place` is the lane's in it.
-template <int kColumns>
-__device__ __forceinline__ void stage_slice(unsigned place, const Accumulator (*sums)[kRegistersC],
-                                            const GemmArgs& args) {
+// One slice; `place` is the lane's in it, `finished` gives a thread's pairs of its atoms, of eight columns each.
+template <int kColumns, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned place, const Finished& finished) {
 #if GEMM_STMATRIX
 #pragma unroll
     for (int j = 0; j + 1 < kColumns / 8; j += 2)
         stmatrix_transposed(place + j * 8 * kColumnBytes,
-                            {finished(sums[j], 0, args), finished(sums[j], 1, args), finished(sums[j + 1], 0, args),
-                             finished(sums[j + 1], 1, args)});
+                            {finished(j, 0), finished(j, 1), finished(j + 1, 0), finished(j + 1, 1)});
 #endif
 #if GEMM_STMATRIX_X2
     if constexpr (kColumns % 16 != 0) {
         constexpr int kLast = kColumns / 8 - 1;
-        stmatrix_transposed(place + kLast * 8 * kColumnBytes,
-                            {finished(sums[kLast], 0, args), finished(sums[kLast], 1, args)});
+        stmatrix_transposed(place + kLast * 8 * kColumnBytes, {finished(kLast, 0), finished(kLast, 1)});
     }
 #endif
 }
@@ -70,6 +64,9 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;
     const unsigned place = place_in_slice(warp, lane);
+#if GEMM_BROADCAST_C
+    const RowsOfC c(args, row, lane);
+#endif
 #pragma unroll
 #if GEMM_REST_COLUMNS
     for (int i = 0; i <= kWhole; ++i) {
@@ -80,13 +77,22 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
         if (stores) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
         warpgroup_sync();
         const auto* const sums = rC + i * kSliceColumns / 8;
+        // Eight columns of rows g (pair 0) or g + 8 (1) of the warp's 16: a thread's two, converted.
+        const auto finished = [&](int j, int pair) {
+#if GEMM_BROADCAST_C
+            const float2 sum = c.add_to(finish_pair(args, accumulator_pair(sums[j], pair)), pair, args.beta);
+#else
+            const float2 sum = finish_pair(args, accumulator_pair(sums[j], pair));
+#endif
+            return pack_d(sum.x, sum.y);
+        };
 #if GEMM_REST_COLUMNS
         if (i == kWhole)
-            stage_slice<kRestColumns>(slice + place, sums, args);
+            stage_slice<kRestColumns>(slice + place, finished);
         else
-            stage_slice<kSliceColumns>(slice + place, sums, args);
+            stage_slice<kSliceColumns>(slice + place, finished);
 #else
-        stage_slice<kSliceColumns>(slice + place, sums, args);
+        stage_slice<kSliceColumns>(slice + place, finished);
 #endif
         fence_proxy_async();
         warpgroup_sync();

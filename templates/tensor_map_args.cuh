@@ -4,8 +4,14 @@ struct alignas(64) TensorMap {
     unsigned long long words[16];
 };
 
-#if GEMM_SWAP_AB
+#if GEMM_SWAP_AB && GEMM_BROADCAST_C
+// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C, column-major D, C one of its columns that is added to each: the transposed
+// problem, in which the caller's A and B have changed places. C is aligned as the kernel's name says.
+#elif GEMM_SWAP_AB
 // D (m, n) = alpha * A (m, k) * B (k, n), column-major D: the transposed problem, in which the caller's A and B have changed places.
+#elif GEMM_BROADCAST_C
+// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C, row-major D, C one of its rows that is added to each. Leading dimensions count
+// elements; pointers are aligned as the kernel's name says.
 #elif GEMM_HAS_C
 // D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C. Leading dimensions count elements; pointers are
 // aligned as the kernel's name says.
@@ -35,6 +41,10 @@ struct GemmArgs {
 #if GEMM_REST_COLUMNS
     TensorMap map_c_rest;  // boxes of the narrower last panel of a row
 #endif
+#elif GEMM_BROADCAST_C && GEMM_SWAP_AB
+    const ElementC* c;  // (m)
+#elif GEMM_BROADCAST_C
+    const ElementC* c;  // (n)
 #elif GEMM_HAS_C
     const ElementC* c;  // (m, n), row pitch ldc
 #endif
@@ -62,7 +72,7 @@ struct GemmArgs {
 #endif
 #if GEMM_C_TMA
     long long ldc;  // 0: all rows of C are one
-#elif GEMM_HAS_C
+#elif GEMM_HAS_C && !GEMM_BROADCAST_C
     long long ldc;
 #endif
 #if !GEMM_STORE_TMA

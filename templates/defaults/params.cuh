@@ -210,6 +210,9 @@
 #ifndef GEMM_C_TMA
 #define GEMM_C_TMA 0  // C comes as A and B do, through the ring of stages
 #endif
+#ifndef GEMM_BROADCAST_C
+#define GEMM_BROADCAST_C 0  // C is one row
+#endif
 #ifndef GEMM_READ_C
 #define GEMM_READ_C (GEMM_HAS_C && !GEMM_PARTIAL_SUMS)
 #endif

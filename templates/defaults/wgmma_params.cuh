@@ -30,6 +30,9 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
+#ifndef GEMM_PAIRS_OF_C
+#define GEMM_PAIRS_OF_C GEMM_STORE_TMA  // where C is one row
+#endif
 #ifndef GEMM_EARLY_A
 #define GEMM_EARLY_A 0  // constant: its first k-tiles are fetched before the launch before has ended
 #endif

@@ -172,6 +172,11 @@ TEST_CASE("emulated wgmma: blocks that take several tiles, both consumers of a p
         check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 1000, 1104, 72), variant);
 }
 
+TEST_CASE("emulated wgmma: a row of C is read by the epilogue") {
+    check_wgmma_with_row_of_c(on_hopper(), {136, 200, 72});
+    check_wgmma_with_row_of_c(on_hopper(), {67, 75, 129});
+}
+
 TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {300, 424, 136}); }
 
 // More tiles than the ring has stages, so that each of them holds C at times; without K it holds zeros at the others.

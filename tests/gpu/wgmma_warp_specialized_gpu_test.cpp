@@ -63,6 +63,12 @@ TEST_CASE("wgmma: more tiles than the GPU has SMs, long K") {
             check_wgmma(context(), with_tma_pitches(spec_of(layout, 3000, 2500, 2100)), variant);
 }
 
+TEST_CASE("wgmma: a row of C is read by the epilogue") {
+    REQUIRE_WGMMA();
+    for (const Sizes& size : {Sizes{3000, 2504, 2104}, Sizes{257, 1001, 136}, Sizes{8, 8, 8}, Sizes{4096, 6144, 512}})
+        check_wgmma_with_row_of_c(context(), size);
+}
+
 TEST_CASE("wgmma: C comes through the ring") {
     REQUIRE_WGMMA();
     for (const Sizes& size : {Sizes{3000, 2504, 2104}, Sizes{257, 1000, 136}, Sizes{8, 8, 8}, Sizes{4096, 6144, 512}})

@@ -75,4 +75,29 @@ void check_wgmma_with_c(Context& context, const Sizes& size) {
     }
 }
 
+void check_wgmma_with_row_of_c(Context& context, const Sizes& size) {
+    using enum DataType;
+    std::size_t i = 0;
+    for (const std::string_view variant : kWgmmaVariants) {
+        if (variant.find("store=reg") != std::string_view::npos) continue;  // reads a row as it does all of C
+        ++i;
+        constexpr std::array<std::array<DataType, 4>, 5> kTypes{{{bf16, f32, bf16, bf16},
+                                                                 {f16, f16, f16, f16},
+                                                                 {bf16, f32, f32, bf16},
+                                                                 {f16, f32, bf16, f32},
+                                                                 {f16, f32, f16, f16}}};
+        const auto& [operands, sums, c, result] = kTypes.at(i % kTypes.size());
+        GemmSpec spec = spec_of(kLayouts[i % kLayouts.size()], size[0], size[1], size[2], operands);
+        spec.accumulator = sums;
+        spec.c = c;
+        spec.d = result;
+        spec.d_order = i % 3 == 0 ? Order::column : Order::row;
+        spec.broadcast_c = true;
+        const std::string parameters = std::string(variant) + ",broadcast_c=1";
+        check_wgmma(context, spec, parameters, {.alpha = 0.5F, .beta = 2.0F});
+        check_wgmma(context, with_tma_pitches(spec), parameters, {.alpha = 0.5F, .beta = -1.0F});
+        check_wgmma(context, spec, parameters, {.alpha = 0.5F, .beta = 0.0F});  // whatever the row holds
+    }
+}
+
 }  // namespace jitgemm::testing

@@ -62,4 +62,7 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
 /// Every variant with a C that lies as D does, in 16 bits and in f32: it comes through the ring where the variant lets it.
 void check_wgmma_with_c(Context& context, const Sizes& size);
 
+/// Every variant that has its own way for a C of one row, of D's type and of another, by row and by column.
+void check_wgmma_with_row_of_c(Context& context, const Sizes& size);
+
 }  // namespace jitgemm::testing

@@ -148,7 +148,9 @@ TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
     CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab stores D of 16 bits, not f32"));
     spec = square(512);
     spec.c = DataType::bf16;
-    CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab reads no C"));
+    CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab reads no C but one row of it"));
+    spec.broadcast_c = true;
+    CHECK(violations(spec, "block=128x64x64,warpgroup=64x64,swap_ab=1,broadcast_c=1").empty());
     spec = spec_of(GemmLayout::tn, 512, 512, 511);
     CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab packs no operand, A is aligned to 2 bytes"));
     CHECK_THAT(violations(square(512), "block=128x64x64,warpgroup=64x64,swap_ab=1,store=reg"),
@@ -306,6 +308,31 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     REQUIRE(std::holds_alternative<TensorMapArgument>(by_tma));
     CHECK(std::get<TensorMapArgument>(by_tma).box == std::array<std::uint32_t, 2>{64, 128});
     CHECK(std::holds_alternative<PointerArgument>(argument(other, cooperative)));
+}
+
+TEST_CASE("wgmma: a C of one row leaves the ring to the operands, and is read where it lies") {
+    GemmSpec spec = square(4096);
+    spec.c = DataType::f32;
+    const char* const cooperative = "block=128x256x64,warpgroup=64x256,stages=4,broadcast_c=1";
+    CHECK_THAT(violations(square(4096), cooperative), ContainsSubstring("broadcast_c: this problem has no C"));
+    CHECK_THAT(violations(spec, cooperative), ContainsSubstring("broadcast_c: C is not one row in this problem"));
+    spec.broadcast_c = true;
+    CHECK(violations(spec, cooperative).empty());
+    CHECK_THAT(violations(spec, "block=128x256x64,warpgroup=64x256,stages=4,store=reg,broadcast_c=1"),
+               ContainsSubstring("broadcast_c: store = reg reads C element by element"));
+    for (const char* store : {"tma", "smem"}) {
+        const Config config = config_with(std::string(cooperative) + ",store=" + store);
+        const WgmmaGeometry g = geometry(signature(spec), config);
+        CHECK(g.c_stages == 0);
+        CHECK(g.staged_bytes == 2);
+        for (const KernelArgument& argument : WgmmaWarpSpecialized::entries(signature(spec), config).back().arguments) {
+            CHECK(role_of(argument) != ArgumentRole::ldc);
+            if (role_of(argument) == ArgumentRole::c) CHECK(std::holds_alternative<PointerArgument>(argument));
+        }
+    }
+    const KernelConfig chosen = choose_config(spec, find_gpu("h200"));
+    REQUIRE(family_name(chosen) == "wgmma_warp_specialized");
+    CHECK_THAT(kernel_name({signature(spec), chosen}), ContainsSubstring("_broadcastc"));
 }
 
 TEST_CASE("wgmma: an H200 gets it for large problems, aligned or not, other GPUs don't") {

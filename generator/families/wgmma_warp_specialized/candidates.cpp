@@ -138,11 +138,13 @@ std::vector<Config> WgmmaWarpSpecialized::candidates(const GemmSpec& spec, const
     std::vector<Config> list;
     Config config;
     config.dependent_launch = dependent_launch_pays(spec, *gpu.arch);
+    config.broadcast_c = spec.broadcast_c;
     if (spec.align_d < 16 || spec.n * bytes(spec.d) % 16 != 0) config.store = OutputStore::shared;
     add_tiles(list, spec, gpu, config);
     config.swap_ab = true;
     const bool packs = needs_packing(spec.align_a) || needs_packing(spec.align_b);
-    if (bytes(spec.d) == 2 && !spec.c && config.store == OutputStore::tma && !packs) add_tiles(list, spec, gpu, config);
+    if (bytes(spec.d) == 2 && (!spec.c || spec.broadcast_c) && config.store == OutputStore::tma && !packs)
+        add_tiles(list, spec, gpu, config);
     return list;
 }
 

@@ -35,7 +35,8 @@ struct WgmmaWarpSpecializedConfig {
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 where the rasterization has none
     OutputStore store = OutputStore::tma;
-    int slices = 2;    ///< of 16 rows that a warp may have staged
+    int slices = 2;            ///< of 16 rows that a warp may have staged
+    bool broadcast_c = false;  ///< C is one row, which the epilogue reads for itself
     int stream_k = 0;  ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
     /// Operands, as wgmmas see them, whose first k-tiles are fetched before it waits for that: constant ones.

@@ -126,10 +126,18 @@ void check_early(Reasons& reasons, const GemmSpec& multiplied, const Config& c) 
     check(c.early_b, 'B', multiplied.constant_b, needs_packing(multiplied.align_b));
 }
 
+void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+    if (!c.broadcast_c) return;
+    if (!spec.c) reasons.emplace_back("broadcast_c: this problem has no C");
+    if (spec.c && !spec.broadcast_c) reasons.emplace_back("broadcast_c: C is not one row in this problem");
+    if (c.store == OutputStore::registers)
+        reasons.emplace_back("broadcast_c: store = reg reads C element by element, be it one row or all");
+}
+
 void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (!c.swap_ab) return;
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
-    if (spec.c) reasons.emplace_back("swap_ab reads no C");
+    if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab reads no C but one row of it (broadcast_c)");
     if (c.store != OutputStore::tma) reasons.emplace_back("swap_ab stores by TMA alone (store = tma)");
     if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
         reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
@@ -162,6 +170,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_operand(reasons, c.swap_ab ? "B" : "A", g.a, c.swizzle, c, c.warpgroup.m, c.block.m);
     check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
     check_store(reasons, spec, c);
+    check_broadcast_c(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
     check_stream_k(reasons, multiplied, c);
     check_early(reasons, multiplied, c);

@@ -33,9 +33,7 @@ constexpr double kTransposingCycles = 66;  // more, per tile
 // Where the epilogue reads C from global memory as it goes: a latency per 16 columns of 64 rows. Between 1.3 and 1.4 us each at seven
 // problems on an H200 (docs/experiments.md), not fitted.
 constexpr double kReadCCycles = 2400;
-// Of one row, which caches have after its first readers. Not measured alone: of a transformer's five Linear layers of 4096 tokens, 26 tiles
-// one behind the other, biases took 0.17 ms longer so than through the ring.
-constexpr double kReadRowOfCCycles = 850;
+constexpr double kBroadcastCCycles = 60;  // and of one row per tile, most of which is read while wgmmas are at work
 // Where it comes through the ring, per tile of 128x256, in proportion for others; a ping-pong's other warpgroup lacks its stages. One row
 // takes as much: its boxes have a row of their own and zeros for the rest, and fill the same stages.
 constexpr double kRingCCycles = 2500;
@@ -93,10 +91,11 @@ double epilogue_cycles(const Config& c) {
 /// Per tile, that C takes. Where a ping-pong's epilogue reads it, the other warpgroup goes on meanwhile, and reads its own.
 double c_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
     if (!spec.c) return 0;
+    if (c.broadcast_c) return kBroadcastCCycles;
     const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
     if (g.c_stages != 0) return (alternates ? kPingpongRingCCycles : kRingCCycles) * usual_tiles(c);
     const double steps = std::ceil(c.warpgroup.n / 16.0) * (static_cast<double>(c.warpgroup.m) / kWgmmaM);
-    return (spec.broadcast_c ? kReadRowOfCCycles : kReadCCycles) * steps / (alternates ? 2 : 1);
+    return kReadCCycles * steps / (alternates ? 2 : 1);
 }
 
 /// A tile's share of the rounds of the ring that C's stages are in: a bound where there are few k-tiles and many tiles.
@@ -106,12 +105,7 @@ double ring_cycles(const GemmSpec& spec, const Config& c, const WgmmaGeometry& g
     const double per_element =
         c.schedule == WarpgroupSchedule::pingpong ? kPingpongRoundCyclesPerElement : kRingRoundCyclesPerElement;
     const double elements = static_cast<double>(c.block.m) * c.block.n;
-    double round = kRingRoundCycles + per_element * elements;
-    if (spec.broadcast_c) {  // of which DRAM has no part but writing D; not measured
-        const double share_of_d = static_cast<double>(bytes(spec.d)) / (bytes(spec.d) + bytes(*spec.c));
-        round = kRingRoundCycles - (kReadCCycles - kReadRowOfCCycles) + per_element * share_of_d * elements;
-    }
-    return round * std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
+    return (kRingRoundCycles + per_element * elements) * std::min(1.0, (k_tiles + halves * g.c_stages) / c.stages);
 }
 
 /// Of the last tile, or of two that end together, which no other warpgroup's multiplying hides.

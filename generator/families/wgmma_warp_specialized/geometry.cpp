@@ -53,7 +53,7 @@ int slice_row_bytes(int columns, int element_bytes) {
 /// for the half that waits there while the next tile begins, and two k-tiles of that.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
-    if (c.store != OutputStore::tma || c.swap_ab) return 0;
+    if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c) return 0;
     if (g.consumers == kMaxConsumers && c.stream_k != 0) return 0;  // which leaves too few registers: ptxas spills
     const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
     const int panels =
@@ -85,8 +85,7 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.stage_bytes = std::int64_t{g.a.bytes} + g.b.bytes;
     g.pipeline_bytes = g.stage_bytes * c.stages;
     if (c.store != OutputStore::registers) {
-        const bool of_sums = c.store == OutputStore::shared && signature.c.has_value();
-        const int element = of_sums ? bytes(DataType::f32) : bytes(signature.d);
+        const int element = adds_c_by_row(signature, c) ? bytes(DataType::f32) : bytes(signature.d);
         g.staged_bytes = element;
         g.slice_columns = slice_row_bytes(c.warpgroup.n, element) / element;
         g.rest_columns = c.warpgroup.n % g.slice_columns;

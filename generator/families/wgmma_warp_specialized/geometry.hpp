@@ -44,6 +44,11 @@ struct WgmmaGeometry {
 
 [[nodiscard]] WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config);
 
+/// Where C goes with D row by row, neighbouring threads at neighbouring elements, slices hold sums.
+[[nodiscard]] constexpr bool adds_c_by_row(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& config) {
+    return config.store == OutputStore::shared && signature.c && !config.broadcast_c;
+}
+
 inline constexpr int kMaxConsumers = 3;
 
 /// Rows of D that a warp has of a wgmma.

@@ -20,7 +20,6 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 bool is_staged(const Config& c) { return c.store != OutputStore::registers; }
-bool adds_c_by_row(const GemmSignature& s, const Config& c) { return c.store == OutputStore::shared && s.c; }
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
@@ -51,7 +50,9 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_SLICE_OF_SUMS", adds_c_by_row(s, c)},
         {"GEMM_SLICE_F32", g.staged_bytes == 4},
         {"GEMM_C_TMA", g.c_stages != 0},
-        {"GEMM_READ_C", s.c && g.c_stages == 0},
+        {"GEMM_BROADCAST_C", c.broadcast_c},
+        {"GEMM_PAIRS_OF_C", stores_by_tma(c) && s.align_d >= 2 * bytes(s.d)},  // and then N is even
+        {"GEMM_READ_C", s.c && g.c_stages == 0 && !c.broadcast_c},
         {"GEMM_SHIFT_ROWS", s.align_d < kLeastVector},
         {"GEMM_REST_COLUMNS", g.rest_columns},
         {"GEMM_STMATRIX", g.staged_bytes == 2 && g.slice_columns >= 16},
@@ -185,7 +186,7 @@ std::vector<KernelArgument> arguments(const GemmSignature& s, const Config& c, c
     list.emplace_back(ExtentArgument{Role::k});
     if (packs_a(pack)) list.emplace_back(ExtentArgument{Role::lda, 8});
     if (packs_b(pack)) list.emplace_back(ExtentArgument{Role::ldb, 8});
-    if (s.c) list.emplace_back(ExtentArgument{Role::ldc, 8});
+    if (s.c && !c.broadcast_c) list.emplace_back(ExtentArgument{Role::ldc, 8});
     if (!stores_by_tma(c)) list.emplace_back(ExtentArgument{Role::ldd, 8});
     list.emplace_back(ScalarArgument{Role::alpha});
     if (s.c) list.emplace_back(ScalarArgument{Role::beta});
