@@ -79,9 +79,8 @@ MmaMultistageConfig random_config(std::mt19937& random) {
     c.shared_layout = pick(random, {SharedLayout::swizzle, SharedLayout::padding});
     c.double_buffer = random() % 2 == 0;
     c.rasterization = pick(random, {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
-                                    Rasterization::grouped_n, Rasterization::zigzag});
-    const bool groups = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-    c.group = groups ? pick(random, {2, 4, 8, 16}) : 1;
+                                    Rasterization::grouped_n, Rasterization::zigzag, Rasterization::hilbert});
+    c.group = has_groups(c.rasterization) ? pick(random, {2, 4, 8, 16}) : 1;
     c.store = pick(random, {EpilogueStore::shared, EpilogueStore::registers});
     c.split_k = pick(random, {1, 2, 4, 8, 16});
     c.pack = pick(random, {Pack::none, Pack::a, Pack::b, Pack::ab});
