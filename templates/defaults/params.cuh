@@ -85,6 +85,9 @@
 #ifndef GEMM_PACK_B
 #define GEMM_PACK_B 0
 #endif
+#ifndef GEMM_PERSISTENT
+#define GEMM_PERSISTENT 1  // blocks stay and take tile after tile
+#endif
 #ifndef GEMM_STREAM_K
 #define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even
 #endif

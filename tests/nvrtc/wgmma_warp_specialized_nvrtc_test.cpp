@@ -83,6 +83,15 @@ TEST_CASE("wgmma: nor do candidates spill whose tiles lie along a Hilbert curve"
     }
 }
 
+TEST_CASE("wgmma: nor do cooperative candidates whose blocks have one tile each") {
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000));
+    for (Config config : widest_candidates(spec)) {
+        if (config.schedule != WarpgroupSchedule::cooperative || config.stream_k != 0) continue;
+        config.persistent = false;
+        check_no_spills(generate(spec, {config}, hopper()), 60);
+    }
+}
+
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of MN-major operands") {
     check_candidates(spec_of(GemmLayout::nt, 4000, 6000, 3000));
 }

@@ -53,7 +53,9 @@ constexpr std::array kWgmmaParameters{"",
                                       "schedule=cooperative,store=smem,dependent_launch=0",
                                       "schedule=overlapped,store=smem,stream_k=132",
                                       "schedule=pingpong,store=reg,stream_k=132,cluster=2x1",
-                                      "swap_ab=1,dependent_launch=1"};
+                                      "swap_ab=1,dependent_launch=1",
+                                      "persistent=0,store=smem",
+                                      "persistent=0,cluster=2x1,dependent_launch=1"};
 constexpr std::array kHierarchicalParameters{"",
                                              "double_buffer=0,rasterization=row",
                                              "split_k=3,order=even",

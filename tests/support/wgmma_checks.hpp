@@ -11,8 +11,8 @@ namespace jitgemm::testing {
 
 /// All schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
 /// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of
-/// more, in every schedule; D^T in place of D.
-inline constexpr std::array<std::string_view, 29> kWgmmaVariants{
+/// more, in every schedule; D^T in place of D; blocks of one tile.
+inline constexpr std::array<std::string_view, 32> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
@@ -39,6 +39,9 @@ inline constexpr std::array<std::string_view, 29> kWgmmaVariants{
     "block=128x48x64,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=2x2",
     "block=64x128x64,warpgroup=64x64,swap_ab=1,stages=3,slices=1",
     "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7",
+    "block=128x72x64,warpgroup=64x72,stages=4,persistent=0",
+    "block=64x48x64,warpgroup=64x48,stages=3,persistent=0,store=reg,cluster=2x1,dependent_launch=1,early=a",
+    "block=64x152x64,warpgroup=64x152,stages=4,persistent=0,swap_ab=1,cluster=1x2,rasterization=hilbert",
     "block=64x64x64,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,early=b",
     "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=6,dependent_launch=1,early=a,"
     "cluster=1x2",
