@@ -12,14 +12,16 @@ struct TileOrigin {
 struct BlockTiles {
 #if GEMM_CLUSTER > 1
     TileCoord tiles;  // of D, of a cluster each
-    unsigned cluster, clusters;  // this one, of so many
+    unsigned cluster;  // this one,
+#if GEMM_PERSISTENT
+    unsigned clusters = gridDim.x / kCluster;  // of so many
+#endif
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 
     __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)
         : tiles{(args.m + kClusterM * kBlockM - 1u) / (kClusterM * kBlockM),
                 (args.n + kClusterN * kBlockN - 1u) / (kClusterN * kBlockN)},
           cluster(blockIdx.x / kCluster),
-          clusters(gridDim.x / kCluster),
           cluster_row(blockIdx.x % kClusterM),
           cluster_column(blockIdx.x % kCluster / kClusterM) {}
 
@@ -31,12 +33,13 @@ struct BlockTiles {
     }
 #else
     TileCoord tiles;  // of D
-    unsigned cluster, clusters;  // this block, of so many
+    unsigned cluster;  // this block,
+#if GEMM_PERSISTENT
+    unsigned clusters = gridDim.x;  // of so many
+#endif
 
     __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)
-        : tiles{(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN},
-          cluster(blockIdx.x),
-          clusters(gridDim.x) {}
+        : tiles{(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN}, cluster(blockIdx.x) {}
 
     // Where a tile begins.
     __device__ __forceinline__ TileOrigin origin_of(unsigned tile) const {

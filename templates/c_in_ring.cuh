@@ -20,6 +20,7 @@ __device__ __forceinline__ void wait_for_c(const GemmArgs& args, const SharedMem
     }
 }
 
+#if GEMM_PERSISTENT
 // This warp has read C's part, which the ring is past.
 __device__ __forceinline__ void release_c(const GemmArgs& args, const SharedMemory& shared, const RingPosition& ring,
                                           int lane) {
@@ -31,3 +32,4 @@ __device__ __forceinline__ void release_c(const GemmArgs& args, const SharedMemo
         of_c.advance();
     }
 }
+#endif

@@ -1,4 +1,5 @@
 #pragma once
+#include "wgmma_mainloop.cuh"
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     TileWalk walk(args);
@@ -16,7 +17,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     RingPosition ring;
 #pragma unroll 1
     for (; walk.has_tile(); walk.next()) {
-#include "wgmma_mainloop.inl"
+        Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+        const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_BROADCAST_C
         touch_c(args, origin.row + warpgroup_row, origin.column + warpgroup_column, lane);
 #endif

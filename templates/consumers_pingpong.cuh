@@ -1,4 +1,5 @@
 #pragma once
+#include "wgmma_mainloop.cuh"
 // The two consumers multiply in turn, each while the other one stores its tile: a named barrier for each (bar.sync), which it waits
 // at before its k-tiles and at which the other one arrives when it has issued its own. Without it they would wait for phases of the
 // ring that are two rounds apart, which parity can't tell.
@@ -40,7 +41,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #pragma unroll 1
     while (walk.has_tile()) {
         turn.wait();
-#include "wgmma_mainloop.inl"
+        Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+        const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_C_TMA
         // Here, lest the other one wait for phases of the ring that are two rounds apart.
 #if GEMM_STREAM_K

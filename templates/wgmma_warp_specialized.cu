@@ -2,8 +2,10 @@
 //
 #if GEMM_STREAM_K
 //   for each block tile (kBlockM, kBlockN) of D, or part of its k-tiles, that is this block's
-#else
+#elif GEMM_PERSISTENT
 //   for each block tile (kBlockM, kBlockN) of D that is this block's     a persistent block takes one after the other
+#else
+//   for the block's tile (kBlockM, kBlockN) of D
 #endif
 //       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring of kStages has room
 #if GEMM_PINGPONG
@@ -15,8 +17,10 @@
 //           for each k-block of 16, for each 64 rows of that part        one wgmma
 #if GEMM_OVERLAPPED
 //           convert and store 64 rows, while the other 64 multiply       rC -> gD
-#else
+#elif GEMM_PERSISTENT
 //           convert and store, while the next k-tiles arrive             rC -> gD
+#else
+//           convert and store                                            rC -> gD
 #endif
 #endif
 #include "wgmma_params.cuh"
@@ -40,8 +44,10 @@
 #if GEMM_STREAM_K
 #include "stream_k_walk.cuh"
 #include "partial_sums.cuh"
-#else
+#elif GEMM_PERSISTENT
 #include "tile_walk.cuh"
+#else
+#include "one_tile.cuh"
 #endif
 #if GEMM_C_TMA
 #include "c_panels.cuh"
@@ -123,32 +129,100 @@ __device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory&
 #endif
 
 #if GEMM_EARLY_A || GEMM_EARLY_B
+// Of a tile's first k-tiles, as far as there are stages, what no launch writes.
+__device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                              int& prefetched) {
+    const TileOrigin origin = walk.origin();
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < walk.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
+        mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
+#if GEMM_EARLY_A
+        copy_a(args, shared, walk, origin.row, k_tile, prefetched);
+#endif
+#if GEMM_EARLY_B
+        copy_b(args, shared, walk, origin.column, k_tile, prefetched);
+#endif
+    }
+}
+
 // Of the first k-tiles, one per stage, what no launch writes: it is fetched while the launch before may still run. The stages are
 // fresh, so there is nothing to wait for. Returns how many.
 __device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
     int prefetched = 0;
     if (args.k == 0) return prefetched;
+#if GEMM_PERSISTENT
 #pragma unroll 1
     for (TileWalk walk(args); walk.has_tile() && prefetched < kStages; walk.next()) {
-        const TileOrigin origin = walk.origin();
-#pragma unroll 1
-        for (int k_tile = 0; k_tile < walk.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
-            mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
-#if GEMM_EARLY_A
-            copy_a(args, shared, walk, origin.row, k_tile, prefetched);
-#endif
-#if GEMM_EARLY_B
-            copy_b(args, shared, walk, origin.column, k_tile, prefetched);
-#endif
-        }
+        prefetch_tile(args, shared, walk, prefetched);
 #if GEMM_C_TMA
         if (stages_of_c(args, walk) != 0) break;  // what comes next is C
 #endif
     }
+#else
+    prefetch_tile(args, shared, TileWalk(args), prefetched);
+#endif
     return prefetched;
 }
 
 #endif
+#if GEMM_C_TMA
+// A tile's k-tiles, into the stages that come next, and C behind them.
+#else
+// A tile's k-tiles, into the stages that come next.
+#endif
+#if GEMM_EARLY_A || GEMM_EARLY_B
+__device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          bool no_products, RingPosition& ring, int& prefetched) {
+#else
+__device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          bool no_products, RingPosition& ring) {
+#endif
+    const TileOrigin origin = walk.origin();
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
+        const int stage = ring.stage;
+#if GEMM_C_TMA
+        if (no_products) {  // C may have been there
+            mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
+            shared.clear_stage(stage);
+        }
+#endif
+#if GEMM_EARLY_A || GEMM_EARLY_B
+        const bool is_prefetched = prefetched > 0;
+        // Its stage may even have been read by now: whoever waited for the phase before its first would wait for ever.
+        if (is_prefetched) {
+            --prefetched;
+        } else {
+            announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+        }
+#else
+        announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+#endif
+        ring.advance();
+        if (no_products) continue;
+#if GEMM_EARLY_A && GEMM_EARLY_B
+        if (is_prefetched) continue;
+#endif
+#if GEMM_EARLY_A && !GEMM_EARLY_B
+        if (!is_prefetched) copy_a(args, shared, walk, origin.row, k_tile, stage);
+#else
+        copy_a(args, shared, walk, origin.row, k_tile, stage);
+#endif
+#if GEMM_EARLY_B && !GEMM_EARLY_A
+        if (!is_prefetched) copy_b(args, shared, walk, origin.column, k_tile, stage);
+#else
+        copy_b(args, shared, walk, origin.column, k_tile, stage);
+#endif
+    }
+#if GEMM_C_TMA && GEMM_OVERLAPPED
+    if (stages_of_c(args, walk) == 0) return;
+    copy_c(args, shared, origin.row, origin.column, ring);
+    copy_c(args, shared, origin.row + 64, origin.column, ring);
+#elif GEMM_C_TMA
+    if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin.row, origin.column, ring);
+#endif
+}
+
 __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMemory& shared) {
 #if GEMM_EARLY_A || GEMM_EARLY_B
     int prefetched = prefetch_constants(args, shared);  // k-tiles that are yet to come
@@ -160,53 +234,18 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
     if (no_products) shared.clear_ring();
 #endif
     RingPosition ring;
+#if GEMM_PERSISTENT
 #pragma unroll 1
-    for (; walk.has_tile(); walk.next()) {
-        const TileOrigin origin = walk.origin();
-#pragma unroll 1
-        for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
-            const int stage = ring.stage;
-#if GEMM_C_TMA
-            if (no_products) {  // C may have been there
-                mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
-                shared.clear_stage(stage);
-            }
-#endif
 #if GEMM_EARLY_A || GEMM_EARLY_B
-            const bool is_prefetched = prefetched > 0;
-            // Its stage may even have been read by now: whoever waited for the phase before its first would wait for ever.
-            if (is_prefetched) {
-                --prefetched;
-            } else {
-                announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
-            }
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, no_products, ring, prefetched);
 #else
-            announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+    for (; walk.has_tile(); walk.next()) copy_tile(args, shared, walk, no_products, ring);
 #endif
-            ring.advance();
-            if (no_products) continue;
-#if GEMM_EARLY_A && GEMM_EARLY_B
-            if (is_prefetched) continue;
-#endif
-#if GEMM_EARLY_A && !GEMM_EARLY_B
-            if (!is_prefetched) copy_a(args, shared, walk, origin.row, k_tile, stage);
+#elif GEMM_EARLY_A || GEMM_EARLY_B
+    copy_tile(args, shared, walk, no_products, ring, prefetched);
 #else
-            copy_a(args, shared, walk, origin.row, k_tile, stage);
+    copy_tile(args, shared, walk, no_products, ring);
 #endif
-#if GEMM_EARLY_B && !GEMM_EARLY_A
-            if (!is_prefetched) copy_b(args, shared, walk, origin.column, k_tile, stage);
-#else
-            copy_b(args, shared, walk, origin.column, k_tile, stage);
-#endif
-        }
-#if GEMM_C_TMA && GEMM_OVERLAPPED
-        if (stages_of_c(args, walk) == 0) continue;
-        copy_c(args, shared, origin.row, origin.column, ring);
-        copy_c(args, shared, origin.row + 64, origin.column, ring);
-#elif GEMM_C_TMA
-        if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin.row, origin.column, ring);
-#endif
-    }
 }
 
 // ---- kernel

@@ -65,7 +65,7 @@
 #define GEMM_DOUBLE_BUFFER 1
 #endif
 #ifndef GEMM_RASTERIZATION
-#define GEMM_RASTERIZATION 2  // 0 row, 1 column, 2 grouped along M, 3 grouped along N, 4 zig-zag
+#define GEMM_RASTERIZATION 2  // 0 row, 1 column, 2 grouped along M, 3 grouped along N, 4 zig-zag, 5 Hilbert curve
 #endif
 #ifndef GEMM_GROUP
 #define GEMM_GROUP 8
@@ -84,6 +84,9 @@
 #endif
 #ifndef GEMM_PACK_B
 #define GEMM_PACK_B 0
+#endif
+#ifndef GEMM_PERSISTENT
+#define GEMM_PERSISTENT 1  // blocks stay and take tile after tile
 #endif
 #ifndef GEMM_STREAM_K
 #define GEMM_STREAM_K 0  // tiles are cut along K where they don't come out even

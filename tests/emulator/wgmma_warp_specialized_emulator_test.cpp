@@ -7,6 +7,8 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/wgmma_checks.hpp"
 
+#include <fmt/format.h>
+
 namespace {
 
 using namespace jitgemm;
@@ -27,6 +29,7 @@ struct PlantedFault {
     const char* instead;
 };
 constexpr const char* kTwoConsumers = "block=128x64x64,warpgroup=64x64,stages=3";
+constexpr const char* kOneTile = "block=128x64x64,warpgroup=64x64,stages=3,persistent=0";
 constexpr const char* kPair = "block=64x128x64,warpgroup=64x128,schedule=pingpong,stages=3,cluster=2x1";
 constexpr const char* kStreamed = "block=128x64x16,warpgroup=128x64,stages=3,swizzle=32,stream_k=14,cluster=2x1";
 constexpr const char* kOddRows = "block=128x64x64,warpgroup=64x64,stages=3,store=smem,slices=1";
@@ -37,15 +40,15 @@ constexpr const char* kHalvesWithC =
 constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=b";
 constexpr PlantedFault kPlantedFaults[] = {
     {"what isn't constant is fetched early", kEarly,
-     "            copy_b(args, shared, walk, origin.column, k_tile, prefetched);",
-     "            copy_a(args, shared, walk, origin.row, k_tile, prefetched);"},
+     "        copy_b(args, shared, walk, origin.column, k_tile, prefetched);",
+     "        copy_a(args, shared, walk, origin.row, k_tile, prefetched);"},
     {"the producer doesn't wait for the launch before", kEarly, "    wait_on_dependent_grids();\n    TileWalk",
      "    TileWalk"},
     {"consumers don't wait for the launch before", kEarly,
      "wait_on_dependent_grids();  // C may be read, and D written", ""},
     {"what was fetched early is announced again", kEarly,
-     "            if (is_prefetched) {\n                --prefetched;\n            } else {\n",
-     "            if (is_prefetched) --prefetched;\n            {\n"},
+     "        if (is_prefetched) {\n            --prefetched;\n        } else {\n",
+     "        if (is_prefetched) --prefetched;\n        {\n"},
     {"what was fetched early is fetched again", kEarly, "if (!is_prefetched) copy_b(", "copy_b("},
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
@@ -87,6 +90,8 @@ constexpr PlantedFault kPlantedFaults[] = {
      "        fence_proxy_async();"},
     {"fragments are staged as they are", kTransposed, "x4.trans", "x4"},
     {"counters stay set for the next launch", kStreamed, "        *counter = 0;\n", ""},
+    {"a block takes another one's tile", kOneTile, "origin_of(cluster)", "origin_of(cluster ^ 1)"},
+    {"D leaves when shared memory is gone", kOneTile, "tma_store_wait_read<0>();  // before the block's", "//"},
     {"C is read before it has arrived", kHalvesWithC, "        wait_for_c(args, shared, of_c);\n", ""},
     {"C is read of the other half", kHalvesWithC, "origin.row + 64, origin.column, ring",
      "origin.row, origin.column, ring"},
@@ -177,6 +182,17 @@ TEST_CASE("emulated wgmma: a row of C is read by the epilogue") {
     check_wgmma_with_row_of_c(on_hopper(), {67, 75, 129});
 }
 
+TEST_CASE("emulated wgmma: persistent blocks and clusters along a Hilbert curve, of grids even and odd") {
+    for (const char* const parameters : {"block=64x8x64,warpgroup=64x8,stages=3",
+                                         "block=64x16x64,warpgroup=64x16,schedule=pingpong,stages=3,cluster=2x1",
+                                         "block=64x8x64,warpgroup=64x8,stages=3,cluster=1x2",
+                                         "block=128x8x64,warpgroup=128x8,schedule=overlapped,stages=3,swap_ab=1",
+                                         "block=64x8x16,warpgroup=64x8,stages=3,swizzle=32,stream_k=64"})
+        for (const auto& [m, n] : {std::pair{9 * 64 - 3, 17 * 8}, std::pair{5 * 64, 40 * 8}, std::pair{22 * 64, 8 * 8}})
+            check_wgmma(on_hopper(), spec_of(GemmLayout::tn, m, n, 136),
+                        std::string(parameters) + ",rasterization=hilbert");
+}
+
 TEST_CASE("emulated wgmma: C comes through the ring") { check_wgmma_with_c(on_hopper(), {300, 424, 136}); }
 
 // More tiles than the ring has stages, so that each of them holds C at times; without K it holds zeros at the others.
@@ -188,6 +204,17 @@ TEST_CASE("emulated wgmma: C comes through the ring of blocks that take several 
             GemmSpec spec = spec_of(GemmLayout::tn, 2000, 2400, k);
             spec.c = spec.d;
             check_wgmma(on_hopper(), spec, parameters, {.alpha = 0.5F, .beta = 2.0F});
+        }
+}
+
+TEST_CASE("emulated wgmma: C comes through the ring of blocks that have one tile, K fits into the ring and doesn't") {
+    for (const char* const cluster : {"1x1", "2x1"})
+        for (const std::int64_t k : {0, 72, 400}) {
+            GemmSpec spec = spec_of(GemmLayout::tn, 300, 424, k);
+            spec.c = spec.d;
+            check_wgmma(on_hopper(), spec,
+                        fmt::format("block=64x128x64,warpgroup=64x128,stages=3,persistent=0,cluster={}", cluster),
+                        {.alpha = 0.5F, .beta = 2.0F});
         }
 }
 

@@ -29,7 +29,7 @@ auto kind(const Config& c) {
 }
 
 /// Of every kind of candidate the widest, whose sums leave the fewest registers.
-std::vector<KernelSource> widest_candidates(const GemmSpec& spec) {
+std::vector<Config> widest_candidates(const GemmSpec& spec) {
     std::map<decltype(kind(Config{})), Config> widest;
     const Family& family = find_family("wgmma_warp_specialized");
     for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(hopper()))) {
@@ -38,18 +38,16 @@ std::vector<KernelSource> widest_candidates(const GemmSpec& spec) {
         const auto [known, is_new] = widest.try_emplace(kind(config), config);
         if (!is_new && known->second.warpgroup.n < config.warpgroup.n) known->second = config;
     }
-    std::vector<KernelSource> sources;
-    for (const auto& [key, config] : widest) sources.push_back(generate(spec, {config}, hopper()));
-    return sources;
+    std::vector<Config> configs;
+    for (const auto& [key, config] : widest) configs.push_back(config);
+    return configs;
 }
 
 void check_candidates(const GemmSpec& asked) {
     const GemmSpec spec = resolved(asked);
-    const std::vector<KernelSource> sources = widest_candidates(spec);
-    CHECK(sources.size() > 10);
-    for (const KernelSource& source : sources) {
-        check_no_spills(source, 60);
-    }
+    const std::vector<Config> configs = widest_candidates(spec);
+    CHECK(configs.size() > 10);
+    for (const Config& config : configs) check_no_spills(generate(spec, {config}, hopper()), 60);
 }
 
 std::size_t count(const std::string& text, const char* pattern) {
@@ -73,6 +71,25 @@ std::string sass(const KernelConfig& config, const GemmSpec& spec) {
 
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of K-major operands") {
     check_candidates(spec_of(GemmLayout::tn, 4000, 6000, 3000));
+}
+
+// No candidates, but what is asked for should be as quick; the curve's loop stands between a tile's first wgmmas.
+TEST_CASE("wgmma: nor do candidates spill whose tiles lie along a Hilbert curve") {
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000));
+    for (Config config : widest_candidates(spec)) {
+        config.rasterization = Rasterization::hilbert;
+        config.group = 1;
+        check_no_spills(generate(spec, {config}, hopper()), 60);
+    }
+}
+
+TEST_CASE("wgmma: nor do cooperative candidates whose blocks have one tile each") {
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000));
+    for (Config config : widest_candidates(spec)) {
+        if (config.schedule != WarpgroupSchedule::cooperative || config.stream_k != 0) continue;
+        config.persistent = false;
+        check_no_spills(generate(spec, {config}, hopper()), 60);
+    }
 }
 
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of MN-major operands") {

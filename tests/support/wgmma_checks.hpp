@@ -11,18 +11,18 @@ namespace jitgemm::testing {
 
 /// All schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
 /// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of
-/// more, in every schedule; D^T in place of D.
-inline constexpr std::array<std::string_view, 29> kWgmmaVariants{
+/// more, in every schedule; D^T in place of D; blocks of one tile.
+inline constexpr std::array<std::string_view, 32> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
-    "block=128x384x64,warpgroup=128x192,stages=3,cluster=2x1",
+    "block=128x384x64,warpgroup=128x192,stages=3,cluster=2x1,rasterization=hilbert",
     "block=256x104x64,warpgroup=128x104,schedule=overlapped,stages=3,slices=3",
     "block=128x72x64,warpgroup=128x72,schedule=overlapped,stages=4,store=reg,cluster=1x2",
     "block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=4,rasterization=grouped_n,group=2",
-    "block=64x64x128,warpgroup=64x64,schedule=pingpong,stages=4,slices=1,cluster=2x1",
+    "block=64x64x128,warpgroup=64x64,schedule=pingpong,stages=4,slices=1,cluster=2x1,rasterization=hilbert",
     "block=64x256x64,warpgroup=64x128,stages=4,slices=4",
-    "block=64x24x64,warpgroup=64x24,stages=8,swizzle=64",
+    "block=64x24x64,warpgroup=64x24,stages=8,swizzle=64,rasterization=hilbert",
     "block=192x104x32,warpgroup=64x104,stages=5,swizzle=32,rasterization=row",
     "block=128x128x64,warpgroup=64x128,stages=6,store=reg,cluster=2x2",
     "block=64x8x64,warpgroup=64x8,stages=8,rasterization=column",
@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 29> kWgmmaVariants{
     "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1",
     "block=128x64x16,warpgroup=64x64,stages=4,swizzle=32,stream_k=7",
     "block=128x48x16,warpgroup=128x48,schedule=pingpong,stages=6,swizzle=32,stream_k=10,cluster=2x1",
-    "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=5",
+    "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,rasterization=hilbert,stream_k=5",
     "block=64x128x16,warpgroup=64x64,stages=4,swizzle=32,stream_k=9,store=reg",
     "block=256x40x16,warpgroup=128x40,schedule=overlapped,stages=5,swizzle=32,stream_k=12,cluster=1x2,store=reg",
     "block=128x72x64,warpgroup=64x72,swap_ab=1,stages=4,slices=3",
@@ -39,6 +39,9 @@ inline constexpr std::array<std::string_view, 29> kWgmmaVariants{
     "block=128x48x64,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=2x2",
     "block=64x128x64,warpgroup=64x64,swap_ab=1,stages=3,slices=1",
     "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7",
+    "block=128x72x64,warpgroup=64x72,stages=4,persistent=0",
+    "block=64x48x64,warpgroup=64x48,stages=3,persistent=0,store=reg,cluster=2x1,dependent_launch=1,early=a",
+    "block=64x152x64,warpgroup=64x152,stages=4,persistent=0,swap_ab=1,cluster=1x2,rasterization=hilbert",
     "block=64x64x64,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,early=b",
     "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=6,dependent_launch=1,early=a,"
     "cluster=1x2",

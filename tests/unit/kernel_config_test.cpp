@@ -79,9 +79,8 @@ MmaMultistageConfig random_config(std::mt19937& random) {
     c.shared_layout = pick(random, {SharedLayout::swizzle, SharedLayout::padding});
     c.double_buffer = random() % 2 == 0;
     c.rasterization = pick(random, {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
-                                    Rasterization::grouped_n, Rasterization::zigzag});
-    const bool groups = c.rasterization != Rasterization::row && c.rasterization != Rasterization::column;
-    c.group = groups ? pick(random, {2, 4, 8, 16}) : 1;
+                                    Rasterization::grouped_n, Rasterization::zigzag, Rasterization::hilbert});
+    c.group = has_groups(c.rasterization) ? pick(random, {2, 4, 8, 16}) : 1;
     c.store = pick(random, {EpilogueStore::shared, EpilogueStore::registers});
     c.split_k = pick(random, {1, 2, 4, 8, 16});
     c.pack = pick(random, {Pack::none, Pack::a, Pack::b, Pack::ab});
@@ -209,7 +208,7 @@ TEST_CASE("published defaults are as they were published") {
             {"wgmma_warp_specialized",
              "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 swizzle=128 rasterization=grouped_m group=8 "
              "store=tma "
-             "slices=2 broadcast_c=0 stream_k=0 dependent_launch=1 early=none "},
+             "slices=2 broadcast_c=0 persistent=1 stream_k=0 dependent_launch=1 early=none "},
             {"wmma_multistage",
              "mma=16x16x16 padding=8 async=1 cache=cg l2_prefetch=128 double_buffer=1 rasterization=zigzag "
              "group=16 "}});

@@ -231,13 +231,14 @@ TEST_CASE("alignment decides how operands are copied, packing lifts it to 16 byt
 
 TEST_CASE("every element of D has one owner, and an owner at most one element", "[heavy]") {
     GemmSpec spec = spec_of(GemmLayout::tn, 300, 200, 64);
-    for (const Rasterization rasterization : {Rasterization::row, Rasterization::column, Rasterization::grouped_m,
-                                              Rasterization::grouped_n, Rasterization::zigzag}) {
+    for (const Rasterization rasterization :
+         {Rasterization::row, Rasterization::column, Rasterization::grouped_m, Rasterization::grouped_n,
+          Rasterization::zigzag, Rasterization::hilbert}) {
         MmaMultistageConfig c;
         c.block = {64, 32, 32};
         c.warp = {32, 16, 32};
         c.rasterization = rasterization;
-        c.group = rasterization == Rasterization::row || rasterization == Rasterization::column ? 1 : 3;
+        c.group = has_groups(rasterization) ? 3 : 1;
         const std::int64_t blocks = block_count({64, 32, 1}, 300, 200);
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
         for (std::int64_t row = 0; row < spec.m; ++row)

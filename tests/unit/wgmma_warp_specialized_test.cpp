@@ -111,6 +111,7 @@ TEST_CASE("wgmma: every element of D has one owner") {
     for (const char* parameters :
          {"block=128x64x64,warpgroup=64x64,cluster=2x1", "block=64x80x64,warpgroup=64x80,schedule=pingpong",
           "block=64x64x64,warpgroup=64x32,rasterization=zigzag,group=2",
+          "block=64x40x64,warpgroup=64x40,rasterization=hilbert,cluster=1x2",
           "block=128x64x64,warpgroup=64x64,swap_ab=1,cluster=1x2"}) {
         const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 200, 168, 64));
         std::set<std::tuple<std::int64_t, int, int, int>> owners;
@@ -155,6 +156,40 @@ TEST_CASE("wgmma: stream-K and swap_ab are refused where they can't be") {
     CHECK_THAT(violations(spec, swapped), ContainsSubstring("swap_ab packs no operand, A is aligned to 2 bytes"));
     CHECK_THAT(violations(square(512), "block=128x64x64,warpgroup=64x64,swap_ab=1,store=reg"),
                ContainsSubstring("swap_ab stores by TMA alone"));
+}
+
+TEST_CASE("wgmma: blocks that aren't persistent are as many as the tiles, and of no schedule that wants a next tile") {
+    const Config one_tile = config_with("block=128x64x64,warpgroup=64x64,cluster=2x1,persistent=0");
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 2000, 1000, 512));
+    REQUIRE(WgmmaWarpSpecialized::violations(spec, one_tile, find_arch("sm_90a")).empty());
+    const KernelEntry gemm = WgmmaWarpSpecialized::entries(signature(spec), one_tile).back();
+    CHECK_FALSE(needs_sm_count(gemm.grid));
+    CHECK(block_count(gemm.grid, spec) == 8 * 16 * 2);
+    CHECK(generate(spec, {one_tile}, find_arch("sm_90a")).body.find("has_tile") == std::string::npos);
+    CHECK_THAT(violations(square(512), "block=64x64x64,warpgroup=64x64,schedule=pingpong,persistent=0"),
+               ContainsSubstring("persistent = 0: pingpong warpgroups take tiles in turn, and a block has one"));
+    CHECK_THAT(violations(square(512), "block=128x64x64,warpgroup=128x64,schedule=overlapped,persistent=0"),
+               ContainsSubstring("persistent = 0: overlapped stores while the next tile is multiplied"));
+    CHECK_THAT(violations(square(512), "block=64x64x64,warpgroup=64x64,stream_k=12,persistent=0"),
+               ContainsSubstring("persistent = 0: stream_k = 12 blocks stay for several tiles"));
+}
+
+TEST_CASE(
+    "wgmma: a kernel that isn't persistent has that in its name, is chosen when asked for, and predicted no faster") {
+    const GpuModel& gpu = find_gpu("h200");
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4096, 4096, 4096));
+    const auto chosen = [&](const ParameterMap& parameters) {
+        return choose_config(spec, gpu, {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
+    };
+    const KernelConfig one_tile = chosen({{"persistent", "0"}});
+    const std::string name = kernel_name({signature(spec), one_tile});
+    CHECK_THAT(name, ContainsSubstring("_persistent0"));
+    CHECK(parse_kernel_name(name).config == one_tile);
+    Config persistent = one_tile.as<Config>();
+    persistent.persistent = true;
+    CHECK(WgmmaWarpSpecialized::cost(spec, persistent, gpu).total_us <
+          WgmmaWarpSpecialized::cost(spec, one_tile.as<Config>(), gpu).total_us);
+    CHECK(chosen({}).as<Config>().persistent);
 }
 
 // The choice asks what a candidate costs before it asks whether it can be.

@@ -1,25 +1,21 @@
 #pragma once
 
 #include "generator/base/tile_shape.hpp"
+#include "generator/families/shared/tile_index.hpp"
 
 #include <cstdint>
 
 namespace jitgemm {
 
 /// Order in which blocks walk the tiles of D. Block ids follow: row: n first; column: m first; grouped_m: m first within
-/// groups of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second group backwards in n.
-enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag };
+/// groups of `group` tiles of M; grouped_n: the mirror image; zigzag: as grouped_m, every second group backwards in n;
+/// hilbert: along a Hilbert curve through all tiles, each beside the one before it (hilbert_curve.hpp).
+enum class Rasterization : std::uint8_t { row, column, grouped_m, grouped_n, zigzag, hilbert };
 /// Whether it has groups, and so a group.
 [[nodiscard]] constexpr bool has_groups(Rasterization rasterization) {
-    return rasterization != Rasterization::row && rasterization != Rasterization::column;
+    return rasterization != Rasterization::row && rasterization != Rasterization::column &&
+           rasterization != Rasterization::hilbert;
 }
-
-/// A tile of D, counted in tiles.
-struct TileIndex {
-    std::int64_t m = 0;
-    std::int64_t n = 0;
-    friend bool operator==(const TileIndex&, const TileIndex&) = default;
-};
 
 /// What decides it, of any family's config that has both.
 struct RasterOrder {

@@ -21,7 +21,7 @@ enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped 
 enum class OutputStore : std::uint8_t { tma, shared, registers };
 
 /// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
-/// blocks are persistent.
+/// blocks are persistent unless they are asked not to be.
 struct WgmmaWarpSpecializedConfig {
     /// D^T = B^T A^T is computed, so that N lies along the 64 rows of a wgmma and M along its columns. Tiles and clusters are then of
     /// D^T, block.m along N.
@@ -37,6 +37,7 @@ struct WgmmaWarpSpecializedConfig {
     OutputStore store = OutputStore::tma;
     int slices = 2;            ///< of 16 rows that a warp may have staged
     bool broadcast_c = false;  ///< C is one row, which the epilogue reads for itself
+    bool persistent = true;    ///< blocks stay and take tile after tile; else each takes one
     int stream_k = 0;  ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
     /// Operands, as wgmmas see them, whose first k-tiles are fetched before it waits for that: constant ones.

@@ -102,6 +102,18 @@ void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
             fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m, c.cluster.n));
 }
 
+/// What there is nothing to do for where a block has one tile.
+void check_persistence(Reasons& reasons, const Config& c) {
+    if (c.persistent) return;
+    if (c.schedule == WarpgroupSchedule::pingpong)
+        reasons.emplace_back("persistent = 0: pingpong warpgroups take tiles in turn, and a block has one");
+    if (c.schedule == WarpgroupSchedule::overlapped)
+        reasons.emplace_back(
+            "persistent = 0: overlapped stores while the next tile is multiplied, and a block has one");
+    if (c.stream_k != 0)
+        reasons.push_back(fmt::format("persistent = 0: stream_k = {} blocks stay for several tiles", c.stream_k));
+}
+
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
 void check_store(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (c.store != OutputStore::tma) return;
@@ -172,6 +184,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_store(reasons, spec, c);
     check_broadcast_c(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
+    check_persistence(reasons, c);
     check_stream_k(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_resources(reasons, c, g, arch);

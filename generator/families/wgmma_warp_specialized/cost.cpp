@@ -114,6 +114,11 @@ double last_epilogue_cycles(const Config& c) {
     return kExposedPingpongCycles + kLastPingpongCycles * usual_tiles(c);
 }
 
+/// From one tile to the next, where each has blocks of its own: a block begins when another has ended. Not measured.
+double between_tiles_cycles(const Config& c, double waves, double stored) {
+    return c.persistent || waves <= 1 ? 0 : (std::ceil(waves) - 1) * (kPrologueCycles + stored);
+}
+
 double cluster_us(int blocks) { return blocks == 1 ? 0 : blocks <= 4 ? kClusterUs : kLargestClusterUs; }
 
 /// How much longer D takes to store than whole sectors. Tiles of D^T are whole ones: 64 elements of a row of D each.
@@ -222,7 +227,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g),
                                      std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves)));
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile)
-                                                      : std::ceil(cost.waves) * per_tile);
+                                                      : std::ceil(cost.waves) * per_tile +
+                                                            between_tiles_cycles(c, cost.waves, stored));
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;

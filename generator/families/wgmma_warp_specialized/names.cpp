@@ -47,7 +47,7 @@ constexpr ConfigParameter<Config> warpgroup_parameter() {
     return row;
 }
 
-constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::cluster>("cluster", "", "1x1"),
     word_parameter<&Config::schedule, kSchedules>("schedule", "", "cooperative, pingpong or overlapped", "cooperative"),
@@ -60,6 +60,7 @@ constexpr std::array<ConfigParameter<Config>, 15> kParameters{{
     word_parameter<&Config::store, kStores>("store", "", "tma, smem or reg", "tma"),
     number_parameter<&Config::slices>("slices", "slices", "2"),
     flag_parameter<&Config::broadcast_c>("broadcast_c", "broadcastc", "0"),
+    flag_parameter<&Config::persistent>("persistent", "persistent", "1"),
     stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>("1"),
     {"early", "early", "none, a, b or ab", read_early, early_name, "none"},

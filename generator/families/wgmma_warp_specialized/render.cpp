@@ -59,6 +59,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
+        {"GEMM_PERSISTENT", c.persistent},
         {"GEMM_STREAM_K", c.stream_k != 0},
         {"GEMM_WORKSPACE", c.stream_k != 0 || pack_of(s) != Pack::none},
         {"GEMM_PACK_A", packs_a(pack_of(s))},
@@ -128,7 +129,7 @@ std::string_view consumers_template(const Config& c) {
     switch (c.schedule) {
         case WarpgroupSchedule::pingpong: return "consumers_pingpong.cuh";
         case WarpgroupSchedule::overlapped: return "consumers_overlapped.cuh";
-        default: return "consumers_cooperative.cuh";
+        default: return c.persistent ? "consumers_cooperative.cuh" : "consumers_one_tile.cuh";
     }
 }
 
@@ -222,10 +223,8 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.cluster = {blocks_of_cluster(c), 1, 1};
-    gemm.grid = {.tile_m = c.block.m * c.cluster.m,
-                 .tile_n = c.block.n * c.cluster.n,
-                 .splits = blocks_of_cluster(c),
-                 .blocks = PersistentBlocks{1, blocks_of_cluster(c)}};
+    gemm.grid = {.tile_m = c.block.m * c.cluster.m, .tile_n = c.block.n * c.cluster.n, .splits = blocks_of_cluster(c)};
+    if (c.persistent) gemm.grid.blocks = PersistentBlocks{1, blocks_of_cluster(c)};
     if (c.swap_ab) std::swap(gemm.grid.tile_m, gemm.grid.tile_n);
     if (c.stream_k != 0) launch_streamed(gemm, c.stream_k);
     gemm.arguments = arguments(signature, c, g);

@@ -1,0 +1,27 @@
+#pragma once
+// The k-tiles of a tile that one consumer multiplies at a stretch. Wgmmas of the last one are in flight still.
+struct Multiplied {
+    TileOrigin origin;  // of the tile
+    int read;  // the stage that wgmmas in flight read
+};
+
+__device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
+                                                       const SharedMemory& shared, const TileWalk& walk,
+                                                       unsigned long long a, unsigned long long b, RingPosition& ring,
+                                                       int lane) {
+    wait_for_k_tile(shared, ring);
+    multiply<true>(rC, a, b, ring);
+    int read = ring.stage;
+    ring.advance();
+    const TileOrigin origin = walk.origin();  // here what it takes to find it costs nothing
+#pragma unroll 1
+    for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+        wait_for_k_tile(shared, ring);
+        multiply<false>(rC, a, b, ring);
+        wgmma_wait<1>();  // for those of the k-tile before
+        release(shared, read, lane);
+        read = ring.stage;
+        ring.advance();
+    }
+    return {origin, read};
+}
