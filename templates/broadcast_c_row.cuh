@@ -1,7 +1,7 @@
 #pragma once
 #include "load_c.cuh"
-// C is one row that each of D's has added, as a bias is. A warp reads a tile's part of it at once, from L1, where touch_c has brought it
-// while the last wgmmas are at work, and passes to each thread what is added to its sums.
+// C is one row that each of D's has added, as a bias is. A warp reads a tile's part of it at once, while the last wgmmas are at work, and
+// passes to each thread what is added to its sums.
 #if GEMM_PAIRS_OF_C && GEMM_TYPE_C == 2
 using PairOfC = float2;  // as stored
 __device__ __forceinline__ float2 to_float(PairOfC pair) { return pair; }
@@ -36,17 +36,18 @@ struct PairOfC {
 };
 __device__ __forceinline__ float2 to_float(PairOfC pair) { return make_float2(c_to_float(pair.x), c_to_float(pair.y)); }
 __device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) {
-    return {__shfl_sync(0xffffffff, pair.x, lane), __shfl_sync(0xffffffff, pair.y, lane)};
+    return {static_cast<ElementC>(__shfl_sync(0xffffffff, pair.x, lane)),
+            static_cast<ElementC>(__shfl_sync(0xffffffff, pair.y, lane))};
 }
 #endif
 
 // The columns of a warpgroup tile: lane l has pair l of every 64.
-struct RowOfC {
+struct PartOfC {
     static constexpr int kRegisters = (kWarpgroupN + 63) / 64;
     PairOfC pairs[kRegisters];
 
     // From a column of D on. Nothing is read when beta is 0, and nothing beyond the row.
-    __device__ __forceinline__ RowOfC(const GemmArgs& args, int column, int lane) {
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, int /*any row*/, int column, int lane) {
         column += lane * 2;
         const int columns = args.beta == 0.0f ? 0 : args.n - column;
         const ElementC* const c = args.c + column;
@@ -63,10 +64,18 @@ struct RowOfC {
     __device__ __forceinline__ float2 of_atom(int column, int lane) const {
         return to_float(shuffle(pairs[column / 64], column % 64 / 2 + lane % 4));
     }
+
+#if !GEMM_OVERLAPPED
+    // The same for all rows.
+    __device__ __forceinline__ const PartOfC& below(int /*distance*/) const { return *this; }
+#endif
 };
 
-// The columns of a warpgroup tile, from that one of D on: each lane reads an element of a line, for which nobody waits.
-__device__ __forceinline__ void touch_c(const GemmArgs& args, int /*any row*/, int column, int lane) {
-    const int first = lane * (128 / static_cast<int>(sizeof(ElementC)));
-    load_c(args.c + column + first, first < kWarpgroupN && column + first < args.n && args.beta != 0.0f);
+// Has a tile's part fetched: the producer is ahead of those who read it.
+__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
+    constexpr int kLine = 128 / sizeof(ElementC);
+    const int end = args.beta == 0.0f ? 0 : min(origin.column + kBlockN, args.n);
+#pragma unroll 1
+    for (int column = origin.column; column < end; column += kLine)
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + column));
 }

@@ -20,7 +20,9 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
         const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
 #if GEMM_BROADCAST_C
-        touch_c(args, origin.row + warpgroup_row, origin.column + warpgroup_column, lane);
+        const int row = origin.row + warpgroup_row + warp * 16;
+        const int column = origin.column + warpgroup_column;
+        const PartOfC c(args, row, column, lane);
 #endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -32,13 +34,17 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         }
         if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warpgroup * 4 + warp, lane);
 #endif
+#if !GEMM_BROADCAST_C
         const int row = origin.row + warpgroup_row + warp * 16;
         const int column = origin.column + warpgroup_column;
+#endif
 #if GEMM_C_TMA
         wait_for_c(args, shared, ring);
         const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
         epilogue(rC, args, row, column, staging, c, lane);
         release_c(args, shared, ring, lane);
+#elif GEMM_BROADCAST_C
+        epilogue(rC, args, row, column, staging, c, lane);
 #elif GEMM_STORE_STAGED
         epilogue(rC, args, row, column, staging, lane);
 #else

@@ -13,27 +13,32 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
     RingPosition ring;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
-#if GEMM_BROADCAST_C
-    const TileOrigin origin = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).origin;
-    touch_c(args, origin.row + warpgroup_row, origin.column + warpgroup_column, lane);
-    wgmma_wait_for(rC);
-#elif GEMM_C_TMA
+#if GEMM_C_TMA
     const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
     wgmma_wait_for(rC);
     release(shared, read, lane);  // C may want the stage
 #else
     const TileOrigin origin = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).origin;
+#if GEMM_BROADCAST_C
+    const int row = origin.row + warpgroup_row + warp * 16;
+    const int column = origin.column + warpgroup_column;
+    const PartOfC c(args, row, column, lane);
+#endif
     wgmma_wait_for(rC);
 #endif
 
+#if !GEMM_BROADCAST_C
     const int row = origin.row + warpgroup_row + warp * 16;
     const int column = origin.column + warpgroup_column;
+#endif
 #if GEMM_STORE_STAGED
     Staging staging(shared.staging);
 #endif
 #if GEMM_C_TMA
     wait_for_c(args, shared, ring);
     const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
+    epilogue(rC, args, row, column, staging, c, lane);
+#elif GEMM_BROADCAST_C
     epilogue(rC, args, row, column, staging, c, lane);
 #elif GEMM_STORE_STAGED
     epilogue(rC, args, row, column, staging, lane);

@@ -50,7 +50,10 @@ struct Consumer {
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
         release_c(args, shared, of_c, lane);
 #endif
-#if GEMM_STORE_STAGED && !GEMM_C_TMA
+#if GEMM_BROADCAST_C
+        const PartOfC c(args, row + kHalf * 64, column, lane);
+        store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, c, lane);
+#elif GEMM_STORE_STAGED && !GEMM_C_TMA
         store_rows(rC[kHalf], args, row + kHalf * 64, column, staging, lane);
 #endif
 #if !GEMM_STORE_STAGED
@@ -93,9 +96,6 @@ struct Consumer {
         wait_for_k_tile(shared, ring);
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
-#if GEMM_BROADCAST_C
-        touch_c(args, origin.row + first_row, column, lane);
-#endif
         wgmma_wait<1>();  // for all but those of the lower half
         release(shared, read, lane);
 #if GEMM_C_TMA

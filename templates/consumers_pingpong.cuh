@@ -53,7 +53,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #endif
         turn.pass_on();
 #if GEMM_BROADCAST_C
-        touch_c(args, origin.row, origin.column, lane);
+        const PartOfC c(args, origin.row + warp * 16, origin.column, lane);
 #endif
         wgmma_wait_for(rC);
         release(shared, read, lane);
@@ -67,6 +67,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
             const PartOfC c(args, shared, ring, 0, warp * 16);
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
             release_c(args, shared, ring, lane);
+#elif GEMM_BROADCAST_C
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
 #elif GEMM_STORE_STAGED
             epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else
@@ -77,6 +79,8 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         const PartOfC c(args, shared, ring, 0, warp * 16);
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
         release_c(args, shared, ring, lane);
+#elif GEMM_BROADCAST_C
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
 #elif GEMM_STORE_STAGED
         epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
 #else

@@ -178,7 +178,7 @@ __device__ __forceinline__ void stage_slice(unsigned slice, const Finished& fini
 #endif
 
 // Of 64 rows of a warpgroup tile the 16 that are this warp's: (row, column) of D on.
-#if GEMM_C_TMA
+#if GEMM_C_TMA || GEMM_BROADCAST_C
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
                                            int column, Staging& staging, const PartOfC& c, int lane) {
 #else
@@ -186,9 +186,6 @@ __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kReg
                                            int column, Staging& staging, int lane) {
 #endif
     constexpr int kWhole = kWarpgroupN / kSliceColumns;
-#if GEMM_BROADCAST_C
-    const RowOfC c(args, column, lane);
-#endif
 #pragma unroll
 #if GEMM_REST_COLUMNS
     for (int i = 0; i <= kWhole; ++i) {

@@ -58,15 +58,17 @@ __device__ __forceinline__ void stage_slice(unsigned place, const Finished& fini
 }
 
 // 64 rows of a warpgroup tile; those of this warp begin at (row, column) of D.
+#if GEMM_BROADCAST_C
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
+                                           int column, Staging& staging, const PartOfC& c, int lane) {
+#else
 __device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
                                            int column, Staging& staging, int lane) {
+#endif
     constexpr int kWhole = kWarpgroupN / kSliceColumns;
     const int warp = threadIdx.x / 32 % 4;
     const bool stores = warp == 0 && lane == 0;
     const unsigned place = place_in_slice(warp, lane);
-#if GEMM_BROADCAST_C
-    const RowsOfC c(args, row, lane);
-#endif
 #pragma unroll
 #if GEMM_REST_COLUMNS
     for (int i = 0; i <= kWhole; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 #if !GEMM_OVERLAPPED
-#if GEMM_C_TMA
+#if GEMM_C_TMA || GEMM_BROADCAST_C
 __device__ __forceinline__ void epilogue(const Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const GemmArgs& args,
                                          int warp_row, int warp_column, Staging& staging, const PartOfC& c, int lane) {
 #pragma unroll

@@ -220,6 +220,8 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
     copy_c(args, shared, origin.row + 64, origin.column, ring);
 #elif GEMM_C_TMA
     if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin.row, origin.column, ring);
+#elif GEMM_BROADCAST_C
+    prefetch_c(args, origin);
 #endif
 }
 
