@@ -90,7 +90,7 @@ constexpr PlantedFault kPlantedFaults[] = {
      "        fence_proxy_async();"},
     {"fragments are staged as they are", kTransposed, "x4.trans", "x4"},
     {"counters stay set for the next launch", kStreamed, "        *counter = 0;\n", ""},
-    {"a block takes another one's tile", kOneTile, "origin_of(cluster)", "origin_of(cluster ^ 1)"},
+    {"a block takes another one's tile", kOneTile, "origin_of(cluster)", "origin_of(cluster / 2)"},
     {"D leaves when shared memory is gone", kOneTile, "tma_store_wait_read<0>();  // before the block's", "//"},
     {"C is read before it has arrived", kHalvesWithC, "        wait_for_c(args, shared, of_c);\n", ""},
     {"C is read of the other half", kHalvesWithC, "origin.row + 64, origin.column, ring",

@@ -100,6 +100,20 @@ TEST_CASE("ladder: the naive twins differ in coalescing alone") {
     REQUIRE(twins[0] == twins[1]);
 }
 
+TEST_CASE("ladder: the rungs of wgmma_warp_specialized differ in persistence alone") {
+    for (const std::int64_t size : {256, 2048, 4096, 8192}) {
+        std::vector<WgmmaWarpSpecializedConfig> twins;
+        for (const Rung& rung : ladder_rungs(DataType::f16))
+            if (is(rung, "wgmma_warp_specialized"))
+                twins.push_back(choose_config(cube(DataType::f16, size), find_gpu("h200"), selection_of(rung))
+                                    .as<WgmmaWarpSpecializedConfig>());
+        REQUIRE(twins.size() == 2);
+        REQUIRE_FALSE(twins[0].persistent);
+        twins[0].persistent = true;
+        REQUIRE(twins[0] == twins[1]);
+    }
+}
+
 TEST_CASE("ladder: begins on the CPU, ends with the fastest, and has tensor cores for halves alone") {
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
         const std::vector<std::string_view> names = names_of(type);
@@ -108,7 +122,7 @@ TEST_CASE("ladder: begins on the CPU, ends with the fastest, and has tensor core
         REQUIRE(std::set(names.begin(), names.end()).size() == names.size());
     }
     REQUIRE(names_of(DataType::f32).size() == 9);
-    REQUIRE(names_of(DataType::f16).size() == 18);
+    REQUIRE(names_of(DataType::f16).size() == 19);
     const std::vector<std::string_view> halves = names_of(DataType::f16);
     for (const std::string_view name : names_of(DataType::f32))
         REQUIRE(std::ranges::find(halves, name) != halves.end());
