@@ -13,14 +13,14 @@ namespace jitgemm {
 /// wave takes with so many blocks on an SM, 0 for none. Full waves run with every SM full; the blocks left over spread out,
 /// fewer on an SM.
 template <typename WaveCycles>
-void add_waves(CostEstimate& cost, double blocks, int sm_count, int clock_mhz, const WaveCycles& wave_cycles) {
+void add_waves(CostEstimate& cost, double blocks, int sm_count, double clock_mhz, const WaveCycles& wave_cycles) {
     const double slots = static_cast<double>(sm_count) * cost.blocks_per_sm;
     cost.waves = blocks / slots;
     const double full_waves = std::floor(cost.waves);
     const double left = blocks - full_waves * slots;
     const double full_wave = wave_cycles(cost.blocks_per_sm);
     const double last_wave = wave_cycles(static_cast<int>(std::ceil(left / sm_count)));
-    const double us_per_cycle = 1 / static_cast<double>(clock_mhz);
+    const double us_per_cycle = 1 / clock_mhz;
     cost.math_us = (full_waves * full_wave + last_wave) * us_per_cycle;
     cost.tail_us = std::max(0.0, last_wave - left / slots * full_wave) * us_per_cycle;
 }

@@ -1,6 +1,7 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
+#include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/split_k.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/families/simt_hierarchical/family.hpp"
@@ -120,61 +121,123 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
-// Cycles are of the SM clock, with one instruction per scheduler and cycle as the limit.
-constexpr double kLaunchUs = 1.0;
-constexpr double kReduceUs = 3;               // second entry of a split-K kernel,
-constexpr double kAddPartialsUs = 4.5;        // of one that cuts tiles
-constexpr double kRestUsPerByte = 0.4e-6;     // of what is cut off tiles: stored, read, added to D
-constexpr double kPartialsShare = 0.5;        // of the partial sums' bytes that reach DRAM
-constexpr double kSchedulers = 4;             // of an SM
-constexpr double kCopyInstructions = 2;       // of a copy: its address, itself
-constexpr double kLoopInstructions = 40;      // of a k-tile beyond fmas, loads and copies
-constexpr double kNarrowTile = 1.08;          // issue slots an fma takes with fewer than 128 sums per thread,
-constexpr double kSmallTile = 1.03;           // and with fewer than 64
-constexpr double kLoneWarp = 0.28;            // issue slots lost with one warp per scheduler, a quarter with two ...
-constexpr double kPrologueCycles = 2600;      // of a block: first k-tile from DRAM, ramp-up and drain
-constexpr double kLoadLatencyCycles = 1300;   // of a k-tile from L2 or DRAM, shared by the stages in flight
-constexpr double kStepCycles = 36;            // of one k of a lone warp: its loads from shared memory
-constexpr double kStoreBytesPerCycle = 15.5;  // in quads; in pairs, one by one, one by one but side by side:
-constexpr double kPairBytesPerCycle = 10;     // the least error of a few tried over 1,030 kernels of 40 problems
-constexpr double kElementBytesPerCycle = 6;
-constexpr double kNeighbourBytesPerCycle = 12;
-constexpr double kL2BytesPerCycle = 53;
-constexpr double kDramShare = 0.78;  // of the datasheet's bandwidth
+// Fitted to 3,318 kernels of 71 problems on an H200 (docs/experiments.md), but where a line says otherwise. Cycles are of an SM, whose
+// clock with f32 arithmetic is above that of the tensor cores; slots are of a scheduler, which issues one instruction per cycle.
+constexpr double kClockShare = 1.128;    // measured: 1980 MHz of 1755
+constexpr double kSchedulers = 4;        // of an SM
+constexpr double kSectorBytes = 32;      // what L2 and DRAM move
+constexpr double kFmaSlots = 1.02;       // register banks met twice: with sums from the right, of large tiles otherwise
+constexpr double kLeftFmaSlots = 1.036;  // from the left
+constexpr double kEvenFmaSlots = 1.062;  // and with the even columns first
+constexpr double kLoadSlots = 2.99;      // of a quad of a fragment
+constexpr double kCopySlots = 5.1;       // of a copy: address, predicate, itself
+constexpr double kStraightCycles = 3.91;       // of the load-store unit: a warp's copy of neighbours along M or N,
+constexpr double kTransposedCycles = 11.6;     // of four neighbours along K and eight rows,
+constexpr double kTransposed8Cycles = 10.2;    // of eight and four: fewer lines
+constexpr double kLoneWarp = 0.0662;           // issue slots lost with one warp per scheduler, a quarter with two ...
+constexpr double kBarrierCycles = 130;         // of a k-tile, shared by the blocks that run while one waits
+constexpr double kLoadLatencyCycles = 722;     // of a k-tile from L2 or DRAM, shared by the stages in flight
+constexpr double kL2BytesPerCycle = 32.4;      // of sectors, into an SM while all of them read
+constexpr double kUnitsNorm = 4.76;            // how sharply the slowest unit of an SM sets the pace
+constexpr double kColdSlots = 1.53;            // for each of the first k-tile's slots: its instructions come from L2
+constexpr double kStoreBytesPerCycle = 23.3;   // of sectors, out of an SM: sums in quads,
+constexpr double kPairBytesPerCycle = 8.4;     // in pairs,
+constexpr double kElementBytesPerCycle = 4.6;  // one by one,
+constexpr double kNeighbourBytesPerCycle = 19.8;  // one by one but side by side
+constexpr double kDramShare = 0.78;               // of the datasheet's bandwidth, not fitted
+constexpr double kFinalNorm = 1.42;               // how sharply the slower of SMs and DRAM sets the time
+constexpr double kLaunchUs = 1.76;                // with the first k-tile's way and the drain
+constexpr double kReduceUs = 2.01;                // second entry of a split-K kernel
+constexpr double kPartialBytesPerUs = 2.83e6;     // of partial sums that it reads
+constexpr double kAddPartialsUs = 8.01;           // second entry of a kernel that cuts tiles
+constexpr double kRestUsPerByte = 0.36e-6;        // of what is cut off tiles: stored, read, added to D
 
-/// Registers of large tiles meet in one bank: in SASS 160 to 220 of 4096 fmas with sums from the right, 260 to 370 otherwise
-/// (docs/experiments.md). What else sets variants of one tile apart is up to ptxas: measured winners know it, no model does.
-constexpr double kBankConflicts = 1.03;
+/// Bytes of the sectors that so many neighbours in memory take where they begin at any multiple of `alignment`, in the mean.
+double bytes_of_sectors(double bytes, int alignment) { return bytes + std::max(0.0, kSectorBytes - alignment); }
 
-double order_slowdown(const Config& c) { return is_full_tile(c) && c.order != UpdateOrder::right ? kBankConflicts : 1; }
+/// What a block does, in the mean: only its share of rows and columns of the matrices is copied and stored.
+struct HierarchicalWork {
+    double k_tiles = 0;
+    double slots = 0;       ///< of a warp and k-tile
+    double wavefronts = 0;  ///< of the load-store unit, for the copies of a warp and k-tile
+    double fill_bytes = 0;  ///< of a k-tile, in sectors
+    double store_bytes = 0;
+    double store_cycles = 0;
+};
 
-/// Of the load-store unit, that a transposed element of a warp takes beyond its instruction. Eight k of four rows are fewer
-/// addresses than four k of eight; a large tile whose copies ask for bounds gains nothing by that.
-double transposed_cycles(const Config& c) { return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? 3.8 : 4.0; }
+/// Elements of an extent that a tile has in the mean.
+double share_of(std::int64_t extent, int tile) {
+    const double tiles = std::ceil(static_cast<double>(extent) / tile);
+    return static_cast<double>(extent) / std::max(1.0, tiles);
+}
+
+double fma_slots(const Config& c) {
+    if (!is_full_tile(c) || c.order == UpdateOrder::right) return kFmaSlots;
+    return c.order == UpdateOrder::left ? kLeftFmaSlots : kEvenFmaSlots;
+}
+
+/// A large tile whose copies ask for bounds gains nothing by the fewer lines of eight k: medians of 416 pairs within 0.1 %.
+double transposed_cycles(const Config& c) {
+    return c.k_lanes == 8 && !(is_full_tile(c) && c.predicated) ? kTransposed8Cycles : kTransposedCycles;
+}
+
+double copy_wavefronts(const SimtOperand& operand, const Config& c, double share) {
+    return share * operand.copies * (operand.transposed ? transposed_cycles(c) : kStraightCycles);
+}
+
+double fill_bytes(const SimtOperand& operand, double extent, double k, DataType type, int alignment) {
+    return operand.transposed ? extent * bytes_of_sectors(k * bytes(type), alignment)
+                              : k * bytes_of_sectors(extent * bytes(type), alignment);
+}
 
 double store_bytes_per_cycle(const Config& c, const SimtHierarchicalGeometry& g) {
     if (c.store == EpilogueStore::shared) return kNeighbourBytesPerCycle;
     return g.vector_d == kQuad ? kStoreBytesPerCycle : g.vector_d == 2 ? kPairBytesPerCycle : kElementBytesPerCycle;
 }
 
-/// Issue slots that one warp takes for one k-tile.
-double warp_instructions(const Config& c, const SimtHierarchicalGeometry& g) {
-    const double sums = static_cast<double>(c.thread.m) * c.thread.n;
-    const double fmas = sums * (is_full_tile(c) ? 1 : 2 * sums >= kFullTile ? kNarrowTile : kSmallTile);
-    const double loads = (c.thread.m + c.thread.n) / 4.0;
-    const double copies = kCopyInstructions * (g.a.copies + g.b.copies);
-    const double transposed = (g.a.transposed ? g.a.copies : 0) + (g.b.transposed ? g.b.copies : 0);
-    return c.block.k * (fmas + loads) + copies + transposed_cycles(c) * transposed + kLoopInstructions;
+HierarchicalWork block_work(const GemmSpec& spec, const Config& c, const SimtHierarchicalGeometry& g) {
+    const double rows = share_of(spec.m, c.block.m);
+    const double columns = share_of(spec.n, c.block.n);
+    const double k = std::min(static_cast<double>(spec.k), static_cast<double>(c.block.k));
+    const bool splits = c.split_k > 1;
+    HierarchicalWork work;
+    work.k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
+    work.slots = c.block.k * (fma_slots(c) * c.thread.m * c.thread.n + kLoadSlots * (c.thread.m + c.thread.n) / kQuad) +
+                 kCopySlots * (g.a.copies + g.b.copies);
+    work.wavefronts = copy_wavefronts(g.a, c, rows / c.block.m) + copy_wavefronts(g.b, c, columns / c.block.n);
+    work.fill_bytes =
+        fill_bytes(g.a, rows, k, spec.a, spec.align_a) + fill_bytes(g.b, columns, k, spec.b, spec.align_b);
+    work.store_bytes = rows * bytes_of_sectors(columns * (splits ? kFloatBytes : bytes(spec.d)),
+                                               splits ? kQuad * kFloatBytes : spec.align_d);
+    work.store_cycles = work.store_bytes / store_bytes_per_cycle(c, g);
+    return work;
 }
 
-double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, int resident) {
-    const double warps_per_scheduler = std::max(1.0, resident * g.threads / 32.0 / kSchedulers);
-    const double issue =
-        warps_per_scheduler * warp_instructions(c, g) * (1 + kLoneWarp / (warps_per_scheduler * warps_per_scheduler));
-    const double lone = c.block.k * (kStepCycles + static_cast<double>(c.thread.m) * c.thread.n);
-    const double fill = 4.0 * (c.block.m + c.block.n) * c.block.k / kL2BytesPerCycle;
-    const double loads = (kLoadLatencyCycles + resident * fill) / (c.stages - 1);
-    return std::max({issue, lone, resident * fill, loads});
+/// A k-tile of every resident block. Warps are whole ones of a scheduler: three on one and two on the others take the time of three.
+double k_tile_cycles(const Config& c, const SimtHierarchicalGeometry& g, const HierarchicalWork& work, int resident) {
+    const double warps = resident * g.threads / static_cast<double>(kWarpLanes);
+    const double of_a_scheduler = std::ceil(warps / kSchedulers);
+    const double issue = of_a_scheduler * work.slots * (1 + kLoneWarp / (of_a_scheduler * of_a_scheduler));
+    const double fill = resident * work.fill_bytes / kL2BytesPerCycle;
+    const double loads = (kLoadLatencyCycles + fill) / (c.stages - 1);
+    return norm({issue, warps * work.wavefronts, fill, loads}, kUnitsNorm) + kBarrierCycles / resident;
+}
+
+/// Of the k-tiles and the stores of waves, what hides behind each other: later blocks of an SM begin one by one, while others compute.
+double hidden_cycles(const CostEstimate& cost, double mainloop_cycles, double store_cycles) {
+    const double of_others = 1 - 1.0 / cost.blocks_per_sm;
+    return of_others * std::max(0.0, cost.waves - 1) * std::min(mainloop_cycles, store_cycles);
+}
+
+/// Launches, and what a second entry does.
+double overhead_us(const GemmSpec& spec, const Config& c) {
+    const int entries = c.split_k > 1 || c.blocks_per_wave > 0 ? 2 : 1;
+    const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
+    double us = kLaunchUs - (c.dependent_launch ? entries * kEarlyLaunchUs : 0);
+    if (c.split_k > 1) us += kReduceUs + c.split_k * sums * kFloatBytes / kPartialBytesPerUs;
+    if (c.blocks_per_wave > 0)
+        us += kAddPartialsUs + kRestUsPerByte * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
+    return us;
 }
 
 /// Remainder tiles share a wave out among all SMs: those without a greater part compute the others, `partials` one after the other
@@ -184,10 +247,8 @@ void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, co
     const auto cut = static_cast<double>(remainder_tiles(spec, c.block, c.blocks_per_wave));
     const bool fits = c.blocks_per_wave == gpu.sm_count * cost.blocks_per_sm;
     const double saved_us = fits ? last_wave_us / (std::ceil(cut / (c.blocks_per_wave - cut)) + 1) : 0;
-    cost.math_us -= saved_us;
+    cost.math_us -= std::min(saved_us, cost.math_us);
     cost.tail_us = std::max(0.0, cost.tail_us - saved_us);
-    cost.overhead_us +=
-        kAddPartialsUs + kRestUsPerByte * static_cast<double>(remainder_bytes(spec, c.block, c.blocks_per_wave));
 }
 
 }  // namespace
@@ -207,32 +268,32 @@ CostEstimate SimtHierarchical::cost(const GemmSpec& spec, const SimtHierarchical
     cost.blocks_per_sm = estimated_occupancy(g, *gpu.arch).blocks();
     if (cost.blocks_per_sm == 0) return cost;
 
+    const HierarchicalWork work = block_work(spec, c, g);
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec));
-    const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    const double store_bytes = static_cast<double>(c.block.m) * c.block.n * (c.split_k > 1 ? 4 : bytes(spec.d));
+    const double clock_mhz = kClockShare * gpu.clock_mhz;
+    const double us_per_cycle = 1 / clock_mhz;
+    const auto mainloop_cycles = [&](int resident) { return work.k_tiles * k_tile_cycles(c, g, work, resident); };
     const auto wave_cycles = [&](int resident) {
-        if (resident == 0) return 0.0;
-        return k_tiles * k_tile_cycles(c, g, resident) * order_slowdown(c) + kPrologueCycles +
-               resident * store_bytes / store_bytes_per_cycle(c, g);
+        return resident == 0 ? 0.0 : mainloop_cycles(resident) + resident * work.store_cycles;
     };
-    add_waves(cost, blocks, gpu.sm_count, gpu.clock_mhz, wave_cycles);
+    add_waves(cost, blocks, gpu.sm_count, clock_mhz, wave_cycles);
+    const int resident = cost.blocks_per_sm;
+    cost.math_us +=
+        (kColdSlots * work.slots - hidden_cycles(cost, mainloop_cycles(resident), resident * work.store_cycles)) *
+        us_per_cycle;
 
     // Each unit alone, its work spread over all SMs.
-    const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
-    const double k_tiles_per_sm = blocks * k_tiles / gpu.sm_count;
+    const double k_tiles_per_sm = blocks * work.k_tiles / gpu.sm_count;
     const double fmas = static_cast<double>(c.block.m) * c.block.n * c.block.k;
     const double fragment_wavefronts = g.threads / 32.0 * c.block.k * (c.thread.m + c.thread.n) / 4 * 2;
     const double fill_floats = static_cast<double>(c.block.m + c.block.n) * c.block.k;
     cost.math_unit_us = k_tiles_per_sm * 2 * fmas / fma_flops_per_clock(*gpu.arch) * us_per_cycle;
     cost.shared_us = k_tiles_per_sm * (fragment_wavefronts + fill_floats / 32) * us_per_cycle;
-    cost.l2_us = k_tiles_per_sm * fill_floats * bytes(spec.a) / kL2BytesPerCycle * us_per_cycle;
-    const double partials_bytes =
-        c.split_k > 1 ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us =
-        (compulsory_bytes(spec) + kPartialsShare * partials_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = kLaunchUs - (c.dependent_launch ? kEarlyLaunchUs : 0) + (c.split_k > 1 ? kReduceUs : 0);
-    if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(cost.blocks_per_sm) * us_per_cycle);
-    cost.total_us = cost.overhead_us + std::max({cost.math_us, cost.l2_us, cost.dram_us});
+    cost.l2_us = k_tiles_per_sm * work.fill_bytes / kL2BytesPerCycle * us_per_cycle;
+    cost.dram_us = compulsory_bytes(spec) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    cost.overhead_us = overhead_us(spec, c);
+    if (c.blocks_per_wave > 0) cut_last_wave(cost, spec, c, gpu, wave_cycles(resident) * us_per_cycle);
+    cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kFinalNorm);
     return cost;
 }
 
