@@ -360,7 +360,8 @@ TEST_CASE("wgmma: a C of one row leaves the ring to the operands, and is read wh
         const WgmmaGeometry g = geometry(signature(spec), config);
         CHECK(g.c_stages == 0);
         CHECK(g.staged_bytes == 2);
-        for (const KernelArgument& argument : WgmmaWarpSpecialized::entries(signature(spec), config).back().arguments) {
+        const std::vector<KernelEntry> entries = WgmmaWarpSpecialized::entries(signature(spec), config);
+        for (const KernelArgument& argument : entries.back().arguments) {
             CHECK(role_of(argument) != ArgumentRole::ldc);
             if (role_of(argument) == ArgumentRole::c) CHECK(std::holds_alternative<PointerArgument>(argument));
         }
