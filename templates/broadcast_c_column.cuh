@@ -50,6 +50,5 @@ __device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigi
     constexpr int kLine = 128 / sizeof(ElementC);
     const int end = args.beta == 0.0f ? 0 : min(origin.row + kBlockM, args.m);
 #pragma unroll 1
-    for (int row = origin.row; row < end; row += kLine)
-        asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + row));
+    for (int row = origin.row; row < end; row += kLine) asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + row));
 }

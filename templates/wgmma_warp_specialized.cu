@@ -214,14 +214,15 @@ __device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemo
         copy_b(args, shared, walk, origin.column, k_tile, stage);
 #endif
     }
+#if GEMM_BROADCAST_C
+    prefetch_c(args, origin);
+#endif
 #if GEMM_C_TMA && GEMM_OVERLAPPED
     if (stages_of_c(args, walk) == 0) return;
     copy_c(args, shared, origin.row, origin.column, ring);
     copy_c(args, shared, origin.row + 64, origin.column, ring);
 #elif GEMM_C_TMA
     if (stages_of_c(args, walk) != 0) copy_c(args, shared, origin.row, origin.column, ring);
-#elif GEMM_BROADCAST_C
-    prefetch_c(args, origin);
 #endif
 }
 
