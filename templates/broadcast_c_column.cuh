@@ -2,32 +2,27 @@
 #include "load_c.cuh"
 // C is one row that each of D's has added, as a bias is: of D^T one column. A thread has rows g and g + 8 of its warp's 16, which it
 // reads while the last wgmmas are at work.
-struct PartOfC {
 #if GEMM_OVERLAPPED
-    ElementC rows[2];
-
-    // From a row of D^T on. Nothing is read when beta is 0, and nothing beyond the column.
-    __device__ __forceinline__ PartOfC(const GemmArgs& args, int row, int /*any column*/, int lane) {
-        row += lane / 4;
-        const int left = args.beta == 0.0f ? 0 : args.m - row;
-#pragma unroll
-        for (int pair = 0; pair < 2; ++pair) rows[pair] = load_c(args.c + row + pair * 8, pair * 8 < left);
-    }
-
+constexpr int kTilesOfC = 1;  // half a warpgroup tile
 #else
-    ElementC rows[kTilesM * 2];  // of every 64 rows of the warpgroup tile
+constexpr int kTilesOfC = kTilesM;
+#endif
+
+struct PartOfC {
+    ElementC rows[kTilesOfC * 2];  // of every 64 rows two
 
     // From a row of D^T on. Nothing is read when beta is 0, and nothing beyond the column.
     __device__ __forceinline__ PartOfC(const GemmArgs& args, int row, int /*any column*/, int lane) {
         row += lane / 4;
         const int left = args.beta == 0.0f ? 0 : args.m - row;
 #pragma unroll
-        for (int i = 0; i < kTilesM * 2; ++i) {
+        for (int i = 0; i < kTilesOfC * 2; ++i) {
             const int below = i / 2 * 64 + i % 2 * 8;
             rows[i] = load_c(args.c + row + below, below < left);
         }
     }
 
+#if !GEMM_OVERLAPPED
     // The rows so many below.
     __device__ __forceinline__ PartOfC below(int distance) const {
         PartOfC part = *this;

@@ -15,21 +15,17 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
 #if GEMM_C_TMA
     const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
-    wgmma_wait_for(rC);
-    release(shared, read, lane);  // C may want the stage
 #else
     const TileOrigin origin = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).origin;
-#if GEMM_BROADCAST_C
+#endif
     const int row = origin.row + warpgroup_row + warp * 16;
     const int column = origin.column + warpgroup_column;
+#if GEMM_BROADCAST_C
     const PartOfC c(args, row, column, lane);
 #endif
     wgmma_wait_for(rC);
-#endif
-
-#if !GEMM_BROADCAST_C
-    const int row = origin.row + warpgroup_row + warp * 16;
-    const int column = origin.column + warpgroup_column;
+#if GEMM_C_TMA
+    release(shared, read, lane);  // C may want the stage
 #endif
 #if GEMM_STORE_STAGED
     Staging staging(shared.staging);

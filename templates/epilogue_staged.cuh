@@ -50,20 +50,25 @@ __device__ __forceinline__ void stmatrix(unsigned address, const unsigned (&r)[2
 struct FinishedAtom {
     float2 pair[2];
 };
+#if GEMM_C_TMA || GEMM_BROADCAST_C
+__device__ __forceinline__ FinishedAtom plus_c(FinishedAtom atom, const FinishedAtom& c, float beta) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        atom.pair[i].x = fmaf(beta, c.pair[i].x, atom.pair[i].x);
+        atom.pair[i].y = fmaf(beta, c.pair[i].y, atom.pair[i].y);
+    }
+    return atom;
+}
+#endif
 #if GEMM_SLICE_OF_SUMS
 __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums) {
     return {accumulator_pair(sums, 0), accumulator_pair(sums, 1)};  // C is added row by row
 }
 #elif GEMM_BROADCAST_C
 __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, float2 addend) {
-    FinishedAtom atom{finish_pair(args, accumulator_pair(sums, 0)), finish_pair(args, accumulator_pair(sums, 1))};
-    if (args.beta == 0.0f) return atom;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        atom.pair[i].x = fmaf(args.beta, addend.x, atom.pair[i].x);
-        atom.pair[i].y = fmaf(args.beta, addend.y, atom.pair[i].y);
-    }
-    return atom;
+    const FinishedAtom atom{finish_pair(args, accumulator_pair(sums, 0)), finish_pair(args, accumulator_pair(sums, 1))};
+    if (args.beta == 0.0f) return atom;  // whatever C holds
+    return plus_c(atom, {addend, addend}, args.beta);
 }
 #elif GEMM_READ_C
 __device__ __forceinline__ FinishedAtom finish_atom(const Accumulator* sums, const GemmArgs& args, int row, int column,
@@ -119,15 +124,9 @@ struct SliceWithC {
 
     template <int kRowBytes, bool kSwizzled>
     __device__ __forceinline__ FinishedAtom atom(int j) const {
-        FinishedAtom atom = finish_atom(sums[j], args);
+        const FinishedAtom atom = finish_atom(sums[j], args);
         if (args.beta == 0.0f) return atom;  // whatever C holds
-        const FinishedAtom addend = load_c<kRowBytes, kSwizzled>(panel, c, j, lane);
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-            atom.pair[i].x = fmaf(args.beta, addend.pair[i].x, atom.pair[i].x);
-            atom.pair[i].y = fmaf(args.beta, addend.pair[i].y, atom.pair[i].y);
-        }
-        return atom;
+        return plus_c(atom, load_c<kRowBytes, kSwizzled>(panel, c, j, lane), args.beta);
     }
 };
 

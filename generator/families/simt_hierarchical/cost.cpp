@@ -1,5 +1,6 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/base/roofline.hpp"
+#include "generator/base/sector.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/split_k.hpp"
@@ -125,7 +126,6 @@ void add_variants(std::vector<SimtHierarchicalConfig>& candidates, const GemmSpe
 // clock with f32 arithmetic is above that of the tensor cores; slots are of a scheduler, which issues one instruction per cycle.
 constexpr double kClockShare = 1.128;    // measured: 1980 MHz of 1755
 constexpr double kSchedulers = 4;        // of an SM
-constexpr double kSectorBytes = 32;      // what L2 and DRAM move
 constexpr double kFmaSlots = 1.02;       // register banks met twice: with sums from the right, of large tiles otherwise
 constexpr double kLeftFmaSlots = 1.036;  // from the left
 constexpr double kEvenFmaSlots = 1.062;  // and with the even columns first
