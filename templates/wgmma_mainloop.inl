@@ -9,8 +9,12 @@
         for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
             wait_for_k_tile(shared, ring);
             multiply<false>(rC, a, b, ring);
+#if GEMM_A_IN_REGISTERS
+            release(shared, read, lane);  // none from before is in flight
+#else
             wgmma_wait<1>();  // for those of the k-tile before
             release(shared, read, lane);
+#endif
             read = ring.stage;
             ring.advance();
         }

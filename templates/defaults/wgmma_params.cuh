@@ -30,6 +30,9 @@
 #ifndef GEMM_STMATRIX_X2
 #define GEMM_STMATRIX_X2 0
 #endif
+#ifndef GEMM_A_IN_REGISTERS
+#define GEMM_A_IN_REGISTERS 0  // wgmmas take A from there, B from shared memory
+#endif
 #ifndef GEMM_EARLY_A
 #define GEMM_EARLY_A 0  // constant: its first k-tiles are fetched before the launch before has ended
 #endif
@@ -45,6 +48,9 @@ constexpr int kWarpgroupM = 64;
 #endif
 constexpr int kWarpgroupN = 128;
 constexpr int kPanelBytes = kBlockK * 2;
+#if GEMM_A_IN_REGISTERS
+constexpr int kFragmentsA = 2;
+#endif
 #if GEMM_CLUSTER > 1
 constexpr int kClusterM = GEMM_CLUSTER;
 constexpr int kClusterN = 1;
