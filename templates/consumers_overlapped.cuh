@@ -5,7 +5,12 @@ struct Consumer {
     const GemmArgs& args;
     const SharedMemory& shared;
     TileWalk walk;
+#if GEMM_A_IN_REGISTERS
+    unsigned a;  // of this lane, see multiply
+    unsigned long long b;  // matrix descriptor
+#else
     unsigned long long a, b;  // matrix descriptors, see multiply
+#endif
 #if GEMM_STORE_STAGED
     Staging staging;
 #endif
@@ -23,9 +28,14 @@ struct Consumer {
         : args(args), shared(shared), walk(args), lane(threadIdx.x % 32) {
         first_row = warpgroup / kConsumersN * kWarpgroupM;
         first_column = warpgroup % kConsumersN * kWarpgroupN;
+#if !GEMM_A_IN_REGISTERS
         a = OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(first_row, 0));
+#endif
         b = OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(first_column, 0));
         first_row += threadIdx.x / 32 % 4 * 16;
+#if GEMM_A_IN_REGISTERS
+        a = shared.stage_a(0) + FragmentsA::place(first_row, lane);
+#endif
 #if GEMM_STREAM_K
         warp = threadIdx.x / 32;
 #endif
@@ -73,7 +83,9 @@ struct Consumer {
     __device__ __forceinline__ void multiply_tile(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC]) {
         wait_for_k_tile(shared, ring);
         multiply<true, 0, 1>(rC, a, b, ring);
+#if !GEMM_A_IN_REGISTERS
         wgmma_wait<1>();  // for all but these
+#endif
         if (read >= 0) finish_tile(rC);
         multiply<true, 1, 2>(rC, a, b, ring);
         read = ring.stage;
@@ -88,16 +100,24 @@ struct Consumer {
         for (int k_tile = 1; k_tile < walk.k_tiles - 1; ++k_tile) {
             wait_for_k_tile(shared, ring);
             multiply<false>(rC, a, b, ring);
+#if GEMM_A_IN_REGISTERS
+            release(shared, read, lane);  // none from before is in flight
+#else
             wgmma_wait<1>();  // for those of the k-tile before
             release(shared, read, lane);
+#endif
             read = ring.stage;
             ring.advance();
         }
         wait_for_k_tile(shared, ring);
         multiply<false, 0, 1>(rC, a, b, ring);
         multiply<false, 1, 2>(rC, a, b, ring);
+#if GEMM_A_IN_REGISTERS
+        release(shared, read, lane);  // none but those of the lower half are in flight
+#else
         wgmma_wait<1>();  // for all but those of the lower half
         release(shared, read, lane);
+#endif
 #if GEMM_C_TMA
         read = ring.stage;
         ring.advance();

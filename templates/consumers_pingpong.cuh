@@ -22,7 +22,11 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     TileWalk walk(args);
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
+#if GEMM_A_IN_REGISTERS
+    const unsigned a = shared.stage_a(0) + FragmentsA::place(warp * 16, lane);
+#else
     const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
+#endif
     const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
 #if GEMM_STORE_STAGED
     Staging staging(shared.staging);

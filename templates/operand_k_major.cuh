@@ -10,6 +10,7 @@ template <int kRows>
 struct KMajorTile {
     static constexpr int kPanels = kBlockK / kPanelElements;
     static constexpr int kBytes = kPanels * kRows * kPanelBytes;
+#if GEMM_B_K_MAJOR || !GEMM_A_IN_REGISTERS
     // Of a matrix descriptor all but the address: eight rows, 8 * kPanelBytes, to the next eight; and the swizzle.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32;
 
@@ -19,6 +20,7 @@ struct KMajorTile {
         return ((panel * kRows + row) * kPanelBytes + k_block * 32 % kPanelBytes) >> 4;
     }
 
+#endif
     // The tile at (row, k) of the matrix. `full` counts its bytes.
 #if GEMM_CLUSTER > 1
     // Where kShares blocks of a cluster want the same tile, each copies its share of the rows to all of them.

@@ -10,6 +10,7 @@ template <int kRows>
 struct MNMajorTile {
     static constexpr int kPanels = (kRows + kPanelElements - 1) / kPanelElements;
     static constexpr int kBytes = kPanels * kBlockK * kPanelBytes;
+#if !GEMM_B_K_MAJOR || !GEMM_A_IN_REGISTERS
     // Of a matrix descriptor all but the address: eight k, 8 * kPanelBytes, to the next eight; a panel to the next; the swizzle.
     static constexpr unsigned long long kDescriptor = kSwizzleMode << 62 | (8ull * kPanelBytes >> 4) << 32 |
                                                       (static_cast<unsigned long long>(kBlockK) * kPanelBytes >> 4)
@@ -20,6 +21,7 @@ struct MNMajorTile {
         return (row / kPanelElements * kBlockK + k_block * 16) * kPanelBytes >> 4;
     }
 
+#endif
     // The tile at (row, k) of the matrix. `full` counts its bytes.
 #if GEMM_CLUSTER > 1
     // Where kShares blocks of a cluster want the same tile, each copies its share of the k to all of them.

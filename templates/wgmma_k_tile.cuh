@@ -4,23 +4,6 @@ __device__ __forceinline__ void wait_for_k_tile(const SharedMemory& shared, cons
     mbarrier_wait(shared.full_barrier(ring.stage), ring.phase);
 }
 
-// sA, sB -> rC for the wgmmas of that k-tile, as one group: rows 64 * kFirstRows and on of the warpgroup tile, up to
-// 64 * kEndRows. `a` and `b` are the matrix descriptors of stage 0. A tile's first k-block sets the sums, the others add to them.
-template <bool kFirst, int kFirstRows = 0, int kEndRows = kTilesM>
-__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], unsigned long long a,
-                                         unsigned long long b, const RingPosition& ring) {
-    a += ring.stage * (kStageBytes >> 4);
-    b += ring.stage * (kStageBytes >> 4);
-    wgmma_fence();
-#pragma unroll
-    for (int k_block = 0; k_block < kKBlocks; ++k_block)
-#pragma unroll
-        for (int i = kFirstRows; i < kEndRows; ++i)
-            wgmma(rC[i][0], a + OperandA::offset(i * 64, k_block), b + OperandB::offset(0, k_block),
-                  !kFirst || k_block != 0);
-    wgmma_commit();
-}
-
 // This warp has read a stage.
 __device__ __forceinline__ void release(const SharedMemory& shared, int stage, int lane) {
 #if GEMM_CLUSTER > 1

@@ -5,10 +5,16 @@ struct Multiplied {
     int read;  // the stage that wgmmas in flight read
 };
 
+#if GEMM_A_IN_REGISTERS
+__device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
+                                                       const SharedMemory& shared, const TileWalk& walk, unsigned a,
+                                                       unsigned long long b, RingPosition& ring, int lane) {
+#else
 __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC],
                                                        const SharedMemory& shared, const TileWalk& walk,
                                                        unsigned long long a, unsigned long long b, RingPosition& ring,
                                                        int lane) {
+#endif
     wait_for_k_tile(shared, ring);
     multiply<true>(rC, a, b, ring);
     int read = ring.stage;
@@ -18,8 +24,12 @@ __device__ __forceinline__ Multiplied multiply_k_tiles(Accumulator (&rC)[kTilesM
     for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
         wait_for_k_tile(shared, ring);
         multiply<false>(rC, a, b, ring);
+#if GEMM_A_IN_REGISTERS
+        release(shared, read, lane);  // none from before is in flight
+#else
         wgmma_wait<1>();  // for those of the k-tile before
         release(shared, read, lane);
+#endif
         read = ring.stage;
         ring.advance();
     }

@@ -53,6 +53,7 @@
 #include "c_panels.cuh"
 #endif
 #include "epilogue.cuh"
+#include "multiply.cuh"
 #include "wgmma_k_tile.cuh"
 #if GEMM_C_TMA
 #include "c_in_ring.cuh"

@@ -96,13 +96,13 @@ std::optional<WgmmaForm> find_wgmma(std::string_view name) {
     return found == forms.end() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n) {
+std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n, bool a_in_registers) {
     const MmaType type = mma_type(operands);
     const MmaType sum = mma_type(accumulator);
     const bool known = std::ranges::any_of(
         kTypeRows, [&](const TypeRow& row) { return row.accumulator == sum && row.a == type && row.b == type; });
     if (!known || n < 8 || n > kLargestN || n % 8 != 0 || !has_n(sum, n)) return std::nullopt;
-    return WgmmaForm{n, type, type, sum};
+    return WgmmaForm{n, type, type, sum, a_in_registers};
 }
 
 MmaAtom wgmma_atom(const WgmmaForm& form) {

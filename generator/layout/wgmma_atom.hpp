@@ -31,8 +31,9 @@ struct WgmmaForm {
 /// The form of one of these names, or nothing. PTX's names leave open where A lies: they mean shared memory.
 [[nodiscard]] std::optional<WgmmaForm> find_wgmma(std::string_view name);
 
-/// The form that multiplies two such operands from shared memory, with that n, or nothing.
-[[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n);
+/// The form that multiplies two such operands, B and unless told otherwise A from shared memory, with that n, or nothing.
+[[nodiscard]] std::optional<WgmmaForm> wgmma_form(DataType operands, DataType accumulator, int n,
+                                                  bool a_in_registers = false);
 
 [[nodiscard]] MmaAtom wgmma_atom(const WgmmaForm& form);
 

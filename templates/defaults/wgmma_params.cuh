@@ -33,6 +33,9 @@
 #ifndef GEMM_PAIRS_OF_C
 #define GEMM_PAIRS_OF_C GEMM_STORE_TMA  // where C is one row
 #endif
+#ifndef GEMM_A_IN_REGISTERS
+#define GEMM_A_IN_REGISTERS 0  // wgmmas take A from there, B from shared memory
+#endif
 #ifndef GEMM_EARLY_A
 #define GEMM_EARLY_A 0  // constant: its first k-tiles are fetched before the launch before has ended
 #endif
@@ -48,6 +51,9 @@ constexpr int kWarpgroupM = 64;
 #endif
 constexpr int kWarpgroupN = 128;
 constexpr int kPanelBytes = kBlockK * 2;
+#if GEMM_A_IN_REGISTERS
+constexpr int kFragmentsA = 2;
+#endif
 #if GEMM_CLUSTER > 1
 constexpr int kClusterM = GEMM_CLUSTER;
 constexpr int kClusterN = 1;

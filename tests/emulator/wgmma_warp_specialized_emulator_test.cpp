@@ -38,7 +38,25 @@ constexpr const char* kWithC = "block=64x72x64,warpgroup=64x72,schedule=pingpong
 constexpr const char* kHalvesWithC =
     "block=256x64x64,warpgroup=128x64,schedule=overlapped,stages=3,slices=1,stream_k=14";
 constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependent_launch=1,early=b";
+constexpr const char* kRegisters = "block=128x64x64,warpgroup=64x64,stages=3,a_source=rmem";
+constexpr const char* kRegistersInHalves =
+    "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3,swizzle=64,a_source=rmem";
 constexpr PlantedFault kPlantedFaults[] = {
+    {"a fragment is loaded while a wgmma reads it", kRegisters, "wgmma_wait<kFragmentsA - 1>();",
+     "wgmma_wait<kFragmentsA>();"},
+    {"fragments without a fence", kRegisters, "wgmma_fence();", ""},
+    {"fragments before their k-tile has arrived", kRegisters,
+     "mbarrier_wait(shared.full_barrier(ring.stage), ring.phase);", ""},
+    {"a stage is released before its fragments' wgmmas are done", kRegisters,
+     "release(shared, read, lane);  // none from before", "release(shared, ring.stage, lane);  //"},
+    {"all warps load the first one's fragments", kRegisters, "FragmentsA::place(warpgroup_row + warp * 16, lane)",
+     "FragmentsA::place(warpgroup_row, lane)"},
+    {"fragments are loaded past the swizzle", kRegisters, "return offset ^ (offset >> 3 & (kPanelBytes - 16));",
+     "return offset;"},
+    {"both halves load the upper one's fragments", kRegistersInHalves, "FragmentsA::moved(a, i * 64, k_block)",
+     "FragmentsA::moved(a, 0, k_block)"},
+    {"the upper half is stored before its wgmmas are done", kRegistersInHalves,
+     "multiply<false, 1, 2>(rC, a, b, ring);", "// none"},
     {"what isn't constant is fetched early", kEarly,
      "        copy_b(args, shared, walk, origin.column, k_tile, prefetched);",
      "        copy_a(args, shared, walk, origin.row, k_tile, prefetched);"},
@@ -154,6 +172,27 @@ TEST_CASE("emulated wgmma: every variant, tn") { check_layout(GemmLayout::tn); }
 TEST_CASE("emulated wgmma: every variant, nn") { check_layout(GemmLayout::nn); }
 TEST_CASE("emulated wgmma: every variant, nt") { check_layout(GemmLayout::nt); }
 TEST_CASE("emulated wgmma: every variant, tt") { check_layout(GemmLayout::tt); }
+
+// A from registers, one case per layout as well.
+void check_registers(GemmLayout layout) {
+    check_wgmma_variants(on_hopper(), layout, {{65, 72, 129}, {130, 263, 75}}, Pitches::of_tma, kWgmmaRegisterVariants);
+    check_wgmma_variants(on_hopper(), layout, {{130, 258, 332}}, Pitches::as_they_are, kWgmmaRegisterVariants);
+}
+TEST_CASE("emulated wgmma: A from registers, tn") { check_registers(GemmLayout::tn); }
+TEST_CASE("emulated wgmma: A from registers, nn") { check_registers(GemmLayout::nn); }
+TEST_CASE("emulated wgmma: A from registers, nt") { check_registers(GemmLayout::nt); }
+TEST_CASE("emulated wgmma: A from registers, tt") { check_registers(GemmLayout::tt); }
+
+TEST_CASE("emulated wgmma: A from registers, blocks that take several tiles, C through the ring, nothing to multiply") {
+    for (const std::string_view variant : kWgmmaRegisterVariants) {
+        check_wgmma(on_hopper(), spec_of(GemmLayout::nt, 520, 600, 136), variant);
+        check_unread_operands(spec_of(GemmLayout::nt, 64, 72, 64),
+                              [&](const GemmSpec& spec, const VerifyOptions& options) {
+                                  check_wgmma(on_hopper(), spec, variant, options);
+                              });
+    }
+    check_wgmma_with_c(on_hopper(), {136, 264, 136}, kWgmmaRegisterVariants);
+}
 
 // Operands are packed where a row of them is no whole 16 bytes, and D is stored in vectors of 2 to 16 bytes.
 void check_odd_layout(GemmLayout layout) {

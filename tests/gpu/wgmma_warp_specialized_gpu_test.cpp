@@ -43,6 +43,42 @@ TEST_CASE("wgmma: every variant over rows of any pitch") {
                              Pitches::as_they_are);
 }
 
+TEST_CASE("wgmma: A from registers, every layout, swizzle and schedule") {
+    REQUIRE_WGMMA();
+    for (const GemmLayout layout : kLayouts) {
+        check_wgmma_variants(context(), layout,
+                             {{1, 8, 63}, {257, 1000, 129}, {65, 255, 1000}, {1000, 64, 8}, {127, 129, 1}},
+                             Pitches::of_tma, kWgmmaRegisterVariants);
+        check_wgmma_variants(context(), layout, {{257, 1001, 131}, {2051, 1101, 523}}, Pitches::as_they_are,
+                             kWgmmaRegisterVariants);
+        for (const std::string_view variant : kWgmmaRegisterVariants)
+            check_wgmma(context(), with_tma_pitches(spec_of(layout, 3000, 2500, 2100)), variant);
+    }
+}
+
+TEST_CASE("wgmma: A from registers, with C through the ring and nothing to multiply") {
+    REQUIRE_WGMMA();
+    for (const Sizes& size : {Sizes{3000, 2504, 2104}, Sizes{257, 1000, 136}, Sizes{8, 8, 8}})
+        check_wgmma_with_c(context(), size, kWgmmaRegisterVariants);
+    for (const std::string_view variant : kWgmmaRegisterVariants)
+        check_unread_operands(spec_of(GemmLayout::nt, 104, 72, 64),
+                              [&](const GemmSpec& spec, const VerifyOptions& options) {
+                                  check_wgmma(context(), spec, variant, options);
+                              });
+}
+
+TEST_CASE("wgmma: A from registers, launches back to back leave the same bits", "[threads]") {
+    REQUIRE_WGMMA();
+    GemmSpec constant = spec_of(GemmLayout::nt, 520, 776, 1032);
+    constant.constant_a = constant.constant_b = true;
+    for (const std::string_view variant : kWgmmaRegisterVariants) {
+        INFO(variant);
+        check_streams_and_replays(
+            context(), resolved(constant),
+            with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant))));
+    }
+}
+
 TEST_CASE("wgmma: residues in every combination") {
     REQUIRE_WGMMA();
     std::size_t i = 0;

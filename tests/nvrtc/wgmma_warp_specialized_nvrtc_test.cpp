@@ -25,14 +25,15 @@ const Arch& hopper() { return find_arch("sm_90a"); }
 
 /// What sets the registers that a kernel needs beside its sums.
 auto kind(const Config& c) {
-    return std::tuple(c.schedule, c.block.m, c.swap_ab, c.cluster.m * c.cluster.n > 1, c.stream_k != 0);
+    return std::tuple(c.schedule, c.block.m, c.swap_ab, c.cluster.m * c.cluster.n > 1, c.stream_k != 0, c.a_source);
 }
 
 /// Of every kind of candidate the widest, whose sums leave the fewest registers.
-std::vector<Config> widest_candidates(const GemmSpec& spec) {
+std::vector<Config> widest_candidates(const GemmSpec& spec, const ParameterMap& fixed) {
     std::map<decltype(kind(Config{})), Config> widest;
     const Family& family = find_family("wgmma_warp_specialized");
-    for (const KernelConfig& candidate : family.candidates(spec, typical_gpu(hopper()))) {
+    for (const KernelConfig& proposed : family.candidates(spec, typical_gpu(hopper()))) {
+        const KernelConfig candidate = with_parameters(proposed, fixed);
         const auto& config = candidate.as<Config>();
         if (!family.violations(spec, candidate, hopper()).empty()) continue;
         const auto [known, is_new] = widest.try_emplace(kind(config), config);
@@ -43,9 +44,9 @@ std::vector<Config> widest_candidates(const GemmSpec& spec) {
     return configs;
 }
 
-void check_candidates(const GemmSpec& asked) {
+void check_candidates(const GemmSpec& asked, const ParameterMap& fixed = {}) {
     const GemmSpec spec = resolved(asked);
-    const std::vector<Config> configs = widest_candidates(spec);
+    const std::vector<Config> configs = widest_candidates(spec, fixed);
     CHECK(configs.size() > 10);
     for (const Config& config : configs) check_no_spills(generate(spec, {config}, hopper()), 60);
 }
@@ -123,6 +124,49 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C and
     GemmSpec halves = spec_of(GemmLayout::nn, 1504, 3000, 1000, DataType::f16);
     halves.accumulator = DataType::f16;
     check_candidates(halves);
+}
+
+TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with A from registers") {
+    const ParameterMap from_registers{{"a_source", "rmem"}};
+    check_candidates(spec_of(GemmLayout::tn, 4000, 6000, 3000), from_registers);
+    check_candidates(spec_of(GemmLayout::nt, 4000, 6000, 3000), from_registers);
+    check_candidates(spec_of(GemmLayout::nn, 2001, 3001, 1001), from_registers);
+    GemmSpec with_c = spec_of(GemmLayout::tt, 1500, 3000, 1000);
+    with_c.c = DataType::bf16;
+    check_candidates(with_c, from_registers);
+    GemmSpec halves = spec_of(GemmLayout::nt, 1504, 3000, 1000, DataType::f16);
+    halves.accumulator = DataType::f16;
+    check_candidates(halves, from_registers);
+}
+
+TEST_CASE(
+    "wgmma: with A from registers the machine code waits for one wgmma of four at a time, and for all at a tile's "
+    "end") {
+    struct Case {
+        const char* parameters;
+        std::size_t wgmmas;  ///< of a tile's first k-tile, of the others, and of the last one where it stands apart
+        std::size_t ends;    ///< waits for all
+    };
+    const Case cases[] = {
+        {"block=128x256x64,warpgroup=64x256,stages=4,a_source=rmem", 4 + 4, 1},
+        {"block=64x32x128,warpgroup=64x32,stages=6,a_source=rmem", 8 + 8, 1},
+        {"block=128x160x64,warpgroup=128x160,schedule=pingpong,stages=4,a_source=rmem", 8 + 8, 1},
+        {"block=256x160x64,warpgroup=128x160,schedule=overlapped,stages=3,a_source=rmem", 8 + 8 + 8, 2},
+    };
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
+        for (const Case& expected : cases) {
+            INFO(expected.parameters);
+            const KernelConfig config = with_parameters({Config{}}, parse_parameters(expected.parameters));
+            const std::string text = sass(config, spec_of(layout, 4096, 4096, 4096));
+            if (text.empty()) SKIP_TEST("no cuobjdump and no nvdisasm here");
+            CHECK(count(text, "\\bHGMMA\\.64x\\S+ R\\d+, R\\d+, gdesc") == expected.wgmmas);
+            CHECK(count(text, "\\bHGMMA\\b") == expected.wgmmas);
+            CHECK(count(text, layout == GemmLayout::tn ? "\\bLDSM\\.16\\.M88\\.4\\b" : "\\bLDSM\\.16\\.MT88\\.4\\b") ==
+                  expected.wgmmas);
+            CHECK(count(text, "\\bWARPGROUP\\.DEPBAR\\.LE gsb0, 0x3") == expected.wgmmas);
+            CHECK(count(text, "\\bWARPGROUP\\.DEPBAR\\.LE gsb0, 0x0") == expected.ends);
+            CHECK(count(text, "\\b(LDL|STL)\\b") == 0);
+        }
 }
 
 TEST_CASE("wgmma: the machine code is one batch of wgmmas per k-tile, copies by TMA, and no local memory") {

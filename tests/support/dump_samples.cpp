@@ -129,9 +129,12 @@ void add_tensor_core_kernels(Samples& samples, const GemmSpec& spec) {
         for (const char* parameters : kMmaParameters) samples.add_choice(kind, "mma_multistage", parameters);
         for (const char* parameters : kWmmaParameters) samples.add_choice(kind, "wmma_multistage", parameters);
         for (const char* parameters : kWgmmaParameters) samples.add_choice(kind, "wgmma_warp_specialized", parameters);
-        for (const std::string_view parameters : kWgmmaVariants)
-            samples.add_config(with_constants(kind), with_parameters({WgmmaWarpSpecializedConfig{}},
-                                                                     parse_parameters(std::string(parameters))));
+        for (const std::span<const std::string_view> variants :
+             {std::span<const std::string_view>(kWgmmaVariants),
+              std::span<const std::string_view>(kWgmmaRegisterVariants)})
+            for (const std::string_view parameters : variants)
+                samples.add_config(with_constants(kind), with_parameters({WgmmaWarpSpecializedConfig{}},
+                                                                         parse_parameters(std::string(parameters))));
     }
 }
 

@@ -46,9 +46,10 @@ void check_wgmma(Context& context, const GemmSpec& spec, std::string_view parame
     static_cast<void>(check_kernel(context, constant, config, options));
 }
 
-void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Pitches pitches) {
+void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes, Pitches pitches,
+                          std::span<const std::string_view> variants) {
     std::size_t i = static_cast<std::size_t>(layout);
-    for (const std::string_view variant : kWgmmaVariants) {
+    for (const std::string_view variant : variants) {
         ++i;
         for (const Sizes& size : sizes) {
             GemmSpec spec = mixed(layout, size, i);
@@ -58,9 +59,9 @@ void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector
     }
 }
 
-void check_wgmma_with_c(Context& context, const Sizes& size) {
+void check_wgmma_with_c(Context& context, const Sizes& size, std::span<const std::string_view> variants) {
     using enum DataType;
-    for (const std::string_view variant : kWgmmaVariants) {
+    for (const std::string_view variant : variants) {
         if (variant.find("swap_ab=1") != std::string_view::npos) continue;  // reads no C
         for (const auto& [operands, sums, result] : {std::array{bf16, f32, bf16}, {f16, f16, f16}, {bf16, f32, f32}}) {
             GemmSpec spec = spec_of(GemmLayout::tn, size[0], size[1], size[2], operands);

@@ -3,6 +3,7 @@
 #include "tests/support/kernel_checks.hpp"
 
 #include <array>
+#include <span>
 #include <string_view>
 
 /// \file What the tests of wgmma_warp_specialized on a GPU and on the emulator share.
@@ -47,6 +48,22 @@ inline constexpr std::array<std::string_view, 32> kWgmmaVariants{
     "cluster=1x2",
     "block=64x40x64,warpgroup=64x40,schedule=pingpong,swap_ab=1,stages=3,dependent_launch=1,early=ab"};
 
+/// A from registers in every schedule with every swizzle, one and two wgmmas of a warpgroup's rows, one to three consumers; in
+/// clusters, with stream-K, of D^T.
+inline constexpr std::array<std::string_view, 12> kWgmmaRegisterVariants{
+    "block=128x72x64,warpgroup=64x72,stages=3,a_source=rmem",
+    "block=128x64x64,warpgroup=64x64,stages=3,swizzle=64,cluster=2x1,a_source=rmem",
+    "block=192x40x64,warpgroup=64x40,stages=3,swizzle=32,a_source=rmem",
+    "block=128x104x64,warpgroup=128x104,stages=3,a_source=rmem",
+    "block=64x40x64,warpgroup=64x40,schedule=pingpong,stages=4,a_source=rmem",
+    "block=128x64x64,warpgroup=128x64,schedule=pingpong,stages=4,swizzle=64,cluster=1x2,a_source=rmem",
+    "block=64x24x128,warpgroup=64x24,schedule=pingpong,stages=3,swizzle=32,a_source=rmem",
+    "block=128x56x64,warpgroup=128x56,schedule=overlapped,stages=4,a_source=rmem",
+    "block=256x64x64,warpgroup=128x64,schedule=overlapped,stages=3,swizzle=64,a_source=rmem",
+    "block=128x40x128,warpgroup=128x40,schedule=overlapped,stages=3,swizzle=32,cluster=1x2,a_source=rmem",
+    "block=128x64x64,warpgroup=64x64,stages=4,stream_k=9,a_source=rmem",
+    "block=64x72x64,warpgroup=64x72,schedule=pingpong,swap_ab=1,stages=3,a_source=rmem"};
+
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
 
@@ -60,10 +77,12 @@ enum class Pitches : std::uint8_t { of_tma, as_they_are };
 
 /// Every variant in one layout over sizes m, n, k; C's and D's types, D's order, alpha and beta change from one to the next.
 void check_wgmma_variants(Context& context, GemmLayout layout, const std::vector<Sizes>& sizes,
-                          Pitches pitches = Pitches::of_tma);
+                          Pitches pitches = Pitches::of_tma,
+                          std::span<const std::string_view> variants = kWgmmaVariants);
 
 /// Every variant with a C that lies as D does, in 16 bits and in f32: it comes through the ring where the variant lets it.
-void check_wgmma_with_c(Context& context, const Sizes& size);
+void check_wgmma_with_c(Context& context, const Sizes& size,
+                        std::span<const std::string_view> variants = kWgmmaVariants);
 
 /// Every variant that has its own way for a C of one row, of D's type and of another, by row and by column.
 void check_wgmma_with_row_of_c(Context& context, const Sizes& size);

@@ -41,7 +41,9 @@ GemmSpec square(std::int64_t size) { return spec_of(GemmLayout::tn, size, size, 
 }  // namespace
 
 TEST_CASE("wgmma: the variants that are tested are kernels, and their names read back") {
-    for (const std::string_view variant : kWgmmaVariants) {
+    std::vector<std::string_view> variants(kWgmmaVariants.begin(), kWgmmaVariants.end());
+    variants.insert(variants.end(), kWgmmaRegisterVariants.begin(), kWgmmaRegisterVariants.end());
+    for (const std::string_view variant : variants) {
         GemmSpec spec = square(512);
         spec.constant_a = spec.constant_b = true;
         CHECK(violations(spec, variant).empty());
@@ -79,6 +81,59 @@ TEST_CASE("wgmma: what can't be is refused with its reason") {
     CHECK_THAT(violations(spec_of(GemmLayout::tt, 512, 512, 512), "block=64x96x64,warpgroup=64x32"),
                ContainsSubstring("share B's panels of 64 elements"));
     CHECK(violations(square(512), "block=64x96x64,warpgroup=64x32").empty());
+}
+
+TEST_CASE("wgmma: A from registers takes whole turns of fragments, and the registers that they lie in") {
+    const std::string_view wide = "block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=3";
+    CHECK(violations(square(512), wide).empty());
+    CHECK_THAT(violations(square(512), fmt::format("{},a_source=rmem", wide)),
+               ContainsSubstring("176 accumulators, 16 registers of A per thread and about 56 other registers"));
+    CHECK(
+        violations(square(512), "block=128x160x64,warpgroup=128x160,schedule=pingpong,stages=3,a_source=rmem").empty());
+    CHECK_THAT(violations(square(512),
+                          "block=128x160x64,warpgroup=128x160,schedule=pingpong,stages=3,stream_k=7,a_source=rmem"),
+               ContainsSubstring("about 64 other registers"));
+    CHECK_THAT(violations(square(512), "block=192x64x64,warpgroup=64x64,stages=3,stream_k=7,a_source=rmem"),
+               ContainsSubstring("with stream_k 3 consumers leave too few registers"));
+    CHECK_THAT(violations(square(512), "block=128x64x96,warpgroup=64x64,swizzle=32,a_source=rmem"),
+               ContainsSubstring("fragments of A take turns every 64 of K, not block_tile.k = 96"));
+    CHECK(kernel_name({signature(square(512)),
+                       {config_with("block=128x64x64,warpgroup=64x64,a_source=rmem,dependent_launch=1")}}) ==
+          "wgmma_bf16_tn_128x64x64_stages4_a-rmem");
+}
+
+TEST_CASE("wgmma: A from registers is for those who ask for it: nobody has timed such kernels") {
+    const auto from_registers = [](const ParameterMap& parameters) {
+        const CandidateList list =
+            list_candidates(spec_of(GemmLayout::tn, 16, 6144, 4096), find_gpu("h200"),
+                            {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
+        return std::ranges::count_if(list.accepted, [](const Candidate& one) {
+            return one.config.as<Config>().a_source == OperandSource::registers &&
+                   family_of(one.config).is_untimed(one.config);
+        });
+    };
+    CHECK(from_registers({}) == 0);
+    CHECK(from_registers({{"a_source", "rmem"}}) > 100);
+    const KernelConfig asked = choose_config(square(4096), find_gpu("h200"),
+                                             {.kernel = {}, .family = {}, .parameters = {{"a_source", "rmem"}}});
+    CHECK(asked.as<Config>().a_source == OperandSource::registers);
+}
+
+// What an ldmatrix costs, and that the swizzles keep its rows off each other's banks.
+TEST_CASE("wgmma: fragments of A are loaded without bank conflicts, transposed where M is contiguous") {
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
+        for (const int swizzle : {32, 64, 128}) {
+            const GemmSpec spec = resolved(spec_of(layout, 512, 512, 512));
+            const KernelAnatomy anatomy = WgmmaWarpSpecialized::anatomy(
+                spec, config_with(fmt::format("block=128x128x64,warpgroup=64x64,swizzle={},a_source=rmem", swizzle)));
+            REQUIRE(anatomy.accesses.size() == 1);
+            const SharedAccess& load = anatomy.accesses.front();
+            CHECK(load.instruction == (layout == GemmLayout::tn ? "ldmatrix.x4" : "ldmatrix.x4.trans"));
+            CHECK(load.instructions == 8 * 4 * 2);  // fragments of A, k-blocks, consumers along N
+            CHECK(load.wavefronts == load.ideal);
+            CHECK_THAT(anatomy.instruction, ContainsSubstring("m64n64k16"));
+            CHECK(anatomy.fragment_registers == 16);
+        }
 }
 
 TEST_CASE("wgmma: rows of D that are no whole 16 bytes are not stored by TMA, which would write beyond them") {

@@ -67,6 +67,16 @@ Items register_list(int count) {
     return lines;
 }
 
+constexpr fmt::format_string<const std::string&> kBothInShared =
+    "both in shared memory; which\n"
+    "// thread holds which sum: {} in the instruction table. A matrix descriptor says where an operand lies, and how "
+    "(PTX ISA,\n"
+    "// \"Matrix Descriptor Format\").";
+constexpr fmt::format_string<const std::string&> kAInRegisters =
+    "A in registers, B in shared\n"
+    "// memory; which thread holds which sum, and which elements of A: {} in the instruction table. A\n"
+    "// matrix descriptor says where B lies, and how (PTX ISA, \"Matrix Descriptor Format\").";
+
 // ---- wmma -----------------------------------------------------------------------------------------------------------
 
 std::string shape_name(const TileShape& shape) { return fmt::format("m{}n{}k{}", shape.m, shape.n, shape.k); }
@@ -195,22 +205,23 @@ std::string ldmatrix_wrapper(Operand operand, int x, bool trans) {
 std::string wgmma_wrapper(const WgmmaForm& form, bool a_k_major, bool b_k_major) {
     const MmaAtom atom = wgmma_atom(form);
     const int c = atom.registers(Operand::c);
-    const Items strings =
-        Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + 2),
-              fmt::format("\"{} \"", atom.ptx_name)} +
-        register_list(c) +
-        Items{fmt::format("\"%{}, %{}, add, 1, 1, {:d}, {:d}; }}\"", c, c + 1, !a_k_major, !b_k_major)};
+    const int a = form.a_in_registers ? atom.registers(Operand::a) : 1;  // operands of the statement
+    const std::string a_text = form.a_in_registers ? operand_list(c, a) : fmt::format("%{}", c);
+    // Which of the operands in shared memory are transposed.
+    const std::string transposes =
+        form.a_in_registers ? fmt::format("{:d}", !b_k_major) : fmt::format("{:d}, {:d}", !a_k_major, !b_k_major);
+    const Items strings = Items{fmt::format("\"{{ .reg .pred add; setp.ne.b32 add, %{}, 0; \"", c + a + 1),
+                                fmt::format("\"{} \"", atom.ptx_name)} +
+                          register_list(c) +
+                          Items{fmt::format("\"{}, %{}, add, 1, 1, {}; }}\"", a_text, c + a, transposes)};
+    const Items a_items = form.a_in_registers ? registers("r", "a", a) : Items{"\"l\"(a)"};
     return fmt::format(
-               "// c = a * b, or c += a * b where there is something to `add` to, of 64 x {} by {} of K, both in "
-               "shared memory; which\n"
-               "// thread holds which sum: {} in the instruction table. A matrix descriptor says where an operand "
-               "lies, and how (PTX ISA,\n"
-               "// \"Matrix Descriptor Format\").\n"
-               "__device__ __forceinline__ void wgmma(Accumulator* c, unsigned long long a, unsigned long long b, bool "
-               "add) {{\n",
-               form.n, atom.shape.k, atom.cute_name) +
+               "// c = a * b, or c += a * b where there is something to `add` to, of 64 x {} by {} of K, {}\n"
+               "__device__ __forceinline__ void wgmma(Accumulator* c, {} a, unsigned long long b, bool add) {{\n",
+               form.n, atom.shape.k, fmt::format(form.a_in_registers ? kAInRegisters : kBothInShared, atom.cute_name),
+               form.a_in_registers ? "const unsigned*" : "unsigned long long") +
            statement(strings, registers(atom.accumulator == MmaType::f16 ? "+r" : "+f", "c", c),
-                     {"\"l\"(a)", "\"l\"(b)", "\"r\"(static_cast<int>(add))"}, false) +
+                     a_items + Items{"\"l\"(b)", "\"r\"(static_cast<int>(add))"}, false) +
            "}\n";
 }
 

@@ -1,13 +1,17 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 
 #include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/tensor_core_geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
+#include "generator/layout/bank_conflicts.hpp"
+#include "generator/layout/swizzle.hpp"
 #include "generator/layout/wgmma_atom.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace jitgemm {
@@ -29,11 +33,50 @@ OperandPath path_of(Operand operand, const PanelledTile& tile, const WgmmaWarpSp
     return path;
 }
 
+/// Where an element of A lies in a stage: the 16-byte chunks of a row are permuted by bits 7 and on of its address.
+int address_in(const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c, int row, int k) {
+    const int across = tile.k_major ? row : k;
+    const int along = (tile.k_major ? k : row) * kElementBytes;
+    const int panel_rows = tile.k_major ? c.block.m : c.block.k;
+    const int address = (along / c.swizzle * panel_rows + across) * c.swizzle + along % c.swizzle;
+    return address ^ (address >> 3 & (c.swizzle - kChunkBytes));
+}
+
+/// A's fragments, of which each warp loads those of its rows: four 8x8 matrices, two of rows by two of k.
+SharedAccess fragment_access(Operand operand, const PanelledTile& tile, const WgmmaWarpSpecializedConfig& c,
+                             int consumers_n) {
+    SharedAccess access;
+    access.what = fmt::format("ldmatrix {}", to_string(operand));
+    access.instruction = tile.k_major ? "ldmatrix.x4" : "ldmatrix.x4.trans";
+    for (int row = 0; row < c.block.m; row += kSliceRows)
+        for (int k = 0; k < c.block.k; k += kWgmmaK) {
+            const LaneAddresses addresses = lane_addresses([&](int lane) {
+                const int line = lane % 8;
+                return address_in(tile, c, row + lane / 8 % 2 * 8 + (tile.k_major ? line : 0),
+                                  k + lane / 16 * 8 + (tile.k_major ? 0 : line));
+            });
+            add_instruction(access, matrix_wavefronts(4, addresses), consumers_n);
+        }
+    return access;
+}
+
+/// How A, as wgmmas see it, comes to registers.
+void describe_fragments(KernelAnatomy& anatomy, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
+    OperandPath& path = anatomy.operands[c.swap_ab ? 1 : 0];
+    const int wgmmas = c.warpgroup.m / kWgmmaM;
+    path.ldmatrix = LdmatrixChoice{.x = 4, .trans = !g.a.k_major, .matrices = 4 * wgmmas, .instructions = wgmmas};
+    path.width_reason =
+        fmt::format("an ldmatrix x4 loads a warp's {} rows of it, {} of K at a time", kSliceRows, kWgmmaK);
+    if (!g.a.k_major) path.trans_reason = "its rows are contiguous in shared memory: ldmatrix transposes";
+    anatomy.accesses.push_back(fragment_access(path.operand, g.a, c, std::max(g.consumers_n, 1)));
+}
+
 }  // namespace
 
 KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& c) {
     const WgmmaGeometry g = geometry(as_multiplied(signature(spec), c), c);
-    const WgmmaForm form = *wgmma_form(spec.a, spec.accumulator, c.warpgroup.n);
+    const bool a_in_registers = c.a_source == OperandSource::registers;
+    const WgmmaForm form = *wgmma_form(spec.a, spec.accumulator, c.warpgroup.n, a_in_registers);
     KernelAnatomy anatomy;
     anatomy.block = c.block;
     anatomy.warp = {kSliceRows, c.warpgroup.n, c.block.k};
@@ -41,6 +84,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.instruction = wgmma_ptx_name(form);
     anatomy.roles = {{"consumer", g.consumers * 4, g.consumer_registers}, {"producer", 4, g.producer_registers}};
     anatomy.accumulator_registers = g.accumulator_registers;
+    anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;
     anatomy.cluster = c.cluster.m * c.cluster.n;
     anatomy.raster_group = c.group;
@@ -52,6 +96,7 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.packs_b = needs_packing(spec.align_b);
     anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.b : g.a, c, anatomy.packs_a),
                         path_of(Operand::b, c.swap_ab ? g.a : g.b, c, anatomy.packs_b)};
+    if (a_in_registers) describe_fragments(anatomy, c, g);
     if (c.stream_k != 0) describe_stream_k(anatomy, c.stream_k, stream_k(as_multiplied(spec, c), c));
     if (c.swap_ab)
         for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);

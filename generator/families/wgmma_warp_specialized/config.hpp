@@ -20,6 +20,9 @@ enum class WarpgroupSchedule : std::uint8_t { cooperative, pingpong, overlapped 
 /// thread.
 enum class OutputStore : std::uint8_t { tma, shared, registers };
 
+/// Where wgmmas take A from; B they take from shared memory.
+enum class OperandSource : std::uint8_t { shared, registers };
+
 /// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
 /// blocks are persistent unless they are asked not to be.
 struct WgmmaWarpSpecializedConfig {
@@ -32,6 +35,8 @@ struct WgmmaWarpSpecializedConfig {
     int stages = 4;
     TileShape cluster{1, 1, 1};  ///< block tiles of a cluster along M and N; those of a row share A, of a column B
     int swizzle = 128;           ///< bytes of a row of the operands' panels, and the span of their swizzle
+    /// Of A as wgmmas see it: registers, which each warp loads from shared memory (ldmatrix), leave these 64 rows less to read.
+    OperandSource a_source = OperandSource::shared;
     Rasterization rasterization = Rasterization::grouped_m;
     int group = 8;  ///< cluster tiles; 1 where the rasterization has none
     OutputStore store = OutputStore::tma;

@@ -19,7 +19,9 @@ constexpr std::int64_t kLargestPitch = 1LL << 40;  // bytes
 constexpr int kMaxSlices = 16;
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 16;
-constexpr int kScratchRegisters = 40;  // a consumer's, beside its accumulators
+constexpr int kScratchRegisters = 24;  // a consumer's, beside its accumulators;
+constexpr int kLoadingScratch = 56;    // of one that loads A, beside its fragments as well: with fewer ptxas spills,
+constexpr int kStreamedScratch = 64;   // and of one that walks over the pieces of stream-K, too
 constexpr int kRowsPerSwizzle = 8;     // a pattern of it
 
 /// What TMA can't address is packed first.
@@ -85,12 +87,28 @@ void check_resources(Reasons& reasons, const Config& c, const WgmmaGeometry& g, 
     check_range(reasons, "slices", c.slices, 1, kMaxSlices);
     if (g.consumers < 1 || g.consumers > kMaxConsumers)
         reasons.push_back(fmt::format("{} consumer warpgroups, outside 1 to {}", g.consumers, kMaxConsumers));
-    if (g.accumulator_registers + kScratchRegisters > g.consumer_registers + 16)
-        reasons.push_back(fmt::format("{} accumulators per thread and about {} other registers, a consumer has {}",
-                                      g.accumulator_registers, kScratchRegisters - 16, g.consumer_registers));
+    const bool loads_a = g.fragment_registers != 0;
+    const int scratch = !loads_a ? kScratchRegisters : c.stream_k == 0 ? kLoadingScratch : kStreamedScratch;
+    if (g.accumulator_registers + g.fragment_registers + scratch > g.consumer_registers)
+        reasons.push_back(fmt::format(
+            "{} accumulators{} per thread and about {} other registers, a consumer has {}", g.accumulator_registers,
+            loads_a ? fmt::format(", {} registers of A", g.fragment_registers) : "", scratch, g.consumer_registers));
     if (g.shared_bytes > arch.shared_bytes_per_block)
         reasons.push_back(fmt::format("{} bytes of shared memory (pipeline {}, staging {}), {} has {}", g.shared_bytes,
                                       g.pipeline_bytes, g.staging_bytes, arch.name, arch.shared_bytes_per_block));
+}
+
+/// A warp's fragments of A take turns, and each k-tile begins with the first. Beside three consumers a producer has 32 registers: where it
+/// walks over the pieces of stream-K, ptxas spills some.
+void check_a_source(Reasons& reasons, const Config& c, const WgmmaGeometry& g) {
+    if (c.a_source != OperandSource::registers) return;
+    constexpr int kTurn = kFragmentsA * kWgmmaK;
+    if (c.block.k % kTurn != 0)
+        reasons.push_back(fmt::format("a_source = rmem: fragments of A take turns every {} of K, not block_tile.k = {}",
+                                      kTurn, c.block.k));
+    if (g.consumers == kMaxConsumers && c.stream_k != 0)
+        reasons.push_back(
+            fmt::format("a_source = rmem: with stream_k {} consumers leave too few registers", kMaxConsumers));
 }
 
 void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
@@ -187,6 +205,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_persistence(reasons, c);
     check_stream_k(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
+    check_a_source(reasons, c, g);
     check_resources(reasons, c, g, arch);
     if (!reasons.empty()) return reasons;
     const TileShape cluster_tile{c.block.m * c.cluster.m, c.block.n * c.cluster.n, c.block.k};

@@ -4,6 +4,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/tensor_map.hpp"
 #include "generator/families/shared/bounded.hpp"
+#include "generator/families/shared/tensor_core_geometry.hpp"
 #include "generator/layout/copy_atom.hpp"
 
 #include <algorithm>
@@ -11,23 +12,23 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kElementBytes = 2;
 constexpr int kBarrierBytes = 8;
-constexpr int kWarps = 4;         // of a warpgroup
-constexpr int kSmallestRow = 16;  // bytes of a box
+constexpr int kWarps = 4;              // of a warpgroup
+constexpr int kSmallestRow = 16;       // bytes of a box
+constexpr int kFragmentRegisters = 4;  // of a thread, each two elements of A
 
-/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by their
-/// accumulators. One needs no more than each thread has at launch.
+/// Registers per thread that setmaxnreg deals out of a launch's 65536 / threads, by the number of consumers and by what wgmmas hold of
+/// theirs. One needs no more than each thread has at launch.
 struct RegisterDeal {
     int producer;
     int consumer;
 };
-constexpr RegisterDeal deal(int consumers, int accumulators) {
-    constexpr int kManyAccumulators = 192;  // with more, and 232 registers in all, ptxas serialises wgmma
+constexpr RegisterDeal deal(int consumers, int held) {
+    constexpr int kManyHeld = 192;  // with more, and 232 registers in all, ptxas serialises wgmma
     switch (consumers) {
         case 1: return {255, 255};
-        case 2: return accumulators > kManyAccumulators ? RegisterDeal{24, 240} : RegisterDeal{40, 232};  // of 3 x 168
-        default: return {32, 160};                                                                        // of 4 x 128
+        case 2: return held > kManyHeld ? RegisterDeal{24, 240} : RegisterDeal{40, 232};  // of 3 x 168
+        default: return {32, 160};                                                        // of 4 x 128
     }
 }
 
@@ -77,7 +78,8 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.k_blocks = c.block.k / kWgmmaK;
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
-    const RegisterDeal registers = deal(g.consumers, g.accumulator_registers);
+    if (c.a_source == OperandSource::registers) g.fragment_registers = kFragmentsA * kFragmentRegisters;
+    const RegisterDeal registers = deal(g.consumers, g.accumulator_registers + g.fragment_registers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
     g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.swizzle, c.cluster.n);

@@ -28,6 +28,7 @@ struct WgmmaGeometry {
     int threads = 0;
     int k_blocks = 0;
     int accumulator_registers = 0;  ///< per thread of a consumer
+    int fragment_registers = 0;     ///< where it has A there
     int consumer_registers = 0;     ///< after setmaxnreg
     int producer_registers = 0;
     PanelledTile a;
@@ -50,6 +51,9 @@ struct WgmmaGeometry {
 }
 
 inline constexpr int kMaxConsumers = 3;
+
+/// Fragments of A, 16 rows by 16 of K, that a warp has in registers: each until the wgmma that reads it is done.
+inline constexpr int kFragmentsA = 4;
 
 /// Rows of D that a warp has of a wgmma.
 inline constexpr int kSliceRows = 16;

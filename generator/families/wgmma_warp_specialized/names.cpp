@@ -16,6 +16,7 @@ constexpr int kUsualGroup = 8;
 // In the order of the enumerations.
 constexpr std::array<std::string_view, 3> kSchedules{"cooperative", "pingpong", "overlapped"};
 constexpr std::array<std::string_view, 3> kStores{"tma", "smem", "reg"};
+constexpr std::array<std::string_view, 2> kSources{"smem", "rmem"};
 
 /// Rows of the block tile, as few as a wgmma has where consumers share them, and all its columns.
 std::string usual_warpgroup(const Config& config) {
@@ -47,7 +48,7 @@ constexpr ConfigParameter<Config> warpgroup_parameter() {
     return row;
 }
 
-constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::cluster>("cluster", "", "1x1"),
     word_parameter<&Config::schedule, kSchedules>("schedule", "", "cooperative, pingpong or overlapped", "cooperative"),
@@ -55,6 +56,7 @@ constexpr std::array<ConfigParameter<Config>, 16> kParameters{{
     flag_parameter<&Config::swap_ab>("swap_ab", "swapab", "0"),
     number_parameter<&Config::stages>("stages", "stages"),
     number_parameter<&Config::swizzle>("swizzle", "swizzle", "128", "32, 64 or 128"),
+    word_parameter<&Config::a_source, kSources>("a_source", "a-", "smem or rmem", "smem"),
     rasterization_parameter<&Config::rasterization>("grouped_m"),
     number_parameter<&Config::group>("group", "group", "8"),
     word_parameter<&Config::store, kStores>("store", "", "tma, smem or reg", "tma"),

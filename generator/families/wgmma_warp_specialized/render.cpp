@@ -20,6 +20,7 @@ namespace {
 using Config = WgmmaWarpSpecializedConfig;
 
 bool is_staged(const Config& c) { return c.store != OutputStore::registers; }
+bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::registers; }
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
@@ -67,6 +68,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_A_K_MAJOR", g.a.k_major},
         {"GEMM_B_K_MAJOR", g.b.k_major},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
+        {"GEMM_A_IN_REGISTERS", has_a_in_registers(c)},
         {"GEMM_EARLY_A", c.early_a},
         {"GEMM_EARLY_B", c.early_b}};
     macros.merge(type_macros(s));
@@ -84,6 +86,9 @@ std::string tile_lines(const Config& c) {
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text +=
         constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
+    if (has_a_in_registers(c))
+        text +=
+            constant_line("kFragmentsA", kFragmentsA, "of A, that a warp has in registers for the wgmmas in flight");
     if (blocks_of_cluster(c) > 1) {
         text += constant_line("kClusterM", c.cluster.m, "block tiles of a cluster, along M: they share B");
         text += constant_line("kClusterN", c.cluster.n, "along N: they share A");
@@ -136,6 +141,20 @@ std::string_view consumers_template(const Config& c) {
 std::string_view epilogue_template(const Config& c) {
     if (c.swap_ab) return "epilogue_tma_transposed.cuh";
     return is_staged(c) ? "epilogue_staged.cuh" : "wgmma_epilogue_registers.cuh";
+}
+
+std::string_view multiply_template(const Config& c) {
+    return has_a_in_registers(c) ? "multiply_from_registers.cuh" : "multiply_from_shared.cuh";
+}
+
+std::string_view fragments_template(const PanelledTile& a) {
+    return a.k_major ? "fragments_k_major.cuh" : "fragments_mn_major.cuh";
+}
+
+std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    const WgmmaForm form = *wgmma_form(s.a, s.accumulator, c.warpgroup.n, has_a_in_registers(c));
+    if (!has_a_in_registers(c)) return wgmma_wrapper(form, g.a.k_major, g.b.k_major);
+    return wgmma_wrapper(form, g.a.k_major, g.b.k_major) + "\n" + ldmatrix_wrapper(Operand::a, 4, !g.a.k_major);
 }
 
 std::string operand_template(const PanelledTile& tile) {
@@ -204,8 +223,9 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] =
         tile_lines(c) + register_lines(g) + slice_lines(c, g) + pack_line(signature) + "\n" + type_lines(signature, c);
-    input.generated["wgmma_atom.cuh"] =
-        wgmma_wrapper(*wgmma_form(signature.a, signature.accumulator, c.warpgroup.n), g.a.k_major, g.b.k_major);
+    input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
+    input.pieces["multiply.cuh"] = multiply_template(c);
+    if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);
     input.pieces["consumers.cuh"] = consumers_template(c);
     input.pieces["epilogue.cuh"] = epilogue_template(c);
     input.pieces["operand_a.cuh"] = operand_template(g.a);

@@ -1,0 +1,2 @@
+#pragma once
+#include "../fragments_k_major.cuh"
