@@ -29,7 +29,7 @@ auto kind(const Config& c) {
 }
 
 /// Of every kind of candidate the widest, whose sums leave the fewest registers.
-std::vector<Config> widest_candidates(const GemmSpec& spec, const ParameterMap& fixed) {
+std::vector<Config> widest_candidates(const GemmSpec& spec, const ParameterMap& fixed = {}) {
     std::map<decltype(kind(Config{})), Config> widest;
     const Family& family = find_family("wgmma_warp_specialized");
     for (const KernelConfig& proposed : family.candidates(spec, typical_gpu(hopper()))) {
