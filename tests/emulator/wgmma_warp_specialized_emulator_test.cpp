@@ -41,9 +41,9 @@ constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependen
 constexpr const char* kRegisters = "block=128x64x64,warpgroup=64x64,stages=3,a_source=rmem";
 constexpr const char* kRegistersInHalves =
     "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3,swizzle=64,a_source=rmem";
-constexpr const char* kFilling = "block=128x64x64,warpgroup=64x64,stages=2,persistent=0,warp_specialized=0";
+constexpr const char* kFilling = "block=128x64x64,warpgroup=64x64,stages=3,persistent=0,warp_specialized=0";
 constexpr const char* kFillingPair =
-    "block=64x128x64,warpgroup=64x128,stages=2,persistent=0,warp_specialized=0,cluster=2x1";
+    "block=64x128x64,warpgroup=64x128,stages=3,persistent=0,warp_specialized=0,cluster=2x1";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is filled again before its wgmmas are done", kFilling, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
