@@ -26,12 +26,12 @@ __device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemo
 }
 
 // Each warpgroup multiplies its part of the block's tile, then stores it. No warp is there to copy alone: one thread of the first one
-// does so between two k-tiles, and its warp waits meanwhile, for all that read the stage, too.
+// does so between two k-tiles, when all warps have read the one before, and its warp waits for them, too.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     const TileWalk walk(args);
     const TileOrigin origin = walk.origin();
-    const bool copies = threadIdx.x / 32 == 0 && elect_one();
-    if (copies) fill_ring(args, shared, walk, origin);
+    const bool is_first_warp = threadIdx.x < 32;
+    if (is_first_warp && elect_one()) fill_ring(args, shared, walk, origin);
 
     const int warp = threadIdx.x / 32 % 4;
     const int lane = threadIdx.x % 32;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         const int next = k_tile - 1 + kStages;
         if (next < walk.k_tiles) {
             release(shared, read.stage, lane);
-            if (copies) {
+            if (is_first_warp && elect_one()) {  // anew, so that the compiler knows it is one thread
                 mbarrier_wait(shared.empty_barrier(read.stage), read.phase);
                 copy_k_tile(args, shared, walk, origin, next, read.stage);
             }
