@@ -9,7 +9,11 @@ constexpr int kConsumers =
     kBlockM / kWarpgroupM * kConsumersN;  // warpgroups that multiply, each its part of every tile
 constexpr int kConsumersPerTile = kConsumers;
 #endif
+#if GEMM_WARP_SPECIALIZED
 constexpr int kThreads = (kConsumers + 1) * 128;
+#else
+constexpr int kThreads = kConsumers * 128;
+#endif
 constexpr int kTilesM = kWarpgroupM / 64;  // wgmmas along M of a warpgroup tile
 constexpr int kTilesN = kWarpgroupN / 8;  // of the sums of one, a thread has kRegistersC for every eight columns
 #if GEMM_ACCUMULATOR_F16

@@ -7,12 +7,14 @@
 #else
 //   for the block's tile (kBlockM, kBlockN) of D
 #endif
+#if GEMM_WARP_SPECIALIZED
 //       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring of kStages has room
+#endif
 #if GEMM_PINGPONG
 //       a consumer, the two in turn: for each k-tile                     sA, sB -> rC
 //           for each k-block of 16, for each 64 rows of the tile         one wgmma
 //           convert and store, while the other one multiplies            rC -> gD
-#else
+#elif GEMM_WARP_SPECIALIZED
 //       the consumers, each its part of the tile: for each k-tile        sA, sB -> rC
 //           for each k-block of 16, for each 64 rows of that part        one wgmma
 #if GEMM_OVERLAPPED
@@ -22,6 +24,12 @@
 #else
 //           convert and store                                            rC -> gD
 #endif
+#else
+//       one thread: the first kStages k-tiles of kBlockK                 gA, gB -> sA, sB
+//       the warpgroups, each its part of the tile: for each k-tile       sA, sB -> rC
+//           for each k-block of 16, for each 64 rows of that part        one wgmma
+//           that thread: one more, where the k-tile before was           gA, gB -> sA, sB
+//       convert and store                                                rC -> gD
 #endif
 #include "wgmma_params.cuh"
 #include "wgmma_tiling.cuh"
@@ -60,32 +68,9 @@
 #endif
 #include "consumers.cuh"
 
+#if GEMM_WARP_SPECIALIZED
 // ---- producer
-// A's part of a k-tile, and B's; the barrier of the stage counts their bytes.
-__device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk, int row,
-                                       int k_tile, int stage) {
-    const int k = walk.first_k(k_tile);
-#if GEMM_CLUSTER > 1
-    // Blocks of a cluster that want the same rows of A are those of one row of it, a bit each.
-    const unsigned short row_of_blocks = kRowOfBlocks << walk.cluster_row;
-    OperandA::load(shared.stage_a(stage), args.map_a, row, k, shared.full_barrier(stage), walk.cluster_column,
-                   row_of_blocks);
-#else
-    OperandA::load(shared.stage_a(stage), args.map_a, row, k, shared.full_barrier(stage));
-#endif
-}
-
-__device__ __forceinline__ void copy_b(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
-                                       int column, int k_tile, int stage) {
-    const int k = walk.first_k(k_tile);
-#if GEMM_CLUSTER > 1
-    const unsigned short column_of_blocks = kColumnOfBlocks << walk.cluster_column * kClusterM;
-    OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage), walk.cluster_row,
-                   column_of_blocks);
-#else
-    OperandB::load(shared.stage_b(stage), args.map_b, column, k, shared.full_barrier(stage));
-#endif
-}
+#include "copy_operands.inl"
 
 // Waits until the ring's next stage has been read, and announces the bytes that will fill it.
 __device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
@@ -252,6 +237,7 @@ __device__ __forceinline__ void copy_tiles(const GemmArgs& args, const SharedMem
 #endif
 }
 
+#endif
 // ---- kernel
 #if GEMM_CLUSTER > 1
 extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kCluster)
@@ -277,6 +263,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
 #endif
 
+#if GEMM_WARP_SPECIALIZED
     if (warpgroup == kConsumers) {
 #if GEMM_SETMAXNREG
         give_up_registers<kProducerRegisters>();
@@ -291,6 +278,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
         multiply_tiles(args, shared, warpgroup);
     }
+#else
+    multiply_tiles(args, shared, warpgroup);
+#endif
 #if GEMM_CLUSTER > 1
     __syncwarp();
     cluster_sync();  // no block ends while others may still copy to its shared memory or arrive at its barriers

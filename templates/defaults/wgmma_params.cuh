@@ -3,11 +3,14 @@
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
 #endif
+#ifndef GEMM_WARP_SPECIALIZED
+#define GEMM_WARP_SPECIALIZED 1  // a producer warp copies; else one thread of those that multiply
+#endif
 #ifndef GEMM_MBARRIER_ARRIVE
 #define GEMM_MBARRIER_ARRIVE 1
 #endif
 #ifndef GEMM_SETMAXNREG
-#define GEMM_SETMAXNREG 1
+#define GEMM_SETMAXNREG GEMM_WARP_SPECIALIZED
 #endif
 #ifndef GEMM_STORE_TMA
 #define GEMM_STORE_TMA 1

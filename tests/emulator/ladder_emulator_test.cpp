@@ -65,7 +65,7 @@ TEST_CASE("cli ladder: odd sizes, another layout, C, and a page") {
     const ToolResult result = tool.run("ladder bf16 tn 41 55 70 --beta 2 --device emulator --html '" + page + "'");
     INFO(result.out << result.err);
     CHECK(result.exit_code == 0);
-    CHECK_THAT(result.out, ContainsSubstring("18 fastest") && ContainsSubstring("page: "));
+    CHECK_THAT(result.out, ContainsSubstring("19 fastest") && ContainsSubstring("page: "));
     CHECK_THAT(result.out, !ContainsSubstring("wrong") && !ContainsSubstring("failed"));
     const std::string html = text_in(page);
     CHECK_THAT(html, ContainsSubstring("</html>") && ContainsSubstring("What changed in the source against"));

@@ -41,7 +41,24 @@ constexpr const char* kEarly = "block=64x64x64,warpgroup=64x64,stages=3,dependen
 constexpr const char* kRegisters = "block=128x64x64,warpgroup=64x64,stages=3,a_source=rmem";
 constexpr const char* kRegistersInHalves =
     "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3,swizzle=64,a_source=rmem";
+constexpr const char* kFilling = "block=128x64x64,warpgroup=64x64,stages=3,persistent=0,warp_specialized=0";
+constexpr const char* kFillingPair =
+    "block=64x128x64,warpgroup=64x128,stages=3,persistent=0,warp_specialized=0,cluster=2x1";
 constexpr PlantedFault kPlantedFaults[] = {
+    {"a stage is filled again before its wgmmas are done", kFilling, "wgmma_wait<1>();  // for those",
+     "wgmma_wait<2>();  //"},
+    {"a stage is filled again before the other warps have read it", kFilling,
+     "mbarrier_wait(shared.empty_barrier(read.stage), read.phase);", ""},
+    {"a stage is filled with the k-tile after the one that is wanted", kFilling, "k_tile - 1 + kStages",
+     "k_tile + kStages"},
+    {"a stage is filled again and announced to none", kFilling,
+     "mbarrier_arrive_expect(shared.full_barrier(stage), kStageBytes);",
+     "if (k_tile < kStages) mbarrier_arrive_expect(shared.full_barrier(stage), kStageBytes);"},
+    {"the stage that is being read is filled", kFilling, "copy_k_tile(args, shared, walk, origin, next, read.stage);",
+     "copy_k_tile(args, shared, walk, origin, next, ring.stage);"},
+    {"a block of a cluster that has no producer frees its own stage alone", kFillingPair,
+     "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), lane);",
+     "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), blockIdx.x % kCluster);"},
     {"a fragment is loaded while a wgmma reads it", kRegisters, "wgmma_wait<kFragmentsA - 1>();",
      "wgmma_wait<kFragmentsA>();"},
     {"fragments without a fence", kRegisters, "wgmma_fence();", ""},
@@ -192,6 +209,26 @@ TEST_CASE("emulated wgmma: A from registers, blocks that take several tiles, C t
                               });
     }
     check_wgmma_with_c(on_hopper(), {136, 264, 136}, kWgmmaRegisterVariants);
+}
+
+// Without a producer, one case per layout as well. K of 400 fills a ring more than once.
+void check_filling(GemmLayout layout) {
+    check_wgmma_variants(on_hopper(), layout, {{65, 72, 129}, {130, 264, 400}}, Pitches::of_tma, kWgmmaFillingVariants);
+    check_wgmma_variants(on_hopper(), layout, {{130, 258, 332}}, Pitches::as_they_are, kWgmmaFillingVariants);
+}
+TEST_CASE("emulated wgmma: no producer, tn") { check_filling(GemmLayout::tn); }
+TEST_CASE("emulated wgmma: no producer, nn") { check_filling(GemmLayout::nn); }
+TEST_CASE("emulated wgmma: no producer, nt") { check_filling(GemmLayout::nt); }
+TEST_CASE("emulated wgmma: no producer, tt") { check_filling(GemmLayout::tt); }
+
+TEST_CASE("emulated wgmma: no producer, C and a row of it, nothing to multiply") {
+    for (const std::string_view variant : kWgmmaFillingVariants)
+        check_unread_operands(spec_of(GemmLayout::nt, 64, 72, 64),
+                              [&](const GemmSpec& spec, const VerifyOptions& options) {
+                                  check_wgmma(on_hopper(), spec, variant, options);
+                              });
+    check_wgmma_with_c(on_hopper(), {136, 264, 136}, kWgmmaFillingVariants);
+    check_wgmma_with_row_of_c(on_hopper(), {136, 200, 264}, kWgmmaFillingVariants);
 }
 
 // Operands are packed where a row of them is no whole 16 bytes, and D is stored in vectors of 2 to 16 bytes.

@@ -79,6 +79,33 @@ TEST_CASE("wgmma: A from registers, launches back to back leave the same bits", 
     }
 }
 
+TEST_CASE("wgmma: no producer, more tiles than the GPU has SMs, residues, C and a row of it") {
+    REQUIRE_WGMMA();
+    for (const GemmLayout layout : kLayouts)
+        check_wgmma_variants(context(), layout, {{3000, 2500, 2100}, {257, 1001, 136}, {8, 8, 8}}, Pitches::of_tma,
+                             kWgmmaFillingVariants);
+    check_wgmma_variants(context(), GemmLayout::tn, {{521, 777, 1033}}, Pitches::as_they_are, kWgmmaFillingVariants);
+    for (const Sizes& size : {Sizes{3000, 2504, 2104}, Sizes{257, 1000, 136}}) {
+        check_wgmma_with_c(context(), size, kWgmmaFillingVariants);
+        check_wgmma_with_row_of_c(context(), size, kWgmmaFillingVariants);
+    }
+    for (const std::string_view variant : kWgmmaFillingVariants)
+        check_unread_operands(spec_of(GemmLayout::nt, 104, 72, 64),
+                              [&](const GemmSpec& spec, const VerifyOptions& options) {
+                                  check_wgmma(context(), spec, variant, options);
+                              });
+}
+
+TEST_CASE("wgmma: no producer, launches back to back leave the same bits", "[threads]") {
+    REQUIRE_WGMMA();
+    for (const std::string_view variant : kWgmmaFillingVariants) {
+        INFO(variant);
+        check_streams_and_replays(
+            context(), resolved(spec_of(GemmLayout::nt, 520, 776, 1032)),
+            with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(std::string(variant))));
+    }
+}
+
 TEST_CASE("wgmma: residues in every combination") {
     REQUIRE_WGMMA();
     std::size_t i = 0;

@@ -333,7 +333,8 @@ TEST_CASE("the dump of wgmma_warp_specialized with its main is a program that nv
          {"block=128x64x64,warpgroup=64x64,cluster=2x2,stages=4",
           "block=128x72x64,warpgroup=128x72,schedule=pingpong,stages=4,stream_k=12,cluster=1x2",
           "block=128x72x64,warpgroup=128x72,schedule=overlapped,stages=4,stream_k=7,swap_ab=1",
-          "block=128x72x64,warpgroup=64x72,stages=4,a_source=rmem"}) {
+          "block=128x72x64,warpgroup=64x72,stages=4,a_source=rmem",
+          "block=128x72x64,warpgroup=64x72,stages=4,persistent=0,warp_specialized=0,cluster=1x2"}) {
         INFO(parameters);
         const GemmSpec spec = resolved(spec_of(GemmLayout::nt, 304, 200, 520));
         const KernelConfig config = with_parameters({WgmmaWarpSpecializedConfig{}}, parse_parameters(parameters));

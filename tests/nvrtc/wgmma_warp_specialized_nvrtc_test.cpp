@@ -139,6 +139,28 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with A fro
     check_candidates(halves, from_registers);
 }
 
+TEST_CASE("wgmma: nor do kernels without a producer, of whatever width") {
+    const ParameterMap filling{{"persistent", "0"}, {"warp_specialized", "0"}};
+    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt}) {
+        const GemmSpec spec = resolved(spec_of(layout, 4000, 6000, 3000));
+        const std::vector<Config> configs = widest_candidates(spec, filling);
+        CHECK(configs.size() > 10);
+        for (const Config& config : configs) check_no_spills(generate(spec, {config}, hopper()), 60);
+    }
+    GemmSpec with_c = spec_of(GemmLayout::tt, 1500, 3000, 1000);
+    with_c.c = DataType::bf16;
+    for (const GemmSpec& spec : {resolved(spec_of(GemmLayout::tn, 4000, 6000, 3000)), resolved(with_c)})
+        for (const char* const widest :
+             {"block=128x224x64,warpgroup=128x224,stages=3", "block=128x224x64,warpgroup=128x224,stages=3,cluster=2x1",
+              "block=256x224x64,warpgroup=128x224,stages=3,slices=1"}) {
+            INFO(widest);
+            const KernelConfig config =
+                with_parameters(with_parameters({Config{}}, filling), parse_parameters(std::string(widest)));
+            REQUIRE(find_family("wgmma_warp_specialized").violations(spec, config, hopper()).empty());
+            check_no_spills(generate(spec, config, hopper()), 60);
+        }
+}
+
 TEST_CASE(
     "wgmma: with A from registers the machine code waits for one wgmma of four at a time, and for all at a tile's "
     "end") {
@@ -175,11 +197,13 @@ TEST_CASE("wgmma: the machine code is one batch of wgmmas per k-tile, copies by 
         const char* parameters;
         std::size_t wgmmas;   ///< of a tile's first k-tile, of the others, and of the last one where it stands apart
         std::size_t batches;  ///< that they are issued in
-        std::size_t setmaxnregs;  ///< the producer's and the consumers'; one consumer alone has registers enough
+        std::size_t
+            setmaxnregs;  ///< the producer's and the consumers'; one consumer alone has registers enough, as all without it
     };
     const Case cases[] = {
         {"block=128x256x64,warpgroup=64x256,stages=4", 4 + 4, 2, 2},
         {"block=64x32x128,warpgroup=64x32,stages=6", 8 + 8, 2, 0},
+        {"block=128x256x64,warpgroup=64x256,stages=4,persistent=0,warp_specialized=0", 4 + 4, 2, 0},
         {"block=128x176x64,warpgroup=128x176,schedule=pingpong,stages=5", 8 + 8, 2, 2},
         {"block=256x176x64,warpgroup=128x176,schedule=overlapped,stages=3", 8 + 8 + 8, 5, 2},
     };

@@ -55,7 +55,10 @@ constexpr std::array kWgmmaParameters{"",
                                       "schedule=pingpong,store=reg,stream_k=132,cluster=2x1",
                                       "swap_ab=1,dependent_launch=1",
                                       "persistent=0,store=smem",
-                                      "persistent=0,cluster=2x1,dependent_launch=1"};
+                                      "persistent=0,cluster=2x1,dependent_launch=1",
+                                      "persistent=0,warp_specialized=0",
+                                      "persistent=0,warp_specialized=0,store=smem,dependent_launch=0",
+                                      "persistent=0,warp_specialized=0,store=reg,cluster=2x1,dependent_launch=1"};
 constexpr std::array kHierarchicalParameters{"",
                                              "double_buffer=0,rasterization=row",
                                              "split_k=3,order=even",
@@ -131,7 +134,8 @@ void add_tensor_core_kernels(Samples& samples, const GemmSpec& spec) {
         for (const char* parameters : kWgmmaParameters) samples.add_choice(kind, "wgmma_warp_specialized", parameters);
         for (const std::span<const std::string_view> variants :
              {std::span<const std::string_view>(kWgmmaVariants),
-              std::span<const std::string_view>(kWgmmaRegisterVariants)})
+              std::span<const std::string_view>(kWgmmaRegisterVariants),
+              std::span<const std::string_view>(kWgmmaFillingVariants)})
             for (const std::string_view parameters : variants)
                 samples.add_config(with_constants(kind), with_parameters({WgmmaWarpSpecializedConfig{}},
                                                                          parse_parameters(std::string(parameters))));

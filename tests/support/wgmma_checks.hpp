@@ -64,6 +64,18 @@ inline constexpr std::array<std::string_view, 12> kWgmmaRegisterVariants{
     "block=128x64x64,warpgroup=64x64,stages=4,stream_k=9,a_source=rmem",
     "block=64x72x64,warpgroup=64x72,schedule=pingpong,swap_ab=1,stages=3,a_source=rmem"};
 
+/// Without a producer: one to three warpgroups along M and along N, all swizzles, both stores and D^T, two stages and more than K
+/// has k-tiles, alone and in clusters of every shape.
+inline constexpr std::array<std::string_view, 8> kWgmmaFillingVariants{
+    "block=128x72x64,warpgroup=64x72,stages=3,persistent=0,warp_specialized=0",
+    "block=64x128x64,warpgroup=64x64,stages=2,swizzle=64,persistent=0,warp_specialized=0,cluster=2x1",
+    "block=64x48x64,warpgroup=64x48,stages=8,store=reg,persistent=0,warp_specialized=0,dependent_launch=1",
+    "block=192x40x32,warpgroup=64x40,stages=5,swizzle=32,persistent=0,warp_specialized=0,rasterization=hilbert",
+    "block=128x104x64,warpgroup=128x104,stages=3,persistent=0,warp_specialized=0,cluster=1x2",
+    "block=64x64x16,warpgroup=64x64,stages=4,swizzle=32,store=reg,persistent=0,warp_specialized=0,cluster=2x2",
+    "block=64x152x64,warpgroup=64x152,stages=3,persistent=0,warp_specialized=0,swap_ab=1,cluster=1x2",
+    "block=128x64x32,warpgroup=64x64,stages=2,swizzle=64,slices=1,persistent=0,warp_specialized=0,cluster=4x2"};
+
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);
 
@@ -85,6 +97,7 @@ void check_wgmma_with_c(Context& context, const Sizes& size,
                         std::span<const std::string_view> variants = kWgmmaVariants);
 
 /// Every variant that has its own way for a C of one row, of D's type and of another, by row and by column.
-void check_wgmma_with_row_of_c(Context& context, const Sizes& size);
+void check_wgmma_with_row_of_c(Context& context, const Sizes& size,
+                               std::span<const std::string_view> variants = kWgmmaVariants);
 
 }  // namespace jitgemm::testing

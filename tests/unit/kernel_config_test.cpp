@@ -209,7 +209,7 @@ TEST_CASE("published defaults are as they were published") {
              "cluster=1x1 schedule=cooperative warpgroup=* swap_ab=0 swizzle=128 a_source=smem rasterization=grouped_m "
              "group=8 "
              "store=tma "
-             "slices=2 broadcast_c=0 persistent=1 stream_k=0 dependent_launch=1 early=none "},
+             "slices=2 broadcast_c=0 persistent=1 warp_specialized=1 stream_k=0 dependent_launch=1 early=none "},
             {"wmma_multistage",
              "mma=16x16x16 padding=8 async=1 cache=cg l2_prefetch=128 double_buffer=1 rasterization=zigzag "
              "group=16 "}});

@@ -100,17 +100,20 @@ TEST_CASE("ladder: the naive twins differ in coalescing alone") {
     REQUIRE(twins[0] == twins[1]);
 }
 
-TEST_CASE("ladder: the rungs of wgmma_warp_specialized differ in persistence alone") {
+TEST_CASE("ladder: the rungs of wgmma_warp_specialized differ in the producer alone, then in persistence") {
     for (const std::int64_t size : {256, 2048, 4096, 8192}) {
-        std::vector<WgmmaWarpSpecializedConfig> twins;
+        std::vector<WgmmaWarpSpecializedConfig> siblings;
         for (const Rung& rung : ladder_rungs(DataType::f16))
             if (is(rung, "wgmma_warp_specialized"))
-                twins.push_back(choose_config(cube(DataType::f16, size), find_gpu("h200"), selection_of(rung))
-                                    .as<WgmmaWarpSpecializedConfig>());
-        REQUIRE(twins.size() == 2);
-        REQUIRE_FALSE(twins[0].persistent);
-        twins[0].persistent = true;
-        REQUIRE(twins[0] == twins[1]);
+                siblings.push_back(choose_config(cube(DataType::f16, size), find_gpu("h200"), selection_of(rung))
+                                       .as<WgmmaWarpSpecializedConfig>());
+        REQUIRE(siblings.size() == 3);
+        REQUIRE_FALSE(siblings[0].warp_specialized);
+        siblings[0].warp_specialized = true;
+        REQUIRE(siblings[0] == siblings[1]);
+        REQUIRE_FALSE(siblings[1].persistent);
+        siblings[1].persistent = true;
+        REQUIRE(siblings[1] == siblings[2]);
     }
 }
 
@@ -122,7 +125,7 @@ TEST_CASE("ladder: begins on the CPU, ends with the fastest, and has tensor core
         REQUIRE(std::set(names.begin(), names.end()).size() == names.size());
     }
     REQUIRE(names_of(DataType::f32).size() == 9);
-    REQUIRE(names_of(DataType::f16).size() == 19);
+    REQUIRE(names_of(DataType::f16).size() == 20);
     const std::vector<std::string_view> halves = names_of(DataType::f16);
     for (const std::string_view name : names_of(DataType::f32))
         REQUIRE(std::ranges::find(halves, name) != halves.end());

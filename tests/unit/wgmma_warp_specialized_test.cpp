@@ -43,6 +43,7 @@ GemmSpec square(std::int64_t size) { return spec_of(GemmLayout::tn, size, size, 
 TEST_CASE("wgmma: the variants that are tested are kernels, and their names read back") {
     std::vector<std::string_view> variants(kWgmmaVariants.begin(), kWgmmaVariants.end());
     variants.insert(variants.end(), kWgmmaRegisterVariants.begin(), kWgmmaRegisterVariants.end());
+    variants.insert(variants.end(), kWgmmaFillingVariants.begin(), kWgmmaFillingVariants.end());
     for (const std::string_view variant : variants) {
         GemmSpec spec = square(512);
         spec.constant_a = spec.constant_b = true;
@@ -245,6 +246,64 @@ TEST_CASE(
     CHECK(WgmmaWarpSpecialized::cost(spec, persistent, gpu).total_us <
           WgmmaWarpSpecialized::cost(spec, one_tile.as<Config>(), gpu).total_us);
     CHECK(chosen({}).as<Config>().persistent);
+}
+
+TEST_CASE("wgmma: without a producer there are the warps that multiply alone, and no C in the ring") {
+    const Config filling = config_with("block=128x64x64,warpgroup=64x64,persistent=0,warp_specialized=0");
+    GemmSpec spec = spec_of(GemmLayout::tn, 2000, 1000, 512);
+    spec.c = spec.d;
+    spec = resolved(spec);
+    REQUIRE(WgmmaWarpSpecialized::violations(spec, filling, find_arch("sm_90a")).empty());
+    CHECK(WgmmaWarpSpecialized::entries(signature(spec), filling).back().threads == 256);
+    const KernelAnatomy anatomy = WgmmaWarpSpecialized::anatomy(spec, filling);
+    REQUIRE(anatomy.roles.size() == 1);
+    CHECK(anatomy.roles.front().warps == 8);
+    CHECK(anatomy.roles.front().registers == 255);
+    const std::string body = generate(spec, {filling}, find_arch("sm_90a")).body;
+    for (const char* const word : {"setmaxnreg", "kProducerRegisters", "copy_tiles", "map_c"}) {
+        INFO(word);
+        CHECK_THAT(body, !ContainsSubstring(word));
+    }
+}
+
+TEST_CASE("wgmma: without a producer blocks have one tile, A in shared memory, and fetch nothing early") {
+    CHECK(
+        violations(square(512), "block=128x64x64,warpgroup=64x64,persistent=0,warp_specialized=0,cluster=2x2").empty());
+    CHECK_THAT(violations(square(512), "block=64x64x64,warpgroup=64x64,warp_specialized=0"),
+               ContainsSubstring("warp_specialized = 0 wants persistent = 0: no warp copies the next tile ahead"));
+    CHECK(violations(square(512), "block=64x64x64,warpgroup=64x64,schedule=pingpong,persistent=0,warp_specialized=0") ==
+          "warp_specialized = 0: pingpong warpgroups take tiles in turn, and a block has one");
+    CHECK(violations(square(512),
+                     "block=128x64x64,warpgroup=128x64,schedule=overlapped,persistent=0,warp_specialized=0") ==
+          "warp_specialized = 0: overlapped stores while the next tile is multiplied, and a block has one");
+    CHECK(violations(square(512), "block=64x64x64,warpgroup=64x64,stream_k=12,persistent=0,warp_specialized=0") ==
+          "warp_specialized = 0: stream_k = 12 blocks stay for several tiles");
+    CHECK(violations(square(512), "block=64x64x64,warpgroup=64x64,a_source=rmem,persistent=0,warp_specialized=0") ==
+          "warp_specialized = 0 takes A from shared memory (a_source = smem), not from registers");
+    GemmSpec spec = square(512);
+    spec.constant_b = true;
+    CHECK(
+        violations(spec, "block=64x64x64,warpgroup=64x64,dependent_launch=1,early=b,persistent=0,warp_specialized=0") ==
+        "early: with warp_specialized = 0 whoever copies waits for the launch before, as all warps do");
+}
+
+TEST_CASE("wgmma: a kernel without a producer has that in its name, and is chosen when asked for alone") {
+    const GpuModel& gpu = find_gpu("h200");
+    const GemmSpec spec = resolved(spec_of(GemmLayout::tn, 4096, 4096, 4096));
+    const auto chosen = [&](const ParameterMap& parameters) {
+        return choose_config(spec, gpu, {.kernel = {}, .family = "wgmma_warp_specialized", .parameters = parameters});
+    };
+    const KernelConfig filling = chosen({{"persistent", "0"}, {"warp_specialized", "0"}});
+    const std::string name = kernel_name({signature(spec), filling});
+    CHECK_THAT(name, ContainsSubstring("_persistent0_warpspecialized0"));
+    CHECK(parse_kernel_name(name).config == filling);
+    CHECK(WgmmaWarpSpecialized::is_untimed(filling.as<Config>()));
+    Config specialized = filling.as<Config>();
+    specialized.warp_specialized = true;
+    CHECK(WgmmaWarpSpecialized::cost(spec, specialized, gpu).total_us <=
+          WgmmaWarpSpecialized::cost(spec, filling.as<Config>(), gpu).total_us);
+    CHECK(chosen({}).as<Config>().warp_specialized);
+    CHECK(chosen({{"persistent", "0"}}).as<Config>().warp_specialized);
 }
 
 // The choice asks what a candidate costs before it asks whether it can be.

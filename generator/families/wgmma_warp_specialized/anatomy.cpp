@@ -82,7 +82,10 @@ KernelAnatomy WgmmaWarpSpecialized::anatomy(const GemmSpec& spec, const Config& 
     anatomy.warp = {kSliceRows, c.warpgroup.n, c.block.k};
     anatomy.mma = {kWgmmaM, c.warpgroup.n, kWgmmaK};
     anatomy.instruction = wgmma_ptx_name(form);
-    anatomy.roles = {{"consumer", g.consumers * 4, g.consumer_registers}, {"producer", 4, g.producer_registers}};
+    if (c.warp_specialized)
+        anatomy.roles = {{"consumer", g.consumers * 4, g.consumer_registers}, {"producer", 4, g.producer_registers}};
+    else
+        anatomy.roles = {{"all", g.consumers * 4, g.consumer_registers}};
     anatomy.accumulator_registers = g.accumulator_registers;
     anatomy.fragment_registers = g.fragment_registers;
     anatomy.stages = c.stages;

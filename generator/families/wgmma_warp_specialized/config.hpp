@@ -24,7 +24,7 @@ enum class OutputStore : std::uint8_t { tma, shared, registers };
 enum class OperandSource : std::uint8_t { shared, registers };
 
 /// Half-precision GEMM on wgmma (sm_90a): a producer warp copies k-tiles by TMA into a ring of `stages`, consumer warpgroups multiply,
-/// blocks are persistent unless they are asked not to be.
+/// blocks are persistent. Unless they are asked not to be, and then not to have a producer either.
 struct WgmmaWarpSpecializedConfig {
     /// D^T = B^T A^T is computed, so that N lies along the 64 rows of a wgmma and M along its columns. Tiles and clusters are then of
     /// D^T, block.m along N.
@@ -43,6 +43,8 @@ struct WgmmaWarpSpecializedConfig {
     int slices = 2;            ///< of 16 rows that a warp may have staged
     bool broadcast_c = false;  ///< C is one row, which the epilogue reads for itself
     bool persistent = true;    ///< blocks stay and take tile after tile; else each takes one
+    /// A warp does nothing but copy; else one thread of those that multiply copies between two k-tiles.
+    bool warp_specialized = true;
     int stream_k = 0;  ///< blocks that share tiles along K where these don't come out even (stream_k.hpp); 0: none
     bool dependent_launch = false;  ///< begins while the launch before it ends (griddepcontrol)
     /// Operands, as wgmmas see them, whose first k-tiles are fetched before it waits for that: constant ones.

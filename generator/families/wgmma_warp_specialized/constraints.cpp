@@ -120,16 +120,29 @@ void check_stream_k(Reasons& reasons, const GemmSpec& spec, const Config& c) {
             fmt::format("stream_k = {} blocks are not whole clusters of {}x{}", c.stream_k, c.cluster.m, c.cluster.n));
 }
 
-/// What there is nothing to do for where a block has one tile.
+/// What there is nothing to do for where a block has one tile, as it has without a producer.
 void check_persistence(Reasons& reasons, const Config& c) {
-    if (c.persistent) return;
+    if (c.persistent && c.warp_specialized) return;
+    const std::string_view why = c.warp_specialized ? "persistent = 0" : "warp_specialized = 0";
     if (c.schedule == WarpgroupSchedule::pingpong)
-        reasons.emplace_back("persistent = 0: pingpong warpgroups take tiles in turn, and a block has one");
+        reasons.push_back(fmt::format("{}: pingpong warpgroups take tiles in turn, and a block has one", why));
     if (c.schedule == WarpgroupSchedule::overlapped)
-        reasons.emplace_back(
-            "persistent = 0: overlapped stores while the next tile is multiplied, and a block has one");
+        reasons.push_back(
+            fmt::format("{}: overlapped stores while the next tile is multiplied, and a block has one", why));
     if (c.stream_k != 0)
-        reasons.push_back(fmt::format("persistent = 0: stream_k = {} blocks stay for several tiles", c.stream_k));
+        reasons.push_back(fmt::format("{}: stream_k = {} blocks stay for several tiles", why, c.stream_k));
+}
+
+/// Without a producer the thread that copies is one of those that multiply, and begins when all may.
+void check_specialization(Reasons& reasons, const Config& c) {
+    if (c.warp_specialized) return;
+    if (c.persistent)
+        reasons.emplace_back("warp_specialized = 0 wants persistent = 0: no warp copies the next tile ahead");
+    if (c.a_source == OperandSource::registers)
+        reasons.emplace_back("warp_specialized = 0 takes A from shared memory (a_source = smem), not from registers");
+    if (c.early_a || c.early_b)
+        reasons.emplace_back(
+            "early: with warp_specialized = 0 whoever copies waits for the launch before, as all warps do");
 }
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.
@@ -203,6 +216,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_broadcast_c(reasons, spec, c);
     check_swap_ab(reasons, spec, c);
     check_persistence(reasons, c);
+    check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);
     check_early(reasons, multiplied, c);
     check_a_source(reasons, c, g);

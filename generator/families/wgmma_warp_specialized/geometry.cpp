@@ -32,6 +32,9 @@ constexpr RegisterDeal deal(int consumers, int held) {
     }
 }
 
+/// Where no warp is a producer, each has what it was launched with.
+constexpr RegisterDeal even_deal(int consumers) { return {0, consumers < 3 ? 255 : 168}; }
+
 PanelledTile panelled(bool k_major, int rows, int block_k, int swizzle, int shares) {
     PanelledTile tile;
     const int panel = swizzle / kElementBytes;
@@ -50,11 +53,11 @@ int slice_row_bytes(int columns, int element_bytes) {
     return bytes;
 }
 
-/// C takes the way of A and B where it lies as D does, in boxes of TMA, and the ring has room for a tile of it; of an overlapped one,
-/// for the half that waits there while the next tile begins, and two k-tiles of that.
+/// C takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has room for a tile of it; of an
+/// overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
-    if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c) return 0;
+    if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c || !c.warp_specialized) return 0;
     if (g.consumers == kMaxConsumers && c.stream_k != 0) return 0;  // which leaves too few registers: ptxas spills
     const bool by_halves = c.schedule == WarpgroupSchedule::overlapped;
     const int panels =
@@ -74,12 +77,13 @@ WgmmaGeometry geometry(const GemmSignature& signature, const WgmmaWarpSpecialize
     g.consumers = c.schedule == WarpgroupSchedule::pingpong
                       ? 2
                       : bounded_product(quotient_or_zero(c.block.m, c.warpgroup.m), g.consumers_n);
-    g.threads = bounded_product(g.consumers + 1, 128);
+    g.threads = bounded_product(g.consumers + (c.warp_specialized ? 1 : 0), 128);
     g.k_blocks = c.block.k / kWgmmaK;
     g.accumulator_registers =
         bounded_product(c.warpgroup.m / kWgmmaM, c.warpgroup.n) / (signature.accumulator == DataType::f16 ? 4 : 2);
     if (c.a_source == OperandSource::registers) g.fragment_registers = kFragmentsA * kFragmentRegisters;
-    const RegisterDeal registers = deal(g.consumers, g.accumulator_registers + g.fragment_registers);
+    const RegisterDeal registers =
+        c.warp_specialized ? deal(g.consumers, g.accumulator_registers + g.fragment_registers) : even_deal(g.consumers);
     g.producer_registers = registers.producer;
     g.consumer_registers = registers.consumer;
     g.a = panelled(is_k_major(Operand::a, signature.layout), c.block.m, c.block.k, c.swizzle, c.cluster.n);

@@ -30,7 +30,7 @@ struct WgmmaGeometry {
     int accumulator_registers = 0;  ///< per thread of a consumer
     int fragment_registers = 0;     ///< where it has A there
     int consumer_registers = 0;     ///< after setmaxnreg
-    int producer_registers = 0;
+    int producer_registers = 0;     ///< 0: there is no producer
     PanelledTile a;
     PanelledTile b;
     std::int64_t stage_bytes = 0;

@@ -48,7 +48,7 @@ constexpr ConfigParameter<Config> warpgroup_parameter() {
     return row;
 }
 
-constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
+constexpr std::array<ConfigParameter<Config>, 18> kParameters{{
     shape_parameter<&Config::block>("block", ""),
     shape_2d_parameter<&Config::cluster>("cluster", "", "1x1"),
     word_parameter<&Config::schedule, kSchedules>("schedule", "", "cooperative, pingpong or overlapped", "cooperative"),
@@ -63,6 +63,7 @@ constexpr std::array<ConfigParameter<Config>, 17> kParameters{{
     number_parameter<&Config::slices>("slices", "slices", "2"),
     flag_parameter<&Config::broadcast_c>("broadcast_c", "broadcastc", "0"),
     flag_parameter<&Config::persistent>("persistent", "persistent", "1"),
+    flag_parameter<&Config::warp_specialized>("warp_specialized", "warpspecialized", "1"),
     stream_k_parameter<Config>(),
     dependent_launch_parameter<Config>("1"),
     {"early", "early", "none, a, b or ab", read_early, early_name, "none"},

@@ -24,6 +24,8 @@ bool has_a_in_registers(const Config& c) { return c.a_source == OperandSource::r
 bool stores_by_tma(const Config& c) { return c.store == OutputStore::tma; }
 int blocks_of_cluster(const Config& c) { return bounded_product(c.cluster.m, c.cluster.n); }
 Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b); }
+/// From the producer to consumers; one of these has enough as it is.
+bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.warp_specialized && g.consumers > 1; }
 bool is_odd_eight(int columns) { return columns % 16 != 0; }
 
 constexpr int kLeastVector = 4;  // of a row of D that a thread stores at once, bytes
@@ -43,7 +45,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_OVERLAPPED", c.schedule == WarpgroupSchedule::overlapped},
         {"GEMM_MBARRIER_ARRIVE", 1},
         {"GEMM_CLUSTER", blocks_of_cluster(c)},
-        {"GEMM_SETMAXNREG", g.consumers > 1},
+        {"GEMM_SETMAXNREG", deals_out_registers(c, g)},
         {"GEMM_RASTERIZATION", static_cast<int>(c.rasterization)},
         {"GEMM_STORE_TMA", stores_by_tma(c)},
         {"GEMM_STORE_STAGED", is_staged(c)},
@@ -61,6 +63,7 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
         {"GEMM_PERSISTENT", c.persistent},
+        {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
         {"GEMM_WORKSPACE", c.stream_k != 0 || pack_of(s) != Pack::none},
         {"GEMM_PACK_A", packs_a(pack_of(s))},
@@ -96,8 +99,8 @@ std::string tile_lines(const Config& c) {
     return text + group_line(c.rasterization, c.group);
 }
 
-std::string register_lines(const WgmmaGeometry& g) {
-    if (g.consumers == 1) return {};
+std::string register_lines(const Config& c, const WgmmaGeometry& g) {
+    if (!deals_out_registers(c, g)) return {};
     return constant_line("kProducerRegisters", g.producer_registers, "per thread of the warpgroup that copies") +
            constant_line("kConsumerRegisters", g.consumer_registers, "and of those that multiply");
 }
@@ -134,7 +137,9 @@ std::string_view consumers_template(const Config& c) {
     switch (c.schedule) {
         case WarpgroupSchedule::pingpong: return "consumers_pingpong.cuh";
         case WarpgroupSchedule::overlapped: return "consumers_overlapped.cuh";
-        default: return c.persistent ? "consumers_cooperative.cuh" : "consumers_one_tile.cuh";
+        default:
+            if (!c.warp_specialized) return "consumers_filling.cuh";
+            return c.persistent ? "consumers_cooperative.cuh" : "consumers_one_tile.cuh";
     }
 }
 
@@ -221,8 +226,8 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     const bool in_cluster = blocks_of_cluster(c) > 1;
     RenderInput input;
     input.macros = macros(signature, c, g);
-    input.generated["wgmma_params.cuh"] =
-        tile_lines(c) + register_lines(g) + slice_lines(c, g) + pack_line(signature) + "\n" + type_lines(signature, c);
+    input.generated["wgmma_params.cuh"] = tile_lines(c) + register_lines(c, g) + slice_lines(c, g) +
+                                          pack_line(signature) + "\n" + type_lines(signature, c);
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);

@@ -12,7 +12,7 @@ namespace jitgemm {
 namespace {
 
 // Lowest first. The twins of simt_naive have one block tile, so that nothing but the order of threads differs; so have
-// all kernels on tensor cores up to mma_multistage, and the two of wgmma.
+// all kernels on tensor cores up to mma_multistage, and the three of wgmma.
 constexpr std::array kRungs{
     Rung{.name = "cpu loop",
          .kind = RungKind::cpu,
@@ -110,17 +110,24 @@ constexpr std::array kRungs{
          .sentence = "mma.sync in place of wmma, same tiles: ldmatrix reads fragments from a swizzled tile, without "
                      "padding and without conflicts, and D leaves through shared memory once.",
          .halves_only = true},
+    Rung{.name = "wgmma, no producer",
+         .family = "wgmma_warp_specialized",
+         .parameters = "block=128x256x64,warpgroup=64x256,stages=4,cluster=1x1,swap_ab=false,group=16,slices=2,"
+                       "stream_k=0,persistent=false,warp_specialized=false",
+         .sentence = "Hopper's way: four warps multiply 64 rows by 256 columns with one wgmma straight from shared "
+                     "memory, and between two k-tiles one of their threads has TMA copy whole boxes.",
+         .halves_only = true},
     Rung{.name = "wgmma, a block per tile",
          .family = "wgmma_warp_specialized",
          .parameters = "block=128x256x64,warpgroup=64x256,stages=4,cluster=1x1,swap_ab=false,group=16,slices=2,"
-                       "stream_k=0,persistent=false",
-         .sentence = "Hopper's way: one thread of a warp of its own has TMA copy whole boxes, and four warps multiply "
-                     "64 rows by 256 columns with one wgmma straight from shared memory.",
+                       "stream_k=0,persistent=false,warp_specialized=true",
+         .sentence = "Warps are specialised: one does nothing but copy, and those that multiply wait for k-tiles "
+                     "alone, not for each other.",
          .halves_only = true},
     Rung{.name = "wgmma, persistent blocks",
          .family = "wgmma_warp_specialized",
          .parameters = "block=128x256x64,warpgroup=64x256,stages=4,cluster=1x1,swap_ab=false,group=16,slices=2,"
-                       "stream_k=0,persistent=true",
+                       "stream_k=0,persistent=true,warp_specialized=true",
          .sentence = "Blocks stay for tile after tile: while one is stored, the first k-tiles of the next one are on "
                      "their way.",
          .halves_only = true},

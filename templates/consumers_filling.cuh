@@ -1,0 +1,87 @@
+#pragma once
+#include "copy_operands.inl"
+
+// A k-tile into a stage that is free, of which it announces the bytes.
+__device__ __forceinline__ void copy_k_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                            const TileOrigin& origin, int k_tile, int stage) {
+    mbarrier_arrive_expect(shared.full_barrier(stage), kStageBytes);
+    copy_a(args, shared, walk, origin.row, k_tile, stage);
+    copy_b(args, shared, walk, origin.column, k_tile, stage);
+}
+
+// The first k-tiles, one per stage as far as there are so many. The stages are fresh, so there is nothing to wait for.
+__device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          const TileOrigin& origin) {
+    if (args.k == 0) {  // no map of A and B either
+        shared.clear_ring();
+        mbarrier_arrive_expect(shared.full_barrier(0), 0);
+    } else {
+#pragma unroll 1
+        for (int k_tile = 0; k_tile < min(kStages, walk.k_tiles); ++k_tile)
+            copy_k_tile(args, shared, walk, origin, k_tile, k_tile);
+    }
+#if GEMM_BROADCAST_C
+    prefetch_c(args, origin);
+#endif
+}
+
+// Each warpgroup multiplies its part of the block's tile, then stores it. No warp is there to copy alone: one thread of the first one
+// does so between two k-tiles, when all warps have read the one before, and its warp waits for them, too.
+__device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
+    const TileWalk walk(args);
+    const TileOrigin origin = walk.origin();
+    const bool is_first_warp = threadIdx.x < 32;
+    if (is_first_warp && elect_one()) fill_ring(args, shared, walk, origin);
+
+    const int warp = threadIdx.x / 32 % 4;
+    const int lane = threadIdx.x % 32;
+    const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
+    const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
+    const unsigned long long a =
+        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
+    const unsigned long long b =
+        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
+    RingPosition ring;
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+    wait_for_k_tile(shared, ring);
+    multiply<true>(rC, a, b, ring);
+    RingPosition read = ring;  // of the k-tile that wgmmas in flight read
+    ring.advance();
+#pragma unroll 1
+    for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+        wait_for_k_tile(shared, ring);
+        multiply<false>(rC, a, b, ring);
+        wgmma_wait<1>();  // for those of the k-tile before
+        const int next = k_tile - 1 + kStages;
+        if (next < walk.k_tiles) {
+            release(shared, read.stage, lane);
+            if (is_first_warp && elect_one()) {  // anew, so that the compiler knows it is one thread
+                mbarrier_wait(shared.empty_barrier(read.stage), read.phase);
+                copy_k_tile(args, shared, walk, origin, next, read.stage);
+            }
+            __syncwarp();  // wgmmas are the whole warp's
+        }
+        read = ring;
+        ring.advance();
+    }
+
+    const int row = origin.row + warpgroup_row + warp * 16;
+    const int column = origin.column + warpgroup_column;
+#if GEMM_BROADCAST_C
+    const PartOfC c(args, row, column, lane);
+#endif
+    wgmma_wait_for(rC);
+#if GEMM_STORE_STAGED
+    Staging staging(shared.staging);
+#endif
+#if GEMM_BROADCAST_C
+    epilogue(rC, args, row, column, staging, c, lane);
+#elif GEMM_STORE_STAGED
+    epilogue(rC, args, row, column, staging, lane);
+#else
+    epilogue(rC, args, row, column, lane);
+#endif
+#if GEMM_STORE_TMA
+    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
+}
