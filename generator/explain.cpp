@@ -154,7 +154,7 @@ Bound bound_of(const CostEstimate& cost) {
 Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
     Explanation explanation;
     explanation.spec = with_row_major_d(resolved(asked));
-    explanation.swapped = asked.d_order == Order::column;
+    explanation.swapped = as_lines(resolved(asked)).d_order == Order::column;
     explanation.gpu = gpu;
     explain_choice(explanation, selection);
     explanation.roofline = roofline(explanation.spec, gpu, family_of(explanation.config).math_instruction);

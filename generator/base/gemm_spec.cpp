@@ -29,6 +29,7 @@ struct StoredMatrix {
     int alignment;    // 0: what ld and the stride give
     std::int64_t batch;
     std::optional<std::int64_t> batch_stride;  // unset: whole lines, one behind the other
+    bool is_one_line = false;                  // as_lines() turns it
 };
 
 StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, std::int64_t columns, std::int64_t ld,
@@ -38,12 +39,25 @@ StoredMatrix stored(char name, DataType type, Order order, std::int64_t rows, st
             alignment, batch, batch_stride};
 }
 
+std::int64_t leading_dimension(const StoredMatrix& x) { return x.ld != 0 ? x.ld : std::max<std::int64_t>(1, x.run); }
+
+/// Lines of one element each, side by side. A batch-invariant row has its kernel, whether or not others stand beside it.
+bool lies_in_one_line(const GemmSpec& s, const StoredMatrix& x) {
+    return x.lines > 1 && x.run == 1 && leading_dimension(x) == 1 && s.batch == 1 &&
+           s.deterministic != Determinism::batch_invariant;
+}
+
 StoredMatrix stored_a(const GemmSpec& s) {
-    return stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a, s.batch, s.batch_stride_a);
+    StoredMatrix a = stored('a', s.a, order_a(s.layout), s.m, s.k, s.lda, s.align_a, s.batch, s.batch_stride_a);
+    a.is_one_line = lies_in_one_line(s, a);
+    return a;
 }
 StoredMatrix stored_b(const GemmSpec& s) {
-    return stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b, s.batch, s.batch_stride_b);
+    StoredMatrix b = stored('b', s.b, order_b(s.layout), s.k, s.n, s.ldb, s.align_b, s.batch, s.batch_stride_b);
+    b.is_one_line = lies_in_one_line(s, b);
+    return b;
 }
+
 StoredMatrix stored_c(const GemmSpec& s) {
     StoredMatrix c = stored('c', s.c.value_or(s.d), s.d_order, s.m, s.n, s.ldc, s.align_c, s.batch, s.batch_stride_c);
     if (!s.broadcast_c) return c;
@@ -52,10 +66,10 @@ StoredMatrix stored_c(const GemmSpec& s) {
     return c;
 }
 StoredMatrix stored_d(const GemmSpec& s) {
-    return stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d, s.batch, s.batch_stride_d);
+    StoredMatrix d = stored('d', s.d, s.d_order, s.m, s.n, s.ldd, s.align_d, s.batch, s.batch_stride_d);
+    d.is_one_line = lies_in_one_line(s, d) && !s.c && !s.epilogue.residual;  // which have D's order, and may be one row
+    return d;
 }
-
-std::int64_t leading_dimension(const StoredMatrix& x) { return x.ld != 0 ? x.ld : std::max<std::int64_t>(1, x.run); }
 
 std::int64_t extent(const StoredMatrix& x) {
     return x.lines == 0 || x.run == 0 ? 0 : (x.lines - 1) * leading_dimension(x) + x.run;
@@ -71,9 +85,11 @@ int alignment_of(std::int64_t elements, DataType type) {
 }
 
 /// A lone line never uses its leading dimension.
+bool uses_leading_dimension(const StoredMatrix& x) { return x.lines > 1 && !x.is_one_line; }
+
 int natural_alignment(const StoredMatrix& x) {
     const int of_problems = x.batch > 1 ? alignment_of(batch_stride(x), x.type) : kMaxAlignment;
-    return x.lines <= 1 ? of_problems : std::min(of_problems, alignment_of(leading_dimension(x), x.type));
+    return uses_leading_dimension(x) ? std::min(of_problems, alignment_of(leading_dimension(x), x.type)) : of_problems;
 }
 
 using Reasons = std::vector<std::string>;
@@ -120,7 +136,7 @@ void check_alignment(const StoredMatrix& x, bool strides_are_sound, Reasons& rea
                             "alignment of only {} bytes",
                             x.name, x.alignment, stride, x.name, elements, bytes(x.type), what, most));
     };
-    if (x.lines > 1) check("ld", leading_dimension(x), x.row_major ? "row" : "column");
+    if (uses_leading_dimension(x)) check("ld", leading_dimension(x), x.row_major ? "row" : "column");
     if (x.batch > 1) check("batch_stride_", batch_stride(x), "problem");
 }
 
@@ -312,7 +328,23 @@ GemmSpec resolved(const GemmSpec& spec) {
     return result;
 }
 
-GemmSpec with_row_major_d(const GemmSpec& spec) {
+GemmSpec as_lines(const GemmSpec& spec) {
+    GemmSpec result = spec;
+    Order a = order_a(spec.layout), b = order_b(spec.layout);
+    const auto turn = [](const StoredMatrix& x, Order& order, std::int64_t& ld) {
+        if (!x.is_one_line) return;
+        order = flipped(order);
+        ld = x.lines;
+    };
+    turn(stored_a(spec), a, result.lda);
+    turn(stored_b(spec), b, result.ldb);
+    result.layout = layout_of(a, b);
+    turn(stored_d(spec), result.d_order, result.ldd);
+    return result;
+}
+
+GemmSpec with_row_major_d(const GemmSpec& asked) {
+    const GemmSpec spec = as_lines(asked);
     if (spec.d_order == Order::row) return spec;
     GemmSpec result = spec;
     std::swap(result.m, result.n);

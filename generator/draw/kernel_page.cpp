@@ -53,7 +53,7 @@ Grid warp_grid(const KernelTiling& tiling) {
 KernelPage kernel_page(const GemmSpec& asked, const KernelConfig& config, const GpuModel& gpu) {
     KernelPage page;
     const GemmSpec spec = resolved(asked);
-    page.operands_swapped = spec.d_order == Order::column;
+    page.operands_swapped = as_lines(spec).d_order == Order::column;
     page.spec = with_row_major_d(spec);
     page.gpu = gpu;
     require_sound(page.spec, config, *gpu.arch);

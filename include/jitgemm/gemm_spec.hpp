@@ -113,8 +113,13 @@ struct GemmSpec {
 /// The same spec with leading dimensions and alignments as numbers. Throws SpecError with all problems().
 [[nodiscard]] GemmSpec resolved(const GemmSpec& spec);
 
-/// The equivalent spec whose D is row-major: a column-major D is the row-major D^T = B^T · A^T, so A and B, m and n trade
-/// places. Takes and returns a resolved spec. A launch must then trade the A and B pointers as well.
+/// The equivalent spec without lines of one element: a matrix of one row whose columns lie side by side (of one column whose rows do) is that
+/// row (column) in memory, so its order is the other one and its leading dimension what it holds. Takes and returns a resolved spec. Of a
+/// batch and of Determinism::batch_invariant all stay as they are, and so does a D beside a C.
+[[nodiscard]] GemmSpec as_lines(const GemmSpec& spec);
+
+/// The equivalent spec whose D is row-major, of as_lines(spec): a column-major D is the row-major D^T = B^T · A^T, so A and B, m and n trade
+/// places. Takes and returns a resolved spec. Where as_lines(spec) has a column-major D, a launch must trade the A and B pointers as well.
 [[nodiscard]] GemmSpec with_row_major_d(const GemmSpec& spec);
 
 /// Elements from the first to one past the last of a matrix as stored: (rows or columns − 1) · ld + run; 0 when empty.

@@ -153,7 +153,7 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
     auto state = std::make_shared<KernelState>();
     state->spec = spec;
     state->row_major = with_row_major_d(spec);
-    state->operands_swapped = spec.d_order == Order::column;
+    state->operands_swapped = as_lines(spec).d_order == Order::column;
     state->id = id;
     state->source = kernel.source;
     state->compiled = {shared.kernel, &kernel.compiled};

@@ -126,7 +126,7 @@ void require_export_folder(const std::string& directory, bool force) {
 
 void export_kernel(const KernelSource& source, const GemmSpec& spec, const CompiledKernel& compiled,
                    const std::string& directory, const ExportOptions& options) {
-    const GemmSpec asked = resolved(spec);
+    const GemmSpec asked = as_lines(resolved(spec));  // whose pitches a launch of the kernel gives
     const KernelConfig config = parse_kernel_name(source.name).config;
     write_export({checked_name(options, asked), source, asked, workspace_layout(with_row_major_d(asked), config)},
                  compiled, directory, options.force);

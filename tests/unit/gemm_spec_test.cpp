@@ -5,6 +5,7 @@
 #include "tests/support/specs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <unordered_set>
@@ -319,6 +320,68 @@ TEST_CASE("with_row_major_d computes the same bytes with A and B swapped") {
             CHECK(multiply(turned, b, a) == multiply(spec, a, b));
         }
     }
+}
+
+TEST_CASE("a matrix of one row or column, side by side, is that line in memory") {
+    const auto asked = [](std::int64_t m, std::int64_t n, std::int64_t k, GemmLayout layout, Order d_order) {
+        GemmSpec spec = sized(m, n, k);
+        spec.layout = layout;
+        spec.d_order = d_order;
+        return spec;
+    };
+    const GemmSpec row_of_a = resolved(asked(1, 40, 25, GemmLayout::nt, Order::row));
+    CHECK((row_of_a.layout == GemmLayout::nt && row_of_a.lda == 1 && row_of_a.align_a == 16));
+    CHECK((as_lines(row_of_a).layout == GemmLayout::tt && as_lines(row_of_a).lda == 25));
+    const GemmSpec column_of_b = as_lines(resolved(asked(40, 1, 25, GemmLayout::nt, Order::row)));
+    CHECK((column_of_b.layout == GemmLayout::nn && column_of_b.ldb == 25));
+    CHECK((column_of_b.d_order == Order::column && column_of_b.ldd == 40 && column_of_b.align_d == 16));
+    const GemmSpec row_of_d = as_lines(resolved(asked(1, 40, 25, GemmLayout::tn, Order::column)));
+    CHECK((row_of_d.d_order == Order::row && row_of_d.ldd == 40));
+    const GemmSpec outer_product = as_lines(resolved(asked(40, 30, 1, GemmLayout::tn, Order::row)));
+    CHECK((outer_product.layout == GemmLayout::nt && outer_product.lda == 40 && outer_product.ldb == 30));
+
+    const auto stays = [](GemmSpec spec) {
+        spec = resolved(spec);
+        return as_lines(spec) == spec;
+    };
+    CHECK(stays(asked(1, 1, 1, GemmLayout::nt, Order::column)));
+    CHECK(stays(asked(1, 40, 25, GemmLayout::tn, Order::row)));
+    GemmSpec apart = asked(1, 40, 25, GemmLayout::nt, Order::row);
+    apart.lda = 2;
+    CHECK(stays(apart));
+    CHECK(resolved(apart).align_a == 4);
+    GemmSpec invariant = asked(1, 40, 25, GemmLayout::nt, Order::row);
+    invariant.deterministic = Determinism::batch_invariant;  // has the kernel of many rows
+    CHECK(stays(invariant));
+    CHECK(resolved(invariant).align_a == 2);
+    GemmSpec batched = asked(1, 40, 25, GemmLayout::nt, Order::row);
+    batched.batch = 3;
+    CHECK(stays(batched));
+    GemmSpec with_c = asked(40, 1, 25, GemmLayout::tn, Order::row);  // of which a launch may say that it is one row
+    with_c.c = DataType::bf16;
+    CHECK(stays(with_c));
+    CHECK(resolved(with_c).align_d == 2);
+}
+
+TEST_CASE("lines lie where the matrices lay") {
+    std::mt19937 random(3);
+    for (const GemmLayout layout : kLayouts)
+        for (const Order d_order : {Order::row, Order::column})
+            for (int i = 0; i < 60; ++i) {
+                std::array<std::int64_t, 3> size{1, 1, 1};  // one or two of them are 1
+                size.at(i % 3) = 2 + static_cast<std::int64_t>(random() % 5);
+                if (i % 2 != 0) size.at(random() % 3) = 2 + static_cast<std::int64_t>(random() % 5);
+                GemmSpec spec = sized(size[0], size[1], size[2]);
+                spec.layout = layout;
+                spec.d_order = d_order;
+                spec = resolved(spec);
+                const Memory a = random_memory(random, operand_extents(spec).a);
+                const Memory b = random_memory(random, operand_extents(spec).b);
+                const GemmSpec lines = as_lines(spec);
+                CHECK(problems(lines).empty());
+                CHECK(as_lines(lines) == lines);
+                CHECK(multiply(lines, a, b) == multiply(spec, a, b));
+            }
 }
 
 TEST_CASE("with_row_major_d trades all that belongs to A and B") {
