@@ -33,7 +33,7 @@ struct Family {
     std::vector<std::string> (*violations)(const GemmSpec&, const KernelConfig&, const Arch&);
     /// Why a config that breaks no rule is none to propose unasked (bank conflicts); each with its numbers.
     std::vector<std::string> (*discouraged)(const GemmSpec&, const KernelConfig&);
-    /// Whether nobody has timed such kernels, so that what cost() says of them is a guess: the choice passes them over, unless nothing
+    /// Whether no timing of such kernels went into cost(), so that what it says of them is a guess: the choice passes them over, unless nothing
     /// else has what is asked for, and leaves them to the tuner.
     bool (*is_untimed)(const KernelConfig&);
     SumOrder (*sum_order)(const KernelConfig&);

@@ -49,7 +49,7 @@ std::string choice_text(const ExplainReport& report) {
     const bool is_guess = family_of(e.config).is_untimed(e.config);
     const std::string rate =
         fmt::format("{:.2f} us, {:.1f} TFLOP/s{}", e.cost.total_us, tflops(e.spec, e.cost.total_us),
-                    is_guess ? ", a guess, as nobody has timed such kernels" : "");
+                    is_guess ? ", a guess, which no timing of such kernels went into" : "");
     if (report.choice.source == ChoiceSource::forced)
         return fmt::format("  Asked for by name; predicted to take {}.\n", rate);
     if (report.choice.source != ChoiceSource::heuristic)

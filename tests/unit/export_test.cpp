@@ -246,7 +246,7 @@ bool begins_early(const Exported& kernel) { return kernel.source.entries.front()
 
 // What the fake driver must write for one launch, from jitgemm's own way to launch.
 std::string expected_launch(const Exported& kernel, float alpha, bool early = true, bool broadcast_c = false) {
-    const bool swapped = kernel.spec.d_order == Order::column;
+    const bool swapped = as_lines(kernel.spec).d_order == Order::column;
     const GemmSpec row_major = with_row_major_d(kernel.spec);
     GemmArguments arguments{.a = swapped ? kB : kA, .b = swapped ? kA : kB, .d = kD, .alpha = alpha};
     if (alpha == 0) (swapped ? arguments.b : arguments.a) = nullptr;
