@@ -80,6 +80,23 @@ TEST_CASE("the banner reads back") {
     CHECK_THROWS_WITH(parse_dump(damaged), ContainsSubstring("kernel"));
 }
 
+TEST_CASE("the banner tells how a matrix of one row or column lies") {
+    const auto lines_of = [](GemmLayout layout, std::int64_t m, std::int64_t n) {
+        GemmSpec spec = problem(m, n, 264);
+        spec.layout = layout;
+        const KernelConfig config = choose_config(spec, find_gpu("a100"));
+        const KernelSource source = generate(spec, config, kArch);
+        const std::string text = dump(source, spec);
+        CHECK(parse_dump(text).spec == resolved(spec));
+        const std::size_t at = text.find("//   lines    ");
+        return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+    };
+    CHECK_THAT(lines_of(GemmLayout::nt, 1, 72),
+               ContainsSubstring("lies as layout=tt d-layout=t lda=264 ldb=72 ldd=72"));
+    CHECK_THAT(lines_of(GemmLayout::tn, 72, 1), ContainsSubstring("layout=tn d-layout=n lda=264 ldb=264 ldd=72"));
+    CHECK(lines_of(GemmLayout::tn, 1, 72).empty());
+}
+
 TEST_CASE("launch geometry follows the tiles") {
     MmaMultistageConfig config;
     config.block = {128, 256, 64};
