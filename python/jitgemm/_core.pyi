@@ -4,9 +4,6 @@ version: str
 DLPACK_CUDA: int
 DLPACK_MANAGED: int
 
-def matmul_and_row(
-    a: Any, b: Any, /, *, c: Any, device: str | None = None, deterministic: str | None = None
-) -> Any: ...
 def matmul(
     a: Any,
     b: Any,

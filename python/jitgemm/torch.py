@@ -81,10 +81,10 @@ def _is_read_as_c(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
 
 
 def _with_bias(a: Tensor, b: Tensor, bias: Tensor, device: str | None, deterministic: str | None) -> Tensor:
-    """a @ b + bias: as with a c of bias.expand(), which costs a microsecond."""
+    """a @ b + bias."""
     if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or bias.requires_grad):
         return _Matmul.apply(a, b, device, deterministic, bias)
-    return _core.matmul_and_row(a, b, c=bias, device=device, deterministic=deterministic)
+    return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
 
 
 class Linear(torch.nn.Linear):
@@ -172,7 +172,7 @@ class _Matmul(torch.autograd.Function):
         ctx.options = {"device": device, "deterministic": deterministic}
         if bias is None:
             return _core.matmul(a, b, **ctx.options)
-        return _core.matmul_and_row(a, b, c=bias, **ctx.options)
+        return _core.matmul(a, b, c=bias, **ctx.options)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:

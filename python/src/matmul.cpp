@@ -49,12 +49,13 @@ std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, c
     return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
 }
 
-PyObject* product(PyObject* const* arguments, Py_ssize_t count, PyObject* names, bool c_is_row) {
+}  // namespace
+
+PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     return guarded([&] {
         const ProductArguments given = read(arguments, count, names);
         Product product;
         read_product(given, product);
-        product.arrays.c_is_row = c_is_row;
         const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
         const ProblemKey key(product.arrays);
         const auto known = session->plans.find(key);
@@ -65,16 +66,6 @@ PyObject* product(PyObject* const* arguments, Py_ssize_t count, PyObject* names,
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
         return result.array.release();
     });
-}
-
-}  // namespace
-
-PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-    return product(arguments, count, names, false);
-}
-
-PyObject* matmul_and_row(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-    return product(arguments, count, names, true);
 }
 
 const char* const kMatmulDoc =
@@ -91,9 +82,9 @@ const char* const kMatmulDoc =
     "out: where the result goes, (..., m, n); else a new row-major array of a's library. Its type is the result's "
     "(default:\n"
     "  a's). No part of it may be a's or b's.\n"
-    "c: what beta multiplies, of the result's shape; may be out itself, or one row that is repeated at a stride of "
-    "0:\n"
-    "  bias.expand(m, n), numpy.broadcast_to(bias, (m, n)). beta: 1 unless given, 0 without a c.\n"
+    "c: what beta multiplies, of the result's shape or one that is repeated to it by numpy's rules: a bias of shape "
+    "(n,);\n"
+    "  may be out itself. beta: 1 unless given, 0 without a c.\n"
     "accumulate: c is out, which is added to.\n"
     "stream: a handle, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__ (default: the current one of "
     "a's\n"

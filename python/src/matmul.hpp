@@ -6,8 +6,6 @@ namespace jitgemm::python {
 
 /// jitgemm.matmul, a vectorcall.
 PyObject* matmul(PyObject* module, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
-/// The same, where C is a row of the result, of one dimension: what jitgemm.torch.linear adds.
-PyObject* matmul_and_row(PyObject* module, PyObject* const* arguments, Py_ssize_t count, PyObject* names);
 extern const char* const kMatmulDoc;
 
 }  // namespace jitgemm::python

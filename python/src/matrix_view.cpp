@@ -5,21 +5,18 @@
 namespace jitgemm::python {
 namespace {
 
-Extent extent_of(const Operand& operand, int dimension) {
-    const auto at = static_cast<std::size_t>(dimension);
-    return {operand.shape[at], operand.strides[at]};
-}
-
 /// The last `matrix_rank` dimensions are the matrix's; `row`: a single one is a row's.
-MatrixView view(const Operand& operand, int matrix_rank, bool row) {
+MatrixView view(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, std::size_t matrix_rank,
+                bool row) {
+    const auto extent = [&](std::size_t dimension) { return Extent{shape[dimension], strides[dimension]}; };
     MatrixView view;
-    const int leading = operand.rank - matrix_rank;
-    for (int i = 0; i < leading; ++i) view.leading.push_back(extent_of(operand, i));
+    const std::size_t leading = shape.size() - matrix_rank;
+    for (std::size_t i = 0; i < leading; ++i) view.leading.push_back(extent(i));
     if (matrix_rank == 2) {
-        view.rows = extent_of(operand, leading);
-        view.columns = extent_of(operand, leading + 1);
+        view.rows = extent(leading);
+        view.columns = extent(leading + 1);
     } else if (matrix_rank == 1) {
-        (row ? view.columns : view.rows) = extent_of(operand, leading);
+        (row ? view.columns : view.rows) = extent(leading);
     }
     return view;
 }
@@ -35,10 +32,14 @@ std::optional<std::int64_t> leading_dimension(Extent run, Extent pitch) {
 
 }  // namespace
 
-MatrixView matrix_view(const Operand& operand, bool row) { return view(operand, std::min(operand.rank, 2), row); }
+MatrixView matrix_view(const Operand& operand, bool row) {
+    return view(operand.extents(), operand.steps(), std::min<std::size_t>(operand.extents().size(), 2), row);
+}
 
-MatrixView result_view(const Operand& operand, bool has_rows, bool has_columns) {
-    return view(operand, static_cast<int>(has_rows) + static_cast<int>(has_columns), has_columns);
+MatrixView result_view(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, bool has_rows,
+                       bool has_columns) {
+    return view(shape, strides, static_cast<std::size_t>(has_rows) + static_cast<std::size_t>(has_columns),
+                has_columns);
 }
 
 std::optional<Extent> joined(std::span<const Extent> dimensions) {

@@ -40,8 +40,6 @@ PyMethodDef functions[] = {
     // NOLINT: Python's form
     {"matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul)), METH_FASTCALL | METH_KEYWORDS,
      kMatmulDoc},
-    {"matmul_and_row", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul_and_row)),
-     METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"layout_evaluate", layout_evaluate, METH_O, nullptr},
     {"layout_text", layout_text, METH_O, nullptr},
     {"layout_table", layout_table, METH_O, nullptr},

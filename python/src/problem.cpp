@@ -57,6 +57,21 @@ std::vector<Extent> repeated(const std::vector<Extent>& leading, const Shape& to
 }
 
 /// Leading dimensions and rows as rows of one matrix, if they lie so.
+/// A C's shape and strides as numpy would repeat it to that shape; where it would not, as they are.
+std::pair<Shape, Shape> repeated_to(const Operand& c, const Shape& to) {
+    const std::span<const std::int64_t> shape = c.extents(), strides = c.steps();
+    const auto goes_with = [](std::int64_t size, std::int64_t other) { return size == other || size == 1; };
+    if (shape.size() > to.size() ||
+        !std::equal(shape.begin(), shape.end(), to.end() - static_cast<std::ptrdiff_t>(shape.size()), goes_with))
+        return {{shape.begin(), shape.end()}, {strides.begin(), strides.end()}};
+    Shape steps(to.size() - shape.size(), 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        const bool is_repeated = shape[i] != to[steps.size()];
+        steps.push_back(is_repeated ? 0 : strides[i]);
+    }
+    return {to, steps};
+}
+
 std::optional<Extent> folded(const MatrixView& view) {
     std::vector<Extent> all = view.leading;
     all.push_back(view.rows);
@@ -103,31 +118,22 @@ private:
         problem_.spec.n = b_.columns.size;
         problem_.spec.k = a_.columns.size;
         problem_.spec.batch = count(leading_);
-        read_result(arrays_.out, d_);
-        if (arrays_.c_is_row && arrays_.c.rank == 1 && arrays_.c.shape[0] == problem_.spec.n)
-            c_ = row_of_result();
-        else
-            read_result(arrays_.c, c_);
+        read_result(arrays_.out, arrays_.out.extents(), arrays_.out.steps(), d_);
+        const auto [shape, strides] = repeated_to(arrays_.c, problem_.shape);
+        read_result(arrays_.c, shape, strides, c_);
         if (arrays_.accumulates) c_ = d_;
         if (!reasons_.empty()) refuse(std::move(reasons_));
     }
 
-    void read_result(const Operand& operand, MatrixView& view) {
+    void read_result(const Operand& operand, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                     MatrixView& view) {
         if (!operand.given()) {
             view = packed_result();
-        } else if (!std::ranges::equal(operand.extents(), problem_.shape)) {
+        } else if (!std::ranges::equal(shape, problem_.shape)) {
             reasons_.push_back(fmt::format("{}; the product has {}", described(operand), shape_text(problem_.shape)));
         } else {
-            view = result_view(operand, has_rows_, has_columns_);
+            view = result_view(shape, strides, has_rows_, has_columns_);
         }
-    }
-
-    [[nodiscard]] MatrixView row_of_result() const {
-        MatrixView view;
-        view.rows = {problem_.spec.m, 0};
-        view.columns = {problem_.spec.n, arrays_.c.strides[0]};
-        for (const std::int64_t size : leading_) view.leading.push_back({size, 0});
-        return view;
     }
 
     [[nodiscard]] MatrixView packed_result() const {
@@ -286,8 +292,8 @@ private:
 Problem problem_of(const Arrays& arrays, const GemmSpec* like) { return ProblemBuilder(arrays, like).build(); }
 
 ProblemKey::ProblemKey(const Arrays& arrays) {
-    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.c_is_row) << 1 |
-                       static_cast<std::int64_t>(arrays.deterministic) << 2;
+    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.deterministic)
+                                                                           << 1;
     add(arrays.a);
     add(arrays.b);
     add(arrays.c);

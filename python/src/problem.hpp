@@ -14,7 +14,6 @@ namespace jitgemm::python {
 struct Arrays {
     Operand a, b, c, out;
     bool accumulates = false;
-    bool c_is_row = false;  ///< C has one dimension, and is added to each row of the result
     Determinism deterministic = Determinism::run_to_run;
 
     [[nodiscard]] bool has_c() const { return c.given() || accumulates; }

@@ -30,6 +30,19 @@ def test_fields_in_place_of_a_text():
     assert by_fields.spec == by_text.spec
 
 
+@pytest.mark.parametrize("layout", ["tn", "nn", "nt", "tt"])
+@pytest.mark.parametrize("m, n, k", [(1, 6, 9), (6, 1, 9), (5, 6, 1)])
+def test_one_row_or_column_in_either_order(layout, m, n, k):
+    np = pytest.importorskip("numpy")
+    kernel = jg.kernel(f"f32 {layout} {m} {n} {k}", device=EMULATOR)
+    a = np.arange(m * k, dtype="float32").reshape(m, k)
+    b = np.arange(k * n, dtype="float32").reshape(k, n) % 5
+    orders = {"t": "C", "n": "F"}
+    placed = np.array(a, order=orders[layout[0]]), np.array(b, order=orders[layout[1]])
+    np.testing.assert_array_equal(kernel(*placed), a @ b)
+    assert f"layout={layout}" in kernel.spec  # as asked, however the kernel reads it
+
+
 @pytest.mark.parametrize(
     "text", ["bf16 tn 64 48 32", "f32 tt 6 4 5  # small", "gemm-v2 m=5 n=6 k=7 a=f32 layout=tt ldd=9"]
 )

@@ -148,6 +148,24 @@ def test_a_row_that_is_repeated_beside_leading_dimensions():
     np.testing.assert_array_equal(matmul(x[0, 0], w, c=row), exact(x[0, 0], w) + row)
 
 
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (1, 1, 7)])
+def test_c_is_repeated_as_numpy_would(shape):
+    x, w, c = small_integers((2, 3, 8)), small_integers((8, 7), seed=1), small_integers(shape, seed=2)
+    np.testing.assert_array_equal(matmul(x, w, c=c, beta=2), exact(x, w) + 2 * c)
+
+
+def test_c_that_numpy_would_not_repeat_is_refused():
+    x, w = small_integers((3, 8)), small_integers((8, 7), seed=1)
+    for shape, words in (
+        ((6,), r"c has shape \(6,\); the product has \(3, 7\)"),
+        ((2, 7), r"c has shape \(2, 7\); the product has \(3, 7\)"),
+        ((1, 3, 7), r"c has shape \(1, 3, 7\); the product has \(3, 7\)"),
+        ((3, 1), "c has shape .* one column, repeated; an out that lies row by row takes one row so"),
+    ):
+        with pytest.raises(jg.OperandError, match=words):
+            matmul(x, w, c=small_integers(shape))
+
+
 def test_what_is_repeated_otherwise_is_refused():
     a, b = small_integers((6, 5)), small_integers((5, 4), seed=1)
     row, column, f = small_integers((4,)), small_integers((6, 1)), by_column(np.zeros((6, 4), "float32"))

@@ -63,7 +63,7 @@ REFUSED = {
     "out of an unserved type": ({"out": np.zeros((6, 4), "int32")}, jg.SpecError, "d is s32"),
     "read-only out": ({"out": np.broadcast_to(np.float32(0), (6, 4))}, jg.OperandError, "out is read-only"),
     "out over a": (overlapping(), jg.SpecError, r"D \[0x\w+, 0x\w+\) overlaps A"),
-    "c of another shape": ({"c": np.zeros(4, "float32")}, jg.OperandError, r"c has shape \(4,\)"),
+    "c of another shape": ({"c": np.zeros(5, "float32")}, jg.OperandError, r"c has shape \(5,\)"),
     "c by column": (
         {"c": np.zeros((4, 6), "float32").T},
         jg.OperandError,
