@@ -33,8 +33,7 @@ constexpr int kBlockK = 64;
 constexpr int kLongBlockK = 128;
 constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
-// Where L2 is the limit even of these, or nearly: fetching takes as much of what multiplying does.
-constexpr double kNearLimit = 0.9;
+// Where L2 is the limit even of these.
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
 constexpr int kFewestStages = 3;
 constexpr int kMostStages = 8;
@@ -113,7 +112,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
     config.cluster = {2, 1, 1};
     const KTileCycles in_pairs =
         k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu), gpu, 0);
-    if (in_pairs.fetch > kNearLimit * in_pairs.multiply)
+    if (in_pairs.fetch > in_pairs.multiply)
         for (const TileShape& cluster : kLargeClusters) add(cluster);
 }
 
