@@ -167,7 +167,7 @@ TEST_CASE("a neighbour's kernel that cannot compute the problem is passed over i
     Winner fewer = winner_for(spec_of(16, 4096, 14336));  // sorted before the other one, which is as near
     fewer.kernel = "mma_sliced_k_bf16_tn_32x16x512_swapab_stages4";
     Winner more = winner_for(spec_of(64, 4096, 14336));
-    more.kernel = "wgmma_bf16_tn_64x32x128_1x2_swapab_stages8_slices1";
+    more.kernel = "wgmma_bf16_tn_64x32x128_swapab_stages8_slices1";
     Winner of_old = winner_for(spec_of(32, 4096, 14000));
     of_old.kernel = "mma_multistage_of_old";
     const CapturedLog captured;

@@ -19,17 +19,17 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, with those of k_tile_cycles.cpp, to 10,949 timings of 180 problems on an H200 (docs/experiments.md): cycles are of the SM
+// Fitted, with those of k_tile_cycles.cpp, to 6,736 kernels timed on 190 problems on an H200 (docs/experiments.md): cycles are of the SM
 // clock.
-constexpr double kClockShare = 0.970;           // of the GPU's, that tensor cores leave at work
-constexpr double kExposedEpilogueCycles = 459;  // per tile, unless another warpgroup multiplies meanwhile,
-constexpr double kEpilogueCycles = 3394;        // per tile of 128x256, in proportion for others;
-constexpr double kExposedOverlapCycles = 1386;  // of two halves
-constexpr double kOverlapCycles = 2939;
-constexpr double kPingpongCycles = 483;      // where another warpgroup multiplies meanwhile,
-constexpr double kLastPingpongCycles = 403;  // and once where none does any more,
-constexpr double kExposedPingpongCycles = 1572;
-constexpr double kTransposingCycles = 66;  // more, per tile
+constexpr double kClockShare = 0.953;           // of the GPU's, that tensor cores leave at work
+constexpr double kExposedEpilogueCycles = 584;  // per tile, unless another warpgroup multiplies meanwhile,
+constexpr double kEpilogueCycles = 2120;        // per tile of 128x256, in proportion for others;
+constexpr double kExposedOverlapCycles = 1120;  // of two halves
+constexpr double kOverlapCycles = 2100;
+constexpr double kPingpongCycles = 569;      // where another warpgroup multiplies meanwhile,
+constexpr double kLastPingpongCycles = 426;  // and once where none does any more,
+constexpr double kExposedPingpongCycles = 928;
+constexpr double kTransposingCycles = 55.6;  // more, per tile
 // Where the epilogue reads C from global memory as it goes: a latency per 16 columns of 64 rows. Between 1.3 and 1.4 us each at seven
 // problems on an H200 (docs/experiments.md), not fitted.
 constexpr double kReadCCycles = 2400;
@@ -46,22 +46,22 @@ constexpr double kRingRoundCycles = 4000;
 constexpr double kRingRoundCyclesPerElement = 0.23;
 constexpr double kPingpongRoundCyclesPerElement = 0.5;
 constexpr double kUsualTile = 128 * 256;
-constexpr double kPrologueCycles = 1388;  // up to the first wgmma, and after the last
+constexpr double kPrologueCycles = 1840;  // up to the first wgmma, and after the last
 constexpr double kDramShare = 0.95;
 constexpr double kTpcBytesPerCycle = 56;  // that two SMs take of it, which share a way to L2
-constexpr double kSumExponent = 3.55;     // of what SMs and DRAM take, between their sum (1) and the longer one
+constexpr double kSumExponent = 3.14;     // of what SMs and DRAM take, between their sum (1) and the longer one
 constexpr double kLaunchUs = 0.58;
-constexpr double kDependentLaunchUs = 0.33;  // hopper's griddepcontrol, 132 blocks of 200 KB
+constexpr double kDependentLaunchUs = 0.37;  // hopper's griddepcontrol, 132 blocks of 200 KB
 /// What it takes less to read all operands before the launch before has ended: 9 % of a mean of 12 us, in trials on an H200 (few rows,
 /// eight weight shapes); not fitted.
 constexpr double kEarlyUs = 1;
-constexpr double kClusterUs = 0.33;             // more, of up to four blocks
-constexpr double kLargestClusterUs = 0.68;      // and of eight
-constexpr double kPiecesSlowdown = 1.069;       // of k-tiles of pieces
-constexpr double kMeetingCycles = 767;          // of sums that meet in the workspace,
-constexpr double kPartialSumCycles = 1732;      // for each that another cluster left,
-constexpr double kLeavingBytesPerCycle = 59.1;  // and what a block writes
-constexpr double kTakingBytesPerCycle = 42.6;   // and reads of them
+constexpr double kClusterUs = 0.38;             // more, of up to four blocks
+constexpr double kLargestClusterUs = 0.74;      // and of eight
+constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces
+constexpr double kMeetingCycles = 1030;         // of sums that meet in the workspace,
+constexpr double kPartialSumCycles = 1010;      // for each that another cluster left,
+constexpr double kLeavingBytesPerCycle = 73.8;  // and what a block writes
+constexpr double kTakingBytesPerCycle = 36.9;   // and reads of them
 constexpr double kStoreBytesPerCycle = 30.3;
 constexpr double kRowStoreBytesPerCycle = 3;  // row by row, times the alignment of rows
 constexpr double kPackUs = 3;                 // of a launch that packs,

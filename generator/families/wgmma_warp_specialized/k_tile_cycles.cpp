@@ -13,22 +13,23 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, with those of cost.cpp, to 10,949 timings of 180 problems on an H200 (docs/experiments.md).
-constexpr double kSharedBytesPerCycle = 128;      // what a wgmma reads of its operands
-constexpr double kL2BytesPerCycle = 86;           // that an SM takes from L2 when few do,
-constexpr double kL2BytesPerCycleOfAll = 8942;    // and all SMs together
-constexpr double kMulticastBytesPerCycle = 74.5;  // that an SM is given, what others fetched for it included
-// Fitted to 10,307 kernels timed on 154 problems of few rows or columns (docs/experiments.md), with the others held:
-constexpr double kFirstBytesPerCycle = 64.5;  // that the SMs of a TPC take of what is not in their half of L2 yet
-constexpr double kOutsideRowCycles = 2.9;     // of a row of a box that reaches beyond the problem
-constexpr double kSecondLine = 1.38;          // what a row's second line of L2 costs of its first one,
-constexpr double kFifthSector = 0.32;         // and a fifth sector in proportion to four
-constexpr double kOverlapExponent =
-    7;                                // of what multiplying and fetching take, between their sum (1) and the longer one
-constexpr double kPartPanel = 1.037;  // where the last panel of a wgmma's B isn't full
-constexpr double kProducerCycles = 249;     // from one k-tile's copies to the next one's
-constexpr double kDeepPipeline = 4809;      // cycles of k-tiles in flight that hide the latency of a load,
-constexpr double kShallowPipeline = 0.216;  // and what a shallower one costs
+// Fitted, with those of cost.cpp, to 6,736 kernels timed on 190 problems on an H200 (docs/experiments.md).
+constexpr double kSharedBytesPerCycle = 128;     // what a wgmma reads of its operands
+constexpr double kL2BytesPerCycle = 190;         // that an SM takes from L2 alone,
+constexpr double kL2BytesPerCycleOfAll = 12400;  // and all SMs together;
+constexpr double kL2Exponent = 2;                // of what both take, between their sum (1) and the longer one
+constexpr double kSharesExponent = 0.6;  // so a request counts that n blocks share: 1 / n to this power for each
+constexpr double kMulticastBytesPerCycle = 127;  // that an SM is given, what others fetched for it included
+constexpr double kFirstBytesPerCycle = 89.3;     // that the SMs of a TPC take of what is not in their half of L2 yet
+constexpr double kOutsideRowCycles = 3.24;       // of a row of a box that reaches beyond the problem
+constexpr double kSecondLine = 1.38;             // what a row's second line of L2 costs of its first one,
+constexpr double kFifthSector = 0.32;            // and a fifth sector in proportion to four
+constexpr double kOverlapExponent = 4.83;        // of what multiplying and fetching take, as kL2Exponent
+constexpr double kPartPanel = 1.016;             // where the last panel of a wgmma's B isn't full
+constexpr double kProducerCycles = 186;          // from one k-tile's copies to the next one's
+constexpr int kStagesBeingRead = 1;              // of the ring, by wgmmas: no loads are in flight there
+constexpr double kDeepPipeline = 3340;           // cycles of k-tiles in flight that hide the latency of a load,
+constexpr double kShallowPipeline = 0.189;       // and what a shallower one costs
 
 /// N below 64 is bound by what wgmmas read of shared memory.
 double multiply_cycles(const Config& c) {
@@ -38,12 +39,13 @@ double multiply_cycles(const Config& c) {
 
 /// What L2 has to do for one block's share of an operand's k-tile, in bytes of rows that begin with a line. Other rows of 128 bytes
 /// lie in two lines, and in five sectors where they begin within one.
+/// Blocks that share it save less than the requests they don't make, as if L2 served those of neighbours for a line together anyway.
 double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
     constexpr std::int64_t kLine = 128;
     const std::int64_t step = std::gcd(pitch * 2, kLine);  // from where in a line one row begins to where another may
     const double lines = 2 - static_cast<double>(step) / kLine;
     const double sectors = step % static_cast<std::int64_t>(kSectorBytes) == 0 ? 4 : 4.5;
-    return static_cast<double>(tile.bytes) / tile.shares *
+    return static_cast<double>(tile.bytes) / std::pow(tile.shares, kSharesExponent) *
            (1 + kSecondLine * (lines - 1) + kFifthSector * (sectors / 4 - 1));
 }
 
@@ -58,14 +60,16 @@ double readers(std::int64_t extent, int block, int shares) {
 double first_share(double readers) { return 2 * (1 - std::exp2(-readers)) / readers; }
 
 /// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
-/// reads others.
-double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, int block_k) {
+/// reads others. Of a cluster that reaches beyond, whole blocks may lie outside.
+double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, int cluster, int block_k) {
     const std::int64_t tiles = ceil_div<std::int64_t>(extent, block);
     if (tiles == 0 || tile.panels == 0) return 0;
     const std::int64_t inside = extent - (tiles - 1) * block;  // of the last tile
     const std::int64_t rows = tile.k_major ? (block - inside) * tile.panels
                                            : std::max<std::int64_t>(0, tile.panels - inside / tile.box[0]) * block_k;
-    return static_cast<double>(rows) / static_cast<double>(tiles) / tile.shares;
+    const std::int64_t with_outside = round_up<std::int64_t>(tiles, std::max(cluster, 1));
+    const std::int64_t outside = (with_outside - tiles) * tile.panels * (tile.k_major ? block : block_k);
+    return static_cast<double>(rows + outside) / static_cast<double>(with_outside) / tile.shares;
 }
 
 /// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of them.
@@ -80,11 +84,12 @@ double fetch_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeom
     const double first = first_bytes(g.a, readers(multiplied.n, c.block.n, g.a.shares)) +
                          first_bytes(g.b, readers(multiplied.m, c.block.m, g.b.shares));
     const int of_tpc = at_work > gpu.sm_count / 2.0 ? 2 : 1;  // blocks
-    const double from_l2 = std::max({fetched / kL2BytesPerCycle, fetched * at_work / kL2BytesPerCycleOfAll,
-                                     static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle});
+    const double to_sm =
+        std::max(fetched / kL2BytesPerCycle, static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle);
+    const double from_l2 = norm({to_sm, fetched * at_work / kL2BytesPerCycleOfAll}, kL2Exponent);
     return norm({from_l2, first * of_tpc / kFirstBytesPerCycle}, kOverlapExponent) +
-           kOutsideRowCycles * (outside_rows(g.a, multiplied.m, c.block.m, c.block.k) +
-                                outside_rows(g.b, multiplied.n, c.block.n, c.block.k));
+           kOutsideRowCycles * (outside_rows(g.a, multiplied.m, c.block.m, c.cluster.m, c.block.k) +
+                                outside_rows(g.b, multiplied.n, c.block.n, c.cluster.n, c.block.k));
 }
 
 }  // namespace
@@ -97,7 +102,7 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu);
     const double both = norm({cycles.multiply, cycles.fetch}, kOverlapExponent);
     cycles.all = std::max(both, kProducerCycles);
-    const double in_flight = std::max(cycles.all, dram_cycles) * c.stages;
+    const double in_flight = std::max(cycles.all, dram_cycles) * std::max(1, c.stages - kStagesBeingRead);
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
     return cycles;
