@@ -134,6 +134,8 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with A fro
     GemmSpec with_c = spec_of(GemmLayout::tt, 1500, 3000, 1000);
     with_c.c = DataType::bf16;
     check_candidates(with_c, from_registers);
+    with_c.broadcast_c = true;  // of which a warp holds a part while the last wgmmas are at work
+    check_candidates(with_c, from_registers);
     GemmSpec halves = spec_of(GemmLayout::nt, 1504, 3000, 1000, DataType::f16);
     halves.accumulator = DataType::f16;
     check_candidates(halves, from_registers);

@@ -34,6 +34,8 @@ void check_sliced_k_variants(Context& context, GemmLayout layout, const std::vec
             spec.d = std::array{spec.a, f32, spec.a, bf16, f16}.at(i % 5);
             if (i % 4 == 1) spec.c = std::array{f32, bf16, f16}.at(i % 7 % 3);
             if (by_column) spec.d_order = Order::column;
+            // A D of one line lies both ways, and may turn, unless it is beside a C.
+            if (as_lines(resolved(spec)).d_order != spec.d_order) spec.c = spec.d;
             check_sliced_k(context, with_tma_pitches(spec), variant,
                            {.alpha = i % 2 == 0 ? 1.0F : 0.5F, .beta = spec.c ? 2.0F : 0.0F});
         }
