@@ -367,7 +367,7 @@ TEST_CASE("lines lie where the matrices lay") {
     std::mt19937 random(3);
     for (const GemmLayout layout : kLayouts)
         for (const Order d_order : {Order::row, Order::column})
-            for (int i = 0; i < 60; ++i) {
+            for (std::size_t i = 0; i < 60; ++i) {
                 std::array<std::int64_t, 3> size{1, 1, 1};  // one or two of them are 1
                 size.at(i % 3) = 2 + static_cast<std::int64_t>(random() % 5);
                 if (i % 2 != 0) size.at(random() % 3) = 2 + static_cast<std::int64_t>(random() % 5);
