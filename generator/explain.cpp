@@ -153,8 +153,9 @@ Bound bound_of(const CostEstimate& cost) {
 
 Explanation explain(const GemmSpec& asked, const GpuModel& gpu, const Selection& selection) {
     Explanation explanation;
-    explanation.spec = with_row_major_d(resolved(asked));
-    explanation.swapped = as_lines(resolved(asked)).d_order == Order::column;
+    const GemmSpec spec = resolved(asked);
+    explanation.spec = with_row_major_d(spec);
+    explanation.swapped = as_lines(spec).d_order == Order::column;
     explanation.gpu = gpu;
     explain_choice(explanation, selection);
     explanation.roofline = roofline(explanation.spec, gpu, family_of(explanation.config).math_instruction);

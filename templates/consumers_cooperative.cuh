@@ -3,18 +3,7 @@
 // Each consumer multiplies its part of every tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     TileWalk walk(args);
-    const int warp = threadIdx.x / 32 % 4;
-    const int lane = threadIdx.x % 32;
-    const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
-    const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
-#if GEMM_A_IN_REGISTERS
-    const unsigned a = shared.stage_a(0) + FragmentsA::place(warpgroup_row + warp * 16, lane);
-#else
-    const unsigned long long a =
-        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
-#endif
-    const unsigned long long b =
-        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
+#include "warpgroup_place.inl"
 #if GEMM_STORE_STAGED
     Staging staging(shared.staging);
 #endif

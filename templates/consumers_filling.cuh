@@ -33,14 +33,7 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
     const bool is_first_warp = threadIdx.x < 32;
     if (is_first_warp && elect_one()) fill_ring(args, shared, walk, origin);
 
-    const int warp = threadIdx.x / 32 % 4;
-    const int lane = threadIdx.x % 32;
-    const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
-    const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
-    const unsigned long long a =
-        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
-    const unsigned long long b =
-        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
+#include "warpgroup_place.inl"
     RingPosition ring;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
     wait_for_k_tile(shared, ring);
@@ -65,23 +58,5 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
         ring.advance();
     }
 
-    const int row = origin.row + warpgroup_row + warp * 16;
-    const int column = origin.column + warpgroup_column;
-#if GEMM_BROADCAST_C
-    const PartOfC c(args, row, column, lane);
-#endif
-    wgmma_wait_for(rC);
-#if GEMM_STORE_STAGED
-    Staging staging(shared.staging);
-#endif
-#if GEMM_BROADCAST_C
-    epilogue(rC, args, row, column, staging, c, lane);
-#elif GEMM_STORE_STAGED
-    epilogue(rC, args, row, column, staging, lane);
-#else
-    epilogue(rC, args, row, column, lane);
-#endif
-#if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
-#endif
+#include "finish_one_tile.inl"
 }

@@ -3,18 +3,7 @@
 // Each consumer multiplies its part of the block's tile, then stores it.
 __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
     const TileWalk walk(args);
-    const int warp = threadIdx.x / 32 % 4;
-    const int lane = threadIdx.x % 32;
-    const int warpgroup_row = warpgroup / kConsumersN * kWarpgroupM;  // of the warpgroup tile in the block tile
-    const int warpgroup_column = warpgroup % kConsumersN * kWarpgroupN;
-#if GEMM_A_IN_REGISTERS
-    const unsigned a = shared.stage_a(0) + FragmentsA::place(warpgroup_row + warp * 16, lane);
-#else
-    const unsigned long long a =
-        OperandA::kDescriptor | (descriptor_address(shared.stage_a(0)) + OperandA::offset(warpgroup_row, 0));
-#endif
-    const unsigned long long b =
-        OperandB::kDescriptor | (descriptor_address(shared.stage_b(0)) + OperandB::offset(warpgroup_column, 0));
+#include "warpgroup_place.inl"
     RingPosition ring;
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
 #if GEMM_C_TMA
@@ -22,30 +11,5 @@ __device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const Share
 #else
     const TileOrigin origin = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).origin;
 #endif
-    const int row = origin.row + warpgroup_row + warp * 16;
-    const int column = origin.column + warpgroup_column;
-#if GEMM_BROADCAST_C
-    const PartOfC c(args, row, column, lane);
-#endif
-    wgmma_wait_for(rC);
-#if GEMM_C_TMA
-    release(shared, read, lane);  // C may want the stage
-#endif
-#if GEMM_STORE_STAGED
-    Staging staging(shared.staging);
-#endif
-#if GEMM_C_TMA
-    wait_for_c(args, shared, ring);
-    const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
-    epilogue(rC, args, row, column, staging, c, lane);
-#elif GEMM_BROADCAST_C
-    epilogue(rC, args, row, column, staging, c, lane);
-#elif GEMM_STORE_STAGED
-    epilogue(rC, args, row, column, staging, lane);
-#else
-    epilogue(rC, args, row, column, lane);
-#endif
-#if GEMM_STORE_TMA
-    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
-#endif
+#include "finish_one_tile.inl"
 }

@@ -343,10 +343,9 @@ GemmSpec as_lines(const GemmSpec& spec) {
     return result;
 }
 
-GemmSpec with_row_major_d(const GemmSpec& asked) {
-    const GemmSpec spec = as_lines(asked);
-    if (spec.d_order == Order::row) return spec;
-    GemmSpec result = spec;
+GemmSpec with_row_major_d(const GemmSpec& spec) {
+    GemmSpec result = as_lines(spec);
+    if (result.d_order == Order::row) return result;
     std::swap(result.m, result.n);
     std::swap(result.a, result.b);
     std::swap(result.lda, result.ldb);
@@ -354,9 +353,9 @@ GemmSpec with_row_major_d(const GemmSpec& asked) {
     std::swap(result.constant_a, result.constant_b);
     std::swap(result.batch_stride_a, result.batch_stride_b);
     std::swap(result.epilogue.scale_a, result.epilogue.scale_b);
-    result.epilogue.bias = turned(spec.epilogue.bias);
+    result.epilogue.bias = turned(result.epilogue.bias);
     // The new A is B transposed: the same memory, so what were rows are now columns.
-    result.layout = layout_of(flipped(order_b(spec.layout)), flipped(order_a(spec.layout)));
+    result.layout = layout_of(flipped(order_b(result.layout)), flipped(order_a(result.layout)));
     result.d_order = Order::row;
     return result;
 }

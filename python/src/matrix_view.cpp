@@ -6,17 +6,16 @@ namespace jitgemm::python {
 namespace {
 
 /// The last `matrix_rank` dimensions are the matrix's; `row`: a single one is a row's.
-MatrixView view(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, std::size_t matrix_rank,
-                bool row) {
-    const auto extent = [&](std::size_t dimension) { return Extent{shape[dimension], strides[dimension]}; };
+MatrixView view(std::span<const Extent> dimensions, std::size_t matrix_rank, bool row) {
     MatrixView view;
-    const std::size_t leading = shape.size() - matrix_rank;
-    for (std::size_t i = 0; i < leading; ++i) view.leading.push_back(extent(i));
+    const std::span<const Extent> matrix = dimensions.last(matrix_rank);
+    const std::span<const Extent> leading = dimensions.first(dimensions.size() - matrix_rank);
+    view.leading.assign(leading.begin(), leading.end());
     if (matrix_rank == 2) {
-        view.rows = extent(leading);
-        view.columns = extent(leading + 1);
+        view.rows = matrix[0];
+        view.columns = matrix[1];
     } else if (matrix_rank == 1) {
-        (row ? view.columns : view.rows) = extent(leading);
+        (row ? view.columns : view.rows) = matrix[0];
     }
     return view;
 }
@@ -32,14 +31,19 @@ std::optional<std::int64_t> leading_dimension(Extent run, Extent pitch) {
 
 }  // namespace
 
-MatrixView matrix_view(const Operand& operand, bool row) {
-    return view(operand.extents(), operand.steps(), std::min<std::size_t>(operand.extents().size(), 2), row);
+std::vector<Extent> dimensions(const Operand& operand) {
+    std::vector<Extent> dimensions;
+    for (std::size_t i = 0; i < operand.extents().size(); ++i)
+        dimensions.push_back({operand.shape.at(i), operand.strides.at(i)});
+    return dimensions;
 }
 
-MatrixView result_view(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, bool has_rows,
-                       bool has_columns) {
-    return view(shape, strides, static_cast<std::size_t>(has_rows) + static_cast<std::size_t>(has_columns),
-                has_columns);
+MatrixView matrix_view(const Operand& operand, bool row) {
+    return view(dimensions(operand), std::min<std::size_t>(operand.extents().size(), 2), row);
+}
+
+MatrixView result_view(std::span<const Extent> dimensions, bool has_rows, bool has_columns) {
+    return view(dimensions, static_cast<std::size_t>(has_rows) + static_cast<std::size_t>(has_columns), has_columns);
 }
 
 std::optional<Extent> joined(std::span<const Extent> dimensions) {

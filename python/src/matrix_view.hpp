@@ -23,11 +23,12 @@ struct MatrixView {
     Extent rows, columns;
 };
 
+[[nodiscard]] std::vector<Extent> dimensions(const Operand& operand);
+
 /// `row`: one dimension is a row (else a column).
 [[nodiscard]] MatrixView matrix_view(const Operand& operand, bool row);
 /// Of the result, which has no row (column) where A (B) has one dimension.
-[[nodiscard]] MatrixView result_view(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
-                                     bool has_rows, bool has_columns);
+[[nodiscard]] MatrixView result_view(std::span<const Extent> dimensions, bool has_rows, bool has_columns);
 
 /// Dimensions that lie at one stride, as one; nothing where they don't.
 [[nodiscard]] std::optional<Extent> joined(std::span<const Extent> dimensions);

@@ -44,9 +44,6 @@ struct Operand {
     [[nodiscard]] std::span<const std::int64_t> extents() const {
         return {shape.data(), static_cast<std::size_t>(rank)};
     }
-    [[nodiscard]] std::span<const std::int64_t> steps() const {
-        return {strides.data(), static_cast<std::size_t>(rank)};
-    }
 };
 
 /// Of a torch.Tensor, a numpy.ndarray, a cupy.ndarray or whatever else speaks DLPack or the CUDA array interface; nothing is copied. For

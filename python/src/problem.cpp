@@ -45,33 +45,25 @@ Shape broadcast(const Arrays& arrays, const MatrixView& a, const MatrixView& b, 
     return shape;
 }
 
-/// The leading dimensions as they are broadcast: a size of 1 is repeated, at stride 0.
-std::vector<Extent> repeated(const std::vector<Extent>& leading, const Shape& to) {
+/// Dimensions as they are broadcast: a size of 1 is repeated, at stride 0.
+std::vector<Extent> repeated(const std::vector<Extent>& dimensions, const Shape& to) {
     std::vector<Extent> extents(to.size());
-    const std::size_t missing = to.size() - leading.size();
+    const std::size_t missing = to.size() - dimensions.size();
     for (std::size_t i = 0; i < to.size(); ++i) {
         extents[i] = {to[i], 0};
-        if (i >= missing && leading[i - missing].size != 1) extents[i].stride = leading[i - missing].stride;
+        if (i >= missing && dimensions[i - missing].size != 1) extents[i].stride = dimensions[i - missing].stride;
     }
     return extents;
 }
 
-/// Leading dimensions and rows as rows of one matrix, if they lie so.
-/// A C's shape and strides as numpy would repeat it to that shape; where it would not, as they are.
-std::pair<Shape, Shape> repeated_to(const Operand& c, const Shape& to) {
-    const std::span<const std::int64_t> shape = c.extents(), strides = c.steps();
+/// Whether numpy would repeat an array of that shape to the other one.
+bool can_be_repeated(std::span<const std::int64_t> shape, const Shape& to) {
     const auto goes_with = [](std::int64_t size, std::int64_t other) { return size == other || size == 1; };
-    if (shape.size() > to.size() ||
-        !std::equal(shape.begin(), shape.end(), to.end() - static_cast<std::ptrdiff_t>(shape.size()), goes_with))
-        return {{shape.begin(), shape.end()}, {strides.begin(), strides.end()}};
-    Shape steps(to.size() - shape.size(), 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        const bool is_repeated = shape[i] != to[steps.size()];
-        steps.push_back(is_repeated ? 0 : strides[i]);
-    }
-    return {to, steps};
+    return shape.size() <= to.size() &&
+           std::equal(shape.begin(), shape.end(), to.end() - static_cast<std::ptrdiff_t>(shape.size()), goes_with);
 }
 
+/// Leading dimensions and rows as rows of one matrix, if they lie so.
 std::optional<Extent> folded(const MatrixView& view) {
     std::vector<Extent> all = view.leading;
     all.push_back(view.rows);
@@ -118,21 +110,19 @@ private:
         problem_.spec.n = b_.columns.size;
         problem_.spec.k = a_.columns.size;
         problem_.spec.batch = count(leading_);
-        read_result(arrays_.out, arrays_.out.extents(), arrays_.out.steps(), d_);
-        const auto [shape, strides] = repeated_to(arrays_.c, problem_.shape);
-        read_result(arrays_.c, shape, strides, c_);
+        read_result(arrays_.out, std::ranges::equal(arrays_.out.extents(), problem_.shape), d_);
+        read_result(arrays_.c, can_be_repeated(arrays_.c.extents(), problem_.shape), c_);
         if (arrays_.accumulates) c_ = d_;
         if (!reasons_.empty()) refuse(std::move(reasons_));
     }
 
-    void read_result(const Operand& operand, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
-                     MatrixView& view) {
+    void read_result(const Operand& operand, bool has_its_shape, MatrixView& view) {
         if (!operand.given()) {
             view = packed_result();
-        } else if (!std::ranges::equal(shape, problem_.shape)) {
+        } else if (!has_its_shape) {
             reasons_.push_back(fmt::format("{}; the product has {}", described(operand), shape_text(problem_.shape)));
         } else {
-            view = result_view(shape, strides, has_rows_, has_columns_);
+            view = result_view(repeated(dimensions(operand), problem_.shape), has_rows_, has_columns_);
         }
     }
 
