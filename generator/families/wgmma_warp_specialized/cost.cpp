@@ -7,6 +7,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
+#include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
@@ -58,6 +59,7 @@ constexpr double kEarlyUs = 1;
 constexpr double kClusterUs = 0.38;             // more, of up to four blocks
 constexpr double kLargestClusterUs = 0.74;      // and of eight
 constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces
+constexpr double kPiecesExponent = 3;           // of what these and their fetches from DRAM take
 constexpr double kMeetingCycles = 1030;         // of sums that meet in the workspace,
 constexpr double kPartialSumCycles = 1010;      // for each that another cluster left,
 constexpr double kLeavingBytesPerCycle = 73.8;  // and what a block writes
@@ -144,10 +146,10 @@ double energy(const Config& c, const WgmmaGeometry& g) {
                        (larger_is_shared ? 0 : kEnergyWithoutMulticast));
 }
 
-/// Cycles of a cluster's pieces and tiles with stream-K,
-double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double per_tile) {
+/// Cycles of a cluster's pieces and tiles with stream-K, whose k-tiles take so many, those of pieces DRAM so many,
+double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double dram, double per_tile) {
     const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
-    return share * static_cast<double>(deal.k_tiles) * k_tile * kPiecesSlowdown +
+    return share * static_cast<double>(deal.k_tiles) * norm({k_tile * kPiecesSlowdown, dram}, kPiecesExponent) +
            std::ceil(share) * epilogue_cycles(c) + static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
 }
 
@@ -218,7 +220,9 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     cost.waves = static_cast<double>(deal.tiles) / static_cast<double>(deal.clusters);
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
     const double longer_written = slowdown - 1 + write_slowdown(spec, c, deal, gpu) - 1;
-    cost.dram_us = (compulsory_bytes(spec) + longer_written * d_bytes) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
+    const OperandTraffic traffic = operand_traffic(spec, c, deal, gpu);
+    const double dram_bytes_per_us = kDramShare * gpu.dram_bytes_per_second / 1e6;
+    cost.dram_us = (compulsory_bytes(spec) + longer_written * d_bytes + traffic.refetched) / dram_bytes_per_us;
     cost.dram_us *= uneven_share(spec, deal, c, gpu);
     const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
     const KTileCycles cycles =
@@ -227,7 +231,8 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
         static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / store_bytes_per_cycle(spec, c) * slowdown;
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g),
                                      std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves)));
-    cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, per_tile)
+    const double streamed_dram = traffic.per_streamed_k_tile / dram_bytes_per_us / us_per_cycle;
+    cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, streamed_dram, per_tile)
                                                       : std::ceil(cost.waves) * per_tile +
                                                             between_tiles_cycles(c, cost.waves, stored));
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);

@@ -1,0 +1,44 @@
+#include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
+
+#include "generator/base/round_up.hpp"
+
+#include <algorithm>
+
+namespace jitgemm {
+namespace {
+
+using Config = WgmmaWarpSpecializedConfig;
+
+// Of bf16 tn 16384^3 and 2048x8192x28672, read by ncu on an H100, and of how much longer 715 stream-K kernels of 16 large problems took
+// there than others (docs/experiments.md).
+constexpr double kL2Share = 0.5;        // of L2, that panels stay in
+constexpr double kMostDrift = 1.5;      // blocks drift apart: what panels are fetched again, at most,
+constexpr double kDriftingWaves = 10;   // and the waves after which it is half of that
+constexpr double kReadersOfPieces = 2;  // that find a k-tile of a piece all the same
+
+/// Of A and B, that the tiles at work at once lie in.
+double panel_bytes(const GemmSpec& spec, const Config& c, const StreamK& deal) {
+    const std::int64_t rows = std::int64_t{c.group} * c.block.m * c.cluster.m;
+    const std::int64_t columns = ceil_div<std::int64_t>(deal.clusters, c.group) * c.block.n * c.cluster.n;
+    return static_cast<double>(std::min(rows, spec.m) + std::min(columns, spec.n)) * static_cast<double>(spec.k) *
+           bytes(spec.a);
+}
+
+}  // namespace
+
+OperandTraffic operand_traffic(const GemmSpec& spec, const Config& c, const StreamK& deal, const GpuModel& gpu) {
+    const double panels = panel_bytes(spec, c, deal);
+    const double held = kL2Share * static_cast<double>(gpu.l2_bytes);
+    if (panels <= held) return {};
+    const double missed = 1 - held / panels;
+    const double waves = static_cast<double>(deal.tiles - deal.streamed) / static_cast<double>(deal.clusters);
+    const double drift = kMostDrift * waves * waves / (waves * waves + kDriftingWaves * kDriftingWaves);
+    const double once =
+        (static_cast<double>(spec.m) + static_cast<double>(spec.n)) * static_cast<double>(spec.k) * bytes(spec.a);
+    const double of_cluster =
+        static_cast<double>(c.block.m * c.cluster.m + c.block.n * c.cluster.n) * c.block.k * bytes(spec.a);
+    return {.refetched = missed * std::max(0.0, waves * panels * (1 + drift) - once),
+            .per_streamed_k_tile = missed * static_cast<double>(deal.clusters) * of_cluster / kReadersOfPieces};
+}
+
+}  // namespace jitgemm
