@@ -165,12 +165,6 @@ struct HierarchicalWork {
     double store_cycles = 0;
 };
 
-/// Elements of an extent that a tile has in the mean.
-double share_of(std::int64_t extent, int tile) {
-    const double tiles = std::ceil(static_cast<double>(extent) / tile);
-    return static_cast<double>(extent) / std::max(1.0, tiles);
-}
-
 double fma_slots(const Config& c) {
     if (!is_full_tile(c) || c.order == UpdateOrder::right) return kFmaSlots;
     return c.order == UpdateOrder::left ? kLeftFmaSlots : kEvenFmaSlots;
