@@ -153,10 +153,14 @@ void add_variants(std::vector<MmaMultistageConfig>& candidates, const GemmSpec& 
 
 // ---- cost -----------------------------------------------------------------------------------------------------------
 
+/// Copies of a whole warp in a k-tile.
+double copies(const OperandGeometry& operand) {
+    return static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;
+}
+
 double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstants& constants) {
-    const double vectors = static_cast<double>(operand.tile_rows) * operand.vectors_per_row / 32;  // a warp each
-    if (!operand.async) return vectors * constants.realign_cycles;
-    return operand.vector_bytes < 16 ? vectors * constants.narrow_copy_cycles : 0;
+    if (!operand.async) return copies(operand) * constants.realign_cycles;
+    return operand.vector_bytes < 16 ? copies(operand) * constants.narrow_copy_cycles : 0;
 }
 
 /// Of one k-tile of one block, the cycles that each unit of an SM is busy.
@@ -192,15 +196,22 @@ double friction(const MmaCostInputs& in, const MmaCostConstants& constants) {
            (1 + constants.stage_jitter / k_tiles_in_flight(in)) * (tight ? 1 + constants.tight_registers : 1);
 }
 
-/// Of a block, before its first mma; k-tiles that are not in flight together arrive one after the other.
-double prologue_cycles(const MmaCostInputs& in, const MmaCostConstants& constants) {
-    const int one_by_one = in.config.stages - 1 - k_tiles_in_flight(in);
-    return constants.prologue_cycles + one_by_one * constants.load_latency_cycles;
+/// Of a block, before its first mma; k-tiles that are not in flight together arrive one after the other. Blocks of an SM fill their
+/// first stages all at once, also with zeros where K has fewer k-tiles, and nothing hides these copies.
+double prologue_cycles(const MmaCostInputs& in, int resident, const MmaCostConstants& constants) {
+    const OperandGeometry& a = in.geometry.a;
+    const OperandGeometry& b = in.geometry.b;
+    const int stages = in.config.stages - 1;
+    const int one_by_one = stages - k_tiles_in_flight(in);
+    const double asynchronous = (a.async ? copies(a) : 0) + (b.async ? copies(b) : 0);
+    return constants.prologue_cycles + one_by_one * constants.load_latency_cycles +
+           resident * stages * asynchronous * constants.first_copy_cycles;
 }
 
 /// Cycles of one k-tile when `resident` blocks share the SM: its units together (the cube root of the sum of cubes: the busiest
-/// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads.
-double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, int resident,
+/// one leads, others near it get in its way), or the latency of a lone chain, or that of the loads. The first loads are the launch's
+/// and the prologue's: only k-tiles beyond those in flight wait for theirs.
+double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInputs& in, double k_tiles, int resident,
                      const MmaCostConstants& constants) {
     const TensorCoreGeometry& g = in.geometry;
     const double warps_per_scheduler = std::max(1.0, resident * g.threads / 128.0);
@@ -209,7 +220,9 @@ double k_tile_cycles(const UnitCycles& unit, double friction, const MmaCostInput
         std::cbrt(math * math * math + unit.shared * unit.shared * unit.shared + unit.l2 * unit.l2 * unit.l2);
     const double throughput = resident * (units + constants.sync_cycles) * friction;
     const double chain = constants.block_latency_cycles + g.k_blocks * constants.step_latency_cycles;
-    const double loads = (constants.load_latency_cycles + resident * unit.l2) / k_tiles_in_flight(in);
+    const int in_flight = k_tiles_in_flight(in);
+    const double later = std::max(0.0, 1 - in_flight / std::max(1.0, k_tiles));
+    const double loads = later * (constants.load_latency_cycles + resident * unit.l2) / in_flight;
     return std::max({throughput, chain, loads});
 }
 
@@ -223,12 +236,18 @@ double read_c_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, const T
     return (spec.broadcast_c ? kReadRowOfCCycles : kReadCCycles) * std::ceil(vectors / 4);
 }
 
-/// Storing the tile; where a cluster adds up, each block reads a tile's worth of sums and stores its share.
-double epilogue_cycles(const GemmSpec& spec, const MmaMultistageConfig& c, int resident,
-                       const MmaCostConstants& constants) {
+/// Storing what of the tile lies in D; where a cluster adds up, each block reads a tile's worth of sums and stores its share. A warp
+/// stores one vector per lane after the other, and rows of little alignment are many of them.
+double epilogue_cycles(const MmaCostInputs& in, int resident, const MmaCostConstants& constants) {
+    const GemmSpec& spec = in.spec;
+    const MmaMultistageConfig& c = in.config;
     const double elements = resident * static_cast<double>(c.block.m) * c.block.n;
-    if (c.splits_in_workspace()) return elements * 4 / constants.store_bytes_per_cycle;
-    const double stored = elements * bytes(spec.d) / c.split_k / constants.store_bytes_per_cycle;
+    const double stores =
+        static_cast<double>(c.warp.m) * c.warp.n / 32 / std::clamp(in.geometry.vector_d, 1, 8) * constants.store_cycles;
+    if (c.splits_in_workspace()) return elements * 4 / constants.store_bytes_per_cycle + stores;
+    const double stored = resident * share_of(spec.m, c.block.m) * share_of(spec.n, c.block.n) * bytes(spec.d) /
+                              c.split_k / constants.store_bytes_per_cycle +
+                          stores / c.split_k;
     if (!c.splits_in_cluster()) return stored;
     return stored + elements * 4 / constants.remote_bytes_per_cycle + constants.cluster_cycles;
 }
@@ -341,19 +360,20 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
     const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
+    const auto turn_cycles = [&](int resident) {
+        return prologue_cycles(in, resident, constants) + epilogue_cycles(in, resident, constants) +
+               read_c_cycles(spec, c, in.geometry);
+    };
     const auto wave_cycles = [&](int resident) {
         if (resident == 0) return 0.0;
-        return k_tiles * k_tile_cycles(unit, friction(in, constants), in, resident, constants) +
-               prologue_cycles(in, constants) + epilogue_cycles(spec, c, resident, constants) +
-               read_c_cycles(spec, c, in.geometry);
+        return k_tiles * k_tile_cycles(unit, friction(in, constants), in, k_tiles, resident, constants) +
+               turn_cycles(resident);
     };
     const int sms = c.splits_in_cluster() ? sms_for_clusters(gpu, c.split_k) : gpu.sm_count;
     if (c.stream_k != 0) {
         const int resident = std::min(cost.blocks_per_sm, ceil_div(c.stream_k, gpu.sm_count));
-        add_streamed_work(cost, in, gpu, k_tile_cycles(unit, friction(in, constants), in, resident, constants),
-                          prologue_cycles(in, constants) + epilogue_cycles(spec, c, resident, constants) +
-                              read_c_cycles(spec, c, in.geometry),
-                          constants);
+        add_streamed_work(cost, in, gpu, k_tile_cycles(unit, friction(in, constants), in, k_tiles, resident, constants),
+                          turn_cycles(resident), constants);
     } else {
         add_waves(cost, blocks, sms, gpu.clock_mhz, wave_cycles);
     }

@@ -14,7 +14,8 @@ struct MmaCostConstants {
     double reduce_us;               ///< second entry of a split-K kernel
     double partials_share;          ///< of the partial sums' bytes that reach DRAM
     double pack_us;                 ///< an entry of its own, on top of its bytes
-    double prologue_cycles;         ///< of a block: first k-tile from DRAM, ramp-up and drain
+    double prologue_cycles;         ///< of a block: ramp-up and drain
+    double first_copy_cycles;       ///< of one warp into the stages that a block fills first
     double f16_accumulator;         ///< time of an mma with f16 sums against f32 sums
     double lone_warp;               ///< mma time lost with one warp per scheduler, half with two ...
     double shared_bytes_per_cycle;  ///< of shared memory
@@ -29,6 +30,7 @@ struct MmaCostConstants {
     double narrow_copy_cycles;      ///< a cp.async of one warp below 16 bytes
     double realign_cycles;          ///< a 16-byte vector of one warp shifted in registers
     double store_bytes_per_cycle;   ///< epilogue
+    double store_cycles;            ///< of a warp, for each vector of a lane: out of shared memory, in order
     double cluster_cycles;          ///< of a block that adds up in a cluster: two barriers, the way to a peer and back
     double remote_bytes_per_cycle;  ///< of peers' shared memory, into one SM
     double dram_share;              ///< of the datasheet's bandwidth

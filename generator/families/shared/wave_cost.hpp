@@ -6,8 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace jitgemm {
+
+/// Elements of an extent that a tile has in the mean.
+[[nodiscard]] inline double share_of(std::int64_t extent, int tile) {
+    const double tiles = std::ceil(static_cast<double>(extent) / tile);
+    return static_cast<double>(extent) / std::max(1.0, tiles);
+}
 
 /// Sets math_us, tail_us and waves of a cost whose blocks_per_sm is known, on so many SMs. `wave_cycles(resident)` is how long a
 /// wave takes with so many blocks on an SM, 0 for none. Full waves run with every SM full; the blocks left over spread out,

@@ -43,12 +43,12 @@ constexpr int kShortestCut = 1024;      // of K
 constexpr std::int64_t kFewestCut = 3;  // tiles are cut from a third of a wave on
 constexpr std::int64_t kMostCutWaves = 40;
 
-/// Single elements of D are stored side by side where they are much of the work: measured to pay up to a K of about 100. No K as
+/// Elements and pairs of D are stored side by side where they are much of the work: measured to pay up to a K of about 100. No K as
 /// short is shared among blocks, whose partial sums need none of it.
 EpilogueStore store_for(const GemmSpec& spec) {
     constexpr std::int64_t kShortK = 128;
     static_assert(kShortK / 2 < kShortestSplit && kShortK < kShortestCut);
-    return spec.align_d < 2 * bytes(spec.d) && spec.k <= kShortK ? EpilogueStore::shared : EpilogueStore::registers;
+    return spec.align_d < kQuad * bytes(spec.d) && spec.k <= kShortK ? EpilogueStore::shared : EpilogueStore::registers;
 }
 
 Config config_of(const Tile& tile, const GemmSpec& spec) {
@@ -164,12 +164,6 @@ struct HierarchicalWork {
     double store_bytes = 0;
     double store_cycles = 0;
 };
-
-/// Elements of an extent that a tile has in the mean.
-double share_of(std::int64_t extent, int tile) {
-    const double tiles = std::ceil(static_cast<double>(extent) / tile);
-    return static_cast<double>(extent) / std::max(1.0, tiles);
-}
 
 double fma_slots(const Config& c) {
     if (!is_full_tile(c) || c.order == UpdateOrder::right) return kFmaSlots;

@@ -11,6 +11,8 @@ namespace jitgemm {
 namespace {
 
 constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
+constexpr int kLeastRegisters =
+    76;  // of threads of few sums, whose unrolled loop holds more addresses: 71 to 80 of 4x4
 
 SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config, int threads) {
     SimtOperand operand;
@@ -48,7 +50,7 @@ SimtOperand operand_geometry(bool k_major, int extent, int alignment, const Simt
 }  // namespace
 
 int SimtHierarchicalGeometry::registers() const {
-    return accumulator_registers + fragment_registers + staging_registers + kOtherRegisters;
+    return std::max(kLeastRegisters, accumulator_registers + fragment_registers + staging_registers + kOtherRegisters);
 }
 
 SimtHierarchicalGeometry geometry(const GemmSignature& signature, const SimtHierarchicalConfig& config) {
