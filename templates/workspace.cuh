@@ -12,11 +12,11 @@
 // - sums of pieces, see partial_fragments
 #endif
 #if GEMM_PACK_A || GEMM_PACK_B
-// A packed operand keeps its order; its rows are padded to whole vectors of eight elements, long ones to whole lines of L2.
+// A packed operand keeps its order; its rows are padded to whole lines of L2, short ones to a half or a quarter of one.
 
 // Elements from one row of a packed operand to the next.
 __device__ __forceinline__ long long packed_pitch(int columns) {
-    return columns < 512 ? (columns + 7ll) / 8 * 8 : (columns + 63ll) / 64 * 64;
+    return columns > 32 ? (columns + 63ll) / 64 * 64 : columns > 16 ? 32 : 16;
 }
 #endif
 #if (GEMM_PACK_A || GEMM_PACK_B) && (GEMM_PACK_A && GEMM_PACK_B || GEMM_PARTIAL_SUMS || GEMM_STREAM_K)

@@ -34,8 +34,7 @@ std::string_view promotion_name(L2Promotion promotion) {
 /// PackedOperand::pitch() of a packed operand.
 std::string pitch_text(const MatrixStorage& matrix, const RoleName& name) {
     if (matrix.pitch != ArgumentRole::packed_lda && matrix.pitch != ArgumentRole::packed_ldb) return name(matrix.pitch);
-    return fmt::format("({0} < {1} ? ({0} + 7) / 8 * 8 : ({0} + 63) / 64 * 64)", name(matrix.run),
-                       PackedOperand::kLongRow);
+    return fmt::format("({0} > 32 ? ({0} + 63) / 64 * 64 : {0} > 16 ? 32 : 16)", name(matrix.run));
 }
 
 /// The address; of a packed operand packed_offset() behind the workspace.

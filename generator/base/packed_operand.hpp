@@ -8,17 +8,18 @@
 
 namespace jitgemm {
 
-/// How an operand lies in memory, and what packing makes of it: a copy in the workspace whose rows are padded to whole vectors of
-/// eight elements of 16 bits, long ones to whole lines of L2, since what begins within a line is read with the line before
-/// (templates/pack.cuh).
+/// How an operand lies in memory, and what packing makes of it: a copy in the workspace whose rows are padded to whole lines of L2, of
+/// 64 elements of 16 bits, or to a half or a quarter of one. What begins within a line is read with the line before, and what begins
+/// within a sector takes TMA longest (templates/pack.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
     std::int64_t columns = 0;  ///< neighbours in memory
 
-    static constexpr std::int64_t kLongRow = 512;
-
     /// Elements from one row of the copy to the next.
-    [[nodiscard]] std::int64_t pitch() const { return round_up<std::int64_t>(columns, columns < kLongRow ? 8 : 64); }
+    [[nodiscard]] std::int64_t pitch() const {
+        if (columns > 32) return round_up<std::int64_t>(columns, 64);
+        return columns > 16 ? 32 : 16;
+    }
     /// Of eight elements, the last one of a row padded.
     [[nodiscard]] std::int64_t vectors() const { return rows * ceil_div<std::int64_t>(columns, 8); }
     [[nodiscard]] std::int64_t bytes() const { return rows * columns * 2; }

@@ -519,7 +519,7 @@ TEST_CASE("a launcher encodes tensor maps of packed operands in the workspace, w
     };
     source.entries.back().arguments = {map(ArgumentRole::packed_a), map(ArgumentRole::packed_b)};
     const std::string text = launcher_source({"taken", source, kernel.spec, {512, 256}});
-    const std::string pitch = "(problem->k < 512 ? (problem->k + 7) / 8 * 8 : (problem->k + 63) / 64 * 64)";
+    const std::string pitch = "(problem->k > 32 ? (problem->k + 63) / 64 * 64 : problem->k > 16 ? 32 : 16)";
     CHECK_THAT(text, ContainsSubstring("problem->workspace, problem->k, problem->m, " + pitch + ", 64, 128"));
     CHECK_THAT(text, ContainsSubstring("problem->workspace + (problem->m * " + pitch +
                                        " * 2 + 255) / 256 * 256, problem->k, problem->n, " + pitch + ", 64, 128"));

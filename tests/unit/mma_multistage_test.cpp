@@ -359,6 +359,11 @@ TEST_CASE("the workspace holds packed operands and partial sums") {
     c.split_k = 3;
     CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 3 * 100 * 36 * 4);
     c.pack = Pack::ab;
-    // 100 rows of 80 elements is 16000 bytes, 33 rows 5280: each on the next multiple of 256.
-    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 16128 + 5376 + 3 * 100 * 36 * 4);
+    // 77 elements take two lines of L2: 100 rows are 25600 bytes, 33 rows 8448.
+    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 25600 + 8448 + 3 * 100 * 36 * 4);
+    // 16 and 32 elements are a quarter and half of one; each operand is on the next multiple of 256.
+    spec.k = 13;
+    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 3328 + 1280 + 3 * 100 * 36 * 4);
+    spec.k = 17;
+    CHECK(MmaMultistage::workspace_bytes(spec, {c}) == 6400 + 2304 + 3 * 100 * 36 * 4);
 }

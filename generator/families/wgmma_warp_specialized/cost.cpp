@@ -65,10 +65,13 @@ constexpr double kPartialSumCycles = 1010;      // for each that another cluster
 constexpr double kLeavingBytesPerCycle = 73.8;  // and what a block writes
 constexpr double kTakingBytesPerCycle = 36.9;   // and reads of them
 constexpr double kStoreBytesPerCycle = 30.3;
-constexpr double kRowStoreBytesPerCycle = 3;  // row by row, times the alignment of rows
-constexpr double kPackUs = 3;                 // of a launch that packs,
-constexpr double kDependentPackUs = 2;        // of one that begins while the launch before it ends,
-constexpr double kPackShare = 0.8;            // and of DRAM's bandwidth what it reads and writes at
+// Row by row, times the alignment of rows, and what a tile's rows take whatever their length: 60 ping-pong kernels of K 16 to 115 with
+// tiles of 64x16 to 128x96 on an H100 (docs/experiments.md).
+constexpr double kRowStoreBytesPerCycle = 3.75;
+constexpr double kRowStoreCycles = 900;
+constexpr double kPackUs = 3;           // of a launch that packs,
+constexpr double kDependentPackUs = 2;  // of one that begins while the launch before it ends,
+constexpr double kPackShare = 0.8;      // and of DRAM's bandwidth what it reads and writes at
 constexpr double kSharedSector = 1.74;  // what D takes longer where tiles share sectors: L2 has to read them first
 constexpr double kPowerBoundUs = 200;   // of a launch: from here on energy is time
 constexpr double kEnergyPerEdge = 14;   // share of the energy per (1 / block.m + 1 / block.n)
@@ -130,10 +133,11 @@ double store_slowdown(const GemmSpec& spec, const Config& c) {
     return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n ? 1 : kSharedSector;
 }
 
-/// What a block stores of D.
-double store_bytes_per_cycle(const GemmSpec& spec, const Config& c) {
-    if (c.store == OutputStore::tma) return kStoreBytesPerCycle;
-    return std::min(kStoreBytesPerCycle, kRowStoreBytesPerCycle * spec.align_d);
+/// To store a tile of D.
+double store_cycles(const GemmSpec& spec, const Config& c) {
+    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) * store_slowdown(spec, c);
+    if (c.store == OutputStore::tma) return tile_bytes / kStoreBytesPerCycle;
+    return kRowStoreCycles + tile_bytes / std::min(kStoreBytesPerCycle, kRowStoreBytesPerCycle * spec.align_d);
 }
 
 /// Of what the launch would take if power were no limit, on top.
@@ -227,8 +231,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
     const KTileCycles cycles =
         k_tile_cycles(spec, c, g, deal, gpu, operands_us(spec, gpu) / us_per_cycle / std::max(1.0, turns * k_tiles));
-    const double stored =
-        static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) / store_bytes_per_cycle(spec, c) * slowdown;
+    const double stored = store_cycles(row_major, c);
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g),
                                      std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves)));
     const double streamed_dram = traffic.per_streamed_k_tile / dram_bytes_per_us / us_per_cycle;
