@@ -23,14 +23,14 @@ constexpr std::array<MmaCostRow, 1> kRows{{
     // 3,991 timings of 92 problems of bench shapes: rms error of the predictions 9.9 %, the choice 2.7 % slower than the best; of problems
     // left out 10.9 % and 3.1 % (docs/experiments.md). pack_us is of a later comparison over odd sizes on an H200, where an entry that
     // packs was found to take 2 us more than the 1.77 of the fit. launch_us, prologue_cycles, first_copy_cycles, narrow_copy_cycles,
-    // realign_cycles, store_cycles and cluster_cycles are of 805 timings of 37 problems on an H100, most of a K below 120. Their
-    // splits were clusters' alone: reduce_us grew by the time of cluster_cycles.
+    // realign_cycles and store_cycles are of 805 timings of 37 problems on an H100, most of a K below 120; reduce_us and cluster_cycles
+    // of 2,400 of 58 more there, many of them of a long K.
     {.gpu = "h200",
      .arch = "sm_90a",
      .sm_count = 132,
      .dram_bytes_per_second = 4800e9,
      .constants = {.launch_us = 2.63,
-                   .reduce_us = 2.58,
+                   .reduce_us = 1.8,
                    .partials_share = 1.156,
                    .pack_us = 3.7,
                    .prologue_cycles = 110,
@@ -50,7 +50,7 @@ constexpr std::array<MmaCostRow, 1> kRows{{
                    .realign_cycles = 50,
                    .store_bytes_per_cycle = 13.24,
                    .store_cycles = 57,
-                   .cluster_cycles = 1880,
+                   .cluster_cycles = 1000,
                    .remote_bytes_per_cycle = 7.362,
                    .dram_share = 0.7435}},
 }};
