@@ -11,8 +11,8 @@ namespace jitgemm {
 namespace {
 
 constexpr int kOtherRegisters = 30;  // addresses, predicates, loop state: what ptxas takes beyond sums and fragments
-constexpr int kLeastRegisters =
-    76;  // of threads of few sums, whose unrolled loop holds more addresses: 71 to 80 of 4x4
+// Of threads of few sums, whose unrolled loop holds more addresses: those of 4x4 take 71 to 80.
+constexpr int kLeastRegisters = 76;
 
 SimtOperand transposed_operand(int extent, const SimtHierarchicalConfig& config, int threads) {
     SimtOperand operand;
