@@ -4,11 +4,14 @@
 
 namespace jitgemm {
 
-double compulsory_bytes(const GemmSpec& spec) {
-    const auto m = static_cast<double>(spec.m);
-    const auto n = static_cast<double>(spec.n);
+double operand_bytes(const GemmSpec& spec) {
     const auto k = static_cast<double>(spec.k);
-    return m * k * bytes(spec.a) + k * n * bytes(spec.b) + m * n * bytes(spec.d) + compulsory_bytes_of_c(spec);
+    return static_cast<double>(spec.m) * k * bytes(spec.a) + k * static_cast<double>(spec.n) * bytes(spec.b);
+}
+
+double compulsory_bytes(const GemmSpec& spec) {
+    const double of_d = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
+    return operand_bytes(spec) + of_d + compulsory_bytes_of_c(spec);
 }
 
 double compulsory_bytes_of_c(const GemmSpec& spec) {

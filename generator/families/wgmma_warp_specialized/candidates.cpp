@@ -5,6 +5,7 @@
 #include "generator/families/wgmma_warp_specialized/family.hpp"
 #include "generator/families/wgmma_warp_specialized/geometry.hpp"
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
+#include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
 #include "generator/families/wgmma_warp_specialized/orientation.hpp"
 #include "generator/families/wgmma_warp_specialized/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/write_order.hpp"
@@ -59,9 +60,11 @@ void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch
 }
 
 /// Tiles in flight should share rows of A and columns of B: the group that makes them fetch least.
-int best_group(const Config& c, int clusters) {
+int best_group(Config config, int clusters) {
     const auto fetched = [&](int group) {
-        return group * c.block.m * c.cluster.m + ceil_div(clusters, group) * c.block.n * c.cluster.n;
+        config.group = group;
+        const Panels panels = panels_of(config, clusters);
+        return panels.rows + panels.columns;
     };
     int best = 1;
     for (const int group : {2, 4, 8, 16})

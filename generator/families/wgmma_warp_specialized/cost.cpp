@@ -133,9 +133,9 @@ double store_slowdown(const GemmSpec& spec, const Config& c) {
     return c.block.n * bytes(spec.d) % static_cast<int>(kSectorBytes) == 0 || spec.n <= c.block.n ? 1 : kSharedSector;
 }
 
-/// To store a tile of D.
-double store_cycles(const GemmSpec& spec, const Config& c) {
-    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) * store_slowdown(spec, c);
+/// To store a tile of D, which takes so much longer than whole sectors.
+double store_cycles(const GemmSpec& spec, const Config& c, double slowdown) {
+    const double tile_bytes = static_cast<double>(c.block.m) * c.block.n * bytes(spec.d) * slowdown;
     if (c.store == OutputStore::tma) return tile_bytes / kStoreBytesPerCycle;
     return kRowStoreCycles + tile_bytes / std::min(kStoreBytesPerCycle, kRowStoreBytesPerCycle * spec.align_d);
 }
@@ -172,11 +172,7 @@ GemmSpec as_packed(GemmSpec spec) {
     return spec;
 }
 
-/// Of DRAM, to deliver A and B.
-double operands_us(const GemmSpec& spec, const GpuModel& gpu) {
-    const double elements = (static_cast<double>(spec.m) + static_cast<double>(spec.n)) * static_cast<double>(spec.k);
-    return elements * bytes(spec.a) / (kDramShare * gpu.dram_bytes_per_second) * 1e6;
-}
+double dram_bytes_per_us(const GpuModel& gpu) { return kDramShare * gpu.dram_bytes_per_second / 1e6; }
 
 double pack_us(const GemmSpec& spec, const Config& c, const GpuModel& gpu) {
     const Pack pack = pack_for_tma(spec.align_a, spec.align_b);
@@ -192,8 +188,7 @@ double uneven_share(const GemmSpec& spec, const StreamK& deal, const Config& c, 
     const double tpcs = gpu.sm_count / 2.0;
     const double blocks = static_cast<double>(deal.tiles) * c.cluster.m * c.cluster.n;
     if (deal.streamed != 0 || deal.tiles > deal.clusters || blocks < 1 || spec.k < 1) return 1;
-    const double of_all =
-        kDramShare * gpu.dram_bytes_per_second / 1e6 / static_cast<double>(gpu.clock_mhz);  // per cycle
+    const double of_all = dram_bytes_per_us(gpu) / static_cast<double>(gpu.clock_mhz);  // per cycle
     const auto cycles_per_byte = [&](double takers) { return 1 / std::min(kTpcBytesPerCycle, of_all / takers); };
     const double both =
         blocks <= tpcs ? cycles_per_byte(blocks) : cycles_per_byte(tpcs) + cycles_per_byte(blocks - tpcs);
@@ -225,16 +220,16 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     const double d_bytes = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
     const double longer_written = slowdown - 1 + write_slowdown(spec, c, deal, gpu) - 1;
     const OperandTraffic traffic = operand_traffic(spec, c, deal, gpu);
-    const double dram_bytes_per_us = kDramShare * gpu.dram_bytes_per_second / 1e6;
-    cost.dram_us = (compulsory_bytes(spec) + longer_written * d_bytes + traffic.refetched) / dram_bytes_per_us;
+    const double us_per_byte = 1 / dram_bytes_per_us(gpu);
+    cost.dram_us = (compulsory_bytes(spec) + longer_written * d_bytes + traffic.refetched) * us_per_byte;
     cost.dram_us *= uneven_share(spec, deal, c, gpu);
     const double turns = deal.streamed != 0 ? cost.waves : std::ceil(cost.waves);
-    const KTileCycles cycles =
-        k_tile_cycles(spec, c, g, deal, gpu, operands_us(spec, gpu) / us_per_cycle / std::max(1.0, turns * k_tiles));
-    const double stored = store_cycles(row_major, c);
+    const KTileCycles cycles = k_tile_cycles(
+        spec, c, g, deal, gpu, operand_bytes(spec) * us_per_byte / us_per_cycle / std::max(1.0, turns * k_tiles));
+    const double stored = store_cycles(row_major, c, slowdown);
     const double per_tile = std::max(k_tiles * cycles.all + epilogue_cycles(c) + c_cycles(spec, c, g),
                                      std::max(stored, ring_cycles(spec, c, g, k_tiles, cost.waves)));
-    const double streamed_dram = traffic.per_streamed_k_tile / dram_bytes_per_us / us_per_cycle;
+    const double streamed_dram = traffic.per_streamed_k_tile * us_per_byte / us_per_cycle;
     cost.math_us = us_per_cycle * (deal.streamed != 0 ? streamed_cycles(c, deal, cycles.all, streamed_dram, per_tile)
                                                       : std::ceil(cost.waves) * per_tile +
                                                             between_tiles_cycles(c, cost.waves, stored));

@@ -1,5 +1,6 @@
 #include "generator/families/wgmma_warp_specialized/operand_traffic.hpp"
 
+#include "generator/base/roofline.hpp"
 #include "generator/base/round_up.hpp"
 
 #include <algorithm>
@@ -18,13 +19,17 @@ constexpr double kReadersOfPieces = 2;  // that find a k-tile of a piece all the
 
 /// Of A and B, that the tiles at work at once lie in.
 double panel_bytes(const GemmSpec& spec, const Config& c, const StreamK& deal) {
-    const std::int64_t rows = std::int64_t{c.group} * c.block.m * c.cluster.m;
-    const std::int64_t columns = ceil_div<std::int64_t>(deal.clusters, c.group) * c.block.n * c.cluster.n;
-    return static_cast<double>(std::min(rows, spec.m) + std::min(columns, spec.n)) * static_cast<double>(spec.k) *
-           bytes(spec.a);
+    const Panels panels = panels_of(c, deal.clusters);
+    const std::int64_t lines = std::min(panels.rows, spec.m) + std::min(panels.columns, spec.n);
+    return static_cast<double>(lines) * static_cast<double>(spec.k) * bytes(spec.a);
 }
 
 }  // namespace
+
+Panels panels_of(const Config& c, std::int64_t clusters) {
+    return {std::int64_t{c.group} * c.block.m * c.cluster.m,
+            ceil_div<std::int64_t>(clusters, c.group) * c.block.n * c.cluster.n};
+}
 
 OperandTraffic operand_traffic(const GemmSpec& spec, const Config& c, const StreamK& deal, const GpuModel& gpu) {
     const double panels = panel_bytes(spec, c, deal);
@@ -33,11 +38,9 @@ OperandTraffic operand_traffic(const GemmSpec& spec, const Config& c, const Stre
     const double missed = 1 - held / panels;
     const double waves = static_cast<double>(deal.tiles - deal.streamed) / static_cast<double>(deal.clusters);
     const double drift = kMostDrift * waves * waves / (waves * waves + kDriftingWaves * kDriftingWaves);
-    const double once =
-        (static_cast<double>(spec.m) + static_cast<double>(spec.n)) * static_cast<double>(spec.k) * bytes(spec.a);
     const double of_cluster =
         static_cast<double>(c.block.m * c.cluster.m + c.block.n * c.cluster.n) * c.block.k * bytes(spec.a);
-    return {.refetched = missed * std::max(0.0, waves * panels * (1 + drift) - once),
+    return {.refetched = missed * std::max(0.0, waves * panels * (1 + drift) - operand_bytes(spec)),
             .per_streamed_k_tile = missed * static_cast<double>(deal.clusters) * of_cluster / kReadersOfPieces};
 }
 

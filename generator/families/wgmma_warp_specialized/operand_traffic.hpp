@@ -5,7 +5,16 @@
 #include "generator/families/shared/stream_k.hpp"
 #include "generator/families/wgmma_warp_specialized/config.hpp"
 
+#include <cstdint>
+
 namespace jitgemm {
+
+/// The rows of A and columns of B that so many clusters' tiles lie in, which they take side by side, in groups along M; also beyond
+/// the problem.
+struct Panels {
+    std::int64_t rows, columns;
+};
+[[nodiscard]] Panels panels_of(const WgmmaWarpSpecializedConfig& config, std::int64_t clusters);
 
 /// What DRAM delivers of A and B beyond reading each byte once.
 struct OperandTraffic {

@@ -28,9 +28,7 @@ double row_bytes(const GemmSpec& multiplied, const Config& c) {
 
 bool is_bound_by_writes(const GemmSpec& spec, const GpuModel& gpu) {
     const double written = static_cast<double>(spec.m) * static_cast<double>(spec.n) * bytes(spec.d);
-    const double read =
-        (static_cast<double>(spec.m) + static_cast<double>(spec.n)) * static_cast<double>(spec.k) * bytes(spec.a);
-    return written > read && written > static_cast<double>(gpu.l2_bytes) &&
+    return written > operand_bytes(spec) && written > static_cast<double>(gpu.l2_bytes) &&
            roofline(spec, gpu, MathInstruction::wgmma).bound_by_dram();
 }
 
