@@ -16,8 +16,6 @@ void decode_prefetch_tensor_map(InstructionDecoder& decoder);
 
 namespace {
 
-constexpr std::uint32_t kBoxAlignment = 128;  // of a box in shared memory, whatever its swizzle
-
 struct BulkCopyDetail {
     ptx::StateSpace shared_space = ptx::StateSpace::cluster;
     int rank = 0;  ///< of the tensor; 0: no tensor but a row of bytes
@@ -87,7 +85,7 @@ BulkChunks chunks_of(Warp& warp, const Instruction& instruction, std::size_t lan
         throw AccessFault{FaultKind::tensor_map,
                           fmt::format("a map of rank {} in an instruction of {}d", map.rank, detail.rank)};
     }
-    require_multiple(offset, kBoxAlignment, "offset in shared memory");
+    require_multiple(offset, kTmaSharedAlignment, "offset in shared memory");
     return box_chunks(warp, map, start_of(warp, instruction, lane, detail.rank), offset, access);
 }
 

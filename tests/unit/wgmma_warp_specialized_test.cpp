@@ -72,8 +72,13 @@ TEST_CASE("wgmma: what can't be is refused with its reason") {
     CHECK_THAT(violations(square(512), "stages=8"), ContainsSubstring("bytes of shared memory"));
     CHECK_THAT(violations(square(512), "stages=1"), ContainsSubstring("stages = 1"));
     CHECK_THAT(violations(square(512), "cluster=4x4"), ContainsSubstring("cluster = 4x4"));
-    CHECK_THAT(violations(square(512), "block=64x24x64,warpgroup=64x24,cluster=2x1"),
-               ContainsSubstring("not whole eights"));
+    CHECK_THAT(violations(square(512), "block=64x24x64,warpgroup=64x24,cluster=16x1"),
+               ContainsSubstring("24 rows of its panels, of 128 bytes, are not whole 128 bytes for each"));
+    CHECK_THAT(violations(square(512), "block=64x24x32,warpgroup=64x24,cluster=8x1,swizzle=64"),
+               ContainsSubstring("24 rows of its panels, of 64 bytes, are not whole 128 bytes for each"));
+    for (const char* shared :
+         {"block=64x24x64,warpgroup=64x24,cluster=4x1", "block=128x72x64,warpgroup=64x72,cluster=4x2"})
+        CHECK(violations(square(512), shared).empty());
     CHECK_THAT(violations(with_tma_pitches(spec_of(GemmLayout::tn, 512, 500, 512)), ""),
                ContainsSubstring("store = tma"));
     for (const char* store : {"store=reg", "store=smem"})

@@ -30,9 +30,10 @@ constexpr Tile kTiles[] = {
     {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
     {128, 256, 64, 64, 16, 8, 14, 1}, {128, 256, 64, 64, 16, 8, 15, 1}, {128, 128, 32, 64, 8, 8, 15, 2},
     {128, 64, 32, 64, 8, 8, 1, 4},    {64, 128, 32, 64, 8, 8, 1, 4},    {64, 64, 32, 64, 8, 8, 1, 4},
-    {64, 128, 32, 32, 8, 4, 8, 2},    {64, 64, 32, 32, 8, 4, 1, 4},     {32, 64, 16, 32, 4, 4, 1, 4},
-    {64, 32, 16, 32, 4, 4, 1, 4},     {32, 32, 16, 32, 4, 4, 1, 4},     {16, 64, 16, 32, 4, 4, 1, 4},
-    {64, 16, 32, 16, 4, 4, 1, 4},     {8, 128, 8, 64, 4, 4, 1, 4},      {128, 8, 64, 8, 4, 4, 1, 4},
+    {64, 128, 32, 32, 8, 4, 8, 2},    {128, 32, 32, 32, 8, 4, 1, 4},    {64, 64, 32, 32, 8, 4, 1, 4},
+    {32, 64, 16, 32, 4, 4, 1, 4},     {64, 32, 16, 32, 4, 4, 1, 4},     {32, 32, 16, 32, 4, 4, 1, 4},
+    {16, 64, 16, 32, 4, 4, 1, 4},     {64, 16, 32, 16, 4, 4, 1, 4},     {8, 128, 8, 64, 4, 4, 1, 4},
+    {128, 8, 64, 8, 4, 4, 1, 4},
 };
 constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
@@ -71,7 +72,7 @@ bool is_full_tile(const Config& config) { return std::int64_t{config.thread.m} *
 bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
     if (splits == 1) return true;
     const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
-    return blocks * (splits - 1) < std::int64_t{4} * kFewBlocks && blocks < kFewBlocks &&
+    return blocks * (splits - 1) < std::int64_t{8} * kFewBlocks && blocks < kFewBlocks &&
            spec.k / splits >= kShortestSplit;
 }
 

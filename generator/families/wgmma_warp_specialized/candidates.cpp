@@ -40,17 +40,13 @@ constexpr int kFewestStages = 3;
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
 
-/// As many stages as shared memory has room for beside two slices, or beside one where that leaves too few; then as many slices as
-/// are left room, up to a tile's.
-void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch) {
+/// As many stages as shared memory has room for beside so many slices; then as many slices as are left room, up to a tile's.
+void fill_shared_memory(const GemmSignature& problem, Config& config, const Arch& arch, int least_slices) {
     config.stages = config.slices = 1;
     const WgmmaGeometry g = geometry(problem, config);
     const std::int64_t per_stage = g.shared_bytes - g.staging_bytes;
-    const auto stages_beside = [&](int slices) {
-        const std::int64_t room = arch.shared_bytes_per_block - slices * g.staging_bytes;
-        return static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
-    };
-    config.stages = stages_beside(2) >= kFewestStages ? stages_beside(2) : stages_beside(1);
+    const std::int64_t room = arch.shared_bytes_per_block - least_slices * g.staging_bytes;
+    config.stages = static_cast<int>(std::clamp<std::int64_t>(room / per_stage, 1, kMostStages));
     if (config.store == OutputStore::registers) return;
     const std::int64_t left = arch.shared_bytes_per_block - config.stages * per_stage;
     const int of_tile = config.store == OutputStore::shared
@@ -106,10 +102,16 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
         if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
         config.cluster = cluster;
         config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
-        fill_shared_memory(problem, config, *gpu.arch);
-        if (config.stages < kFewestStages && (config.stages != 2 || config.block.k != kLongBlockK)) return;
-        add_streamed(list, spec, gpu, config);
-        if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(list, spec, gpu, *by_row);
+        int stages = 0;
+        for (const int least_slices : {2, 1}) {  // a slice less may make room for a stage
+            if (stages >= kFewestStages && config.store != OutputStore::tma) break;
+            fill_shared_memory(problem, config, *gpu.arch, least_slices);
+            if (config.stages == stages) break;
+            stages = config.stages;
+            if (stages < kFewestStages && (stages != 2 || config.block.k != kLongBlockK)) continue;
+            add_streamed(list, spec, gpu, config);
+            if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(list, spec, gpu, *by_row);
+        }
     };
     for (const TileShape& cluster : kClusters) add(cluster);
     config.cluster = {2, 1, 1};

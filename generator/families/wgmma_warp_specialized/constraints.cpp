@@ -22,7 +22,6 @@ constexpr int kMaxStages = 16;
 constexpr int kScratchRegisters = 24;  // a consumer's, beside its accumulators;
 constexpr int kLoadingScratch = 56;    // of one that loads A, beside its fragments as well: with fewer ptxas spills,
 constexpr int kStreamedScratch = 64;   // and of one that walks over the pieces of stream-K, too
-constexpr int kRowsPerSwizzle = 8;     // a pattern of it
 
 /// What TMA can't address is packed first.
 void check_tma_operand(Reasons& reasons, std::string_view name, int alignment, std::int64_t pitch,
@@ -61,11 +60,12 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
     if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
                                       block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
+    // A share need not begin with a pattern of the swizzle, which goes by the address in shared memory.
     const int across = tile.k_major ? block_extent : c.block.k;
-    if (across % bounded_product(tile.shares, kRowsPerSwizzle) != 0)
-        reasons.push_back(
-            fmt::format("{} blocks of a cluster share {}: {} rows of its panels are not whole eights for each",
-                        tile.shares, name, across));
+    if (across % tile.shares != 0 || across / tile.shares * swizzle % kTmaSharedAlignment != 0)
+        reasons.push_back(fmt::format(
+            "{} blocks of a cluster share {}: {} rows of its panels, of {} bytes, are not whole {} bytes for each",
+            tile.shares, name, across, swizzle, kTmaSharedAlignment));
     if (tile.box[1] > kMaxBoxExtent)
         reasons.push_back(fmt::format("{}: a box of {} rows, TMA copies {} at most", name, tile.box[1], kMaxBoxExtent));
 }

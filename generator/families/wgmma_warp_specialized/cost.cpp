@@ -20,17 +20,17 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, with those of k_tile_cycles.cpp, to 6,736 kernels timed on 190 problems on an H200 (docs/experiments.md): cycles are of the SM
-// clock.
+// Fitted, with those of k_tile_cycles.cpp, to 27,263 kernels timed on an H200 (334 problems) and an H100 (264), see
+// docs/experiments.md: cycles are of the SM clock.
 constexpr double kClockShare = 0.953;           // of the GPU's, that tensor cores leave at work
-constexpr double kExposedEpilogueCycles = 584;  // per tile, unless another warpgroup multiplies meanwhile,
-constexpr double kEpilogueCycles = 2120;        // per tile of 128x256, in proportion for others;
-constexpr double kExposedOverlapCycles = 1120;  // of two halves
-constexpr double kOverlapCycles = 2100;
-constexpr double kPingpongCycles = 569;      // where another warpgroup multiplies meanwhile,
-constexpr double kLastPingpongCycles = 426;  // and once where none does any more,
-constexpr double kExposedPingpongCycles = 928;
-constexpr double kTransposingCycles = 55.6;  // more, per tile
+constexpr double kExposedEpilogueCycles = 937;  // per tile, unless another warpgroup multiplies meanwhile,
+constexpr double kEpilogueCycles = 2210;        // per tile of 128x256, in proportion for others;
+constexpr double kExposedOverlapCycles = 478;   // of two halves
+constexpr double kOverlapCycles = 2830;
+constexpr double kPingpongCycles = 914;      // where another warpgroup multiplies meanwhile,
+constexpr double kLastPingpongCycles = 603;  // and once where none does any more,
+constexpr double kExposedPingpongCycles = 1320;
+constexpr double kTransposingCycles = 93.1;  // more, per tile
 // Where the epilogue reads C from global memory as it goes: a latency per 16 columns of 64 rows. Between 1.3 and 1.4 us each at seven
 // problems on an H200 (docs/experiments.md), not fitted.
 constexpr double kReadCCycles = 2400;
@@ -47,40 +47,41 @@ constexpr double kRingRoundCycles = 4000;
 constexpr double kRingRoundCyclesPerElement = 0.23;
 constexpr double kPingpongRoundCyclesPerElement = 0.5;
 constexpr double kUsualTile = 128 * 256;
-constexpr double kPrologueCycles = 1840;  // up to the first wgmma, and after the last
-constexpr double kDramShare = 0.95;
-constexpr double kTpcBytesPerCycle = 56;  // that two SMs take of it, which share a way to L2
-constexpr double kSumExponent = 3.14;     // of what SMs and DRAM take, between their sum (1) and the longer one
+constexpr double kPrologueCycles = 1520;  // up to the first wgmma, and after the last
+constexpr double kDramShare = 0.929;
+constexpr double kTpcBytesPerCycle = 64;  // that two SMs take of it, which share a way to L2
+constexpr double kSumExponent = 3.49;     // of what SMs and DRAM take, between their sum (1) and the longer one
 constexpr double kLaunchUs = 0.58;
-constexpr double kDependentLaunchUs = 0.37;  // hopper's griddepcontrol, 132 blocks of 200 KB
+constexpr double kDependentLaunchUs = 0.306;  // hopper's griddepcontrol, 132 blocks of 200 KB
 /// What it takes less to read all operands before the launch before has ended: 9 % of a mean of 12 us, in trials on an H200 (few rows,
 /// eight weight shapes); not fitted.
 constexpr double kEarlyUs = 1;
-constexpr double kClusterUs = 0.38;             // more, of up to four blocks
-constexpr double kLargestClusterUs = 0.74;      // and of eight
+constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile: no other is in flight meanwhile,
+constexpr double kClusterUs = 0.627;            // of clusters of up to four blocks
+constexpr double kLargestClusterUs = 1.02;      // and of eight
 constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces
-constexpr double kPiecesExponent = 3;           // of what these and their fetches from DRAM take
-constexpr double kMeetingCycles = 1030;         // of sums that meet in the workspace,
-constexpr double kPartialSumCycles = 1010;      // for each that another cluster left,
-constexpr double kLeavingBytesPerCycle = 73.8;  // and what a block writes
-constexpr double kTakingBytesPerCycle = 36.9;   // and reads of them
-constexpr double kStoreBytesPerCycle = 30.3;
+constexpr double kPiecesExponent = 2.92;        // of what these and their fetches from DRAM take
+constexpr double kMeetingCycles = 666;          // of sums that meet in the workspace,
+constexpr double kPartialSumCycles = 1270;      // for each that another cluster left,
+constexpr double kLeavingBytesPerCycle = 35.6;  // and what a block writes
+constexpr double kTakingBytesPerCycle = 38.5;   // and reads of them
+constexpr double kStoreBytesPerCycle = 27.8;
 // Row by row, times the alignment of rows, and what a tile's rows take whatever their length: 60 ping-pong kernels of K 16 to 115 with
 // tiles of 64x16 to 128x96 on an H100 (docs/experiments.md).
-constexpr double kRowStoreBytesPerCycle = 3.75;
-constexpr double kRowStoreCycles = 900;
-constexpr double kPackUs = 3;           // of a launch that packs,
-constexpr double kDependentPackUs = 2;  // of one that begins while the launch before it ends,
-constexpr double kPackShare = 0.8;      // and of DRAM's bandwidth what it reads and writes at
-constexpr double kSharedSector = 1.74;  // what D takes longer where tiles share sectors: L2 has to read them first
-constexpr double kPowerBoundUs = 200;   // of a launch: from here on energy is time
-constexpr double kEnergyPerEdge = 14;   // share of the energy per (1 / block.m + 1 / block.n)
-constexpr double kEnergyWithoutMulticast = 0.015;
-constexpr double kPingpongEnergy = 0.912;
-constexpr double kOverlappedEnergy = 1.039;
+constexpr double kRowStoreBytesPerCycle = 3.97;
+constexpr double kRowStoreCycles = 140;
+constexpr double kPackUs = 3;              // of a launch that packs,
+constexpr double kDependentPackUs = 1.07;  // of one that begins while the launch before it ends,
+constexpr double kPackShare = 0.8;         // and of DRAM's bandwidth what it reads and writes at
+constexpr double kSharedSector = 1.44;     // what D takes longer where tiles share sectors: L2 has to read them first
+constexpr double kPowerBoundUs = 200;      // of a launch: from here on energy is time
+constexpr double kEnergyPerEdge = 29.7;    // share of the energy per (1 / block.m + 1 / block.n)
+constexpr double kEnergyWithoutMulticast = 0.061;
+constexpr double kPingpongEnergy = 0.881;
+constexpr double kOverlappedEnergy = 1.02;
 constexpr double kTurnedShare = 1.003;  // of two alike the one whose D is as it was asked for
-constexpr double kUsualEnergy = 1.1;
-constexpr double kEnergyExponent = 0.553;
+constexpr double kUsualEnergy = 1.06;
+constexpr double kEnergyExponent = 0.389;
 
 double usual_tiles(const Config& c) { return c.block.m * c.block.n / kUsualTile; }
 
@@ -237,7 +238,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
     cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) - kEarlyUs * early_share(spec, c) +
-                       cluster_us(blocks) +
+                       cluster_us(blocks) + (k_tiles > 1 ? 0 : kLoneKTileUs) +
                        (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kSumExponent);
     if (c.swap_ab) cost.total_us *= kTurnedShare;

@@ -13,23 +13,26 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
-// Fitted, with those of cost.cpp, to 6,736 kernels timed on 190 problems on an H200 (docs/experiments.md).
+// Fitted, with those of cost.cpp, to 27,263 kernels timed on an H200 (334 problems) and an H100 (264), see
+// docs/experiments.md.
 constexpr double kSharedBytesPerCycle = 128;     // what a wgmma reads of its operands
-constexpr double kL2BytesPerCycle = 190;         // that an SM takes from L2 alone,
-constexpr double kL2BytesPerCycleOfAll = 12400;  // and all SMs together;
-constexpr double kL2Exponent = 2;                // of what both take, between their sum (1) and the longer one
-constexpr double kSharesExponent = 0.6;  // so a request counts that n blocks share: 1 / n to this power for each
-constexpr double kMulticastBytesPerCycle = 127;  // that an SM is given, what others fetched for it included
-constexpr double kFirstBytesPerCycle = 89.3;     // that the SMs of a TPC take of what is not in their half of L2 yet
-constexpr double kOutsideRowCycles = 3.24;       // of a row of a box that reaches beyond the problem
-constexpr double kSecondLine = 1.38;             // what a row's second line of L2 costs of its first one,
-constexpr double kFifthSector = 0.32;            // and a fifth sector in proportion to four
-constexpr double kOverlapExponent = 4.83;        // of what multiplying and fetching take, as kL2Exponent
-constexpr double kPartPanel = 1.016;             // where the last panel of a wgmma's B isn't full
-constexpr double kProducerCycles = 186;          // from one k-tile's copies to the next one's
+constexpr double kL2BytesPerCycle = 155;         // that an SM takes from L2 alone,
+constexpr double kL2BytesPerCycleOfAll = 10700;  // and all SMs together;
+constexpr double kL2Exponent = 1.45;             // of what both take, between their sum (1) and the longer one
+constexpr double kSharesExponent = 0.637;  // so a request counts that n blocks share: 1 / n to this power for each
+constexpr double kMulticastBytesPerCycle = 138;  // that an SM is given, what others fetched for it included
+constexpr double kFirstBytesPerCycle = 63.2;     // that the SMs of a TPC take of what is not in their half of L2 yet
+constexpr double kOutsideRowCycles = 3.52;       // of a row of a box that reaches beyond the problem
+constexpr double kSecondLine = 0.483;            // what a row's second line of L2 costs of its first one,
+constexpr double kFifthSector = 3.75;            // and a fifth sector in proportion to four
+constexpr double kOverlapExponent = 7.36;        // of what multiplying and fetching take, as kL2Exponent
+constexpr double kPartPanel = 1.05;              // where the last panel of a wgmma's B isn't full
+constexpr double kProducerCycles = 251;          // from one k-tile's copies to the next one's
+constexpr double kPairSlowdown = 1.03;           // of a pair, whose blocks wait for each other's stages,
+constexpr double kPingpongPairSlowdown = 1.06;   // and more where one warpgroup at a time multiplies
 constexpr int kStagesBeingRead = 1;              // of the ring, by wgmmas: no loads are in flight there
-constexpr double kDeepPipeline = 3340;           // cycles of k-tiles in flight that hide the latency of a load,
-constexpr double kShallowPipeline = 0.189;       // and what a shallower one costs
+constexpr double kDeepPipeline = 2800;           // cycles of k-tiles in flight that hide the latency of a load,
+constexpr double kShallowPipeline = 0.176;       // and what a shallower one costs
 
 /// N below 64 is bound by what wgmmas read of shared memory.
 double multiply_cycles(const Config& c) {
@@ -105,6 +108,8 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     const double in_flight = std::max(cycles.all, dram_cycles) * std::max(1, c.stages - kStagesBeingRead);
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
+    if (c.cluster.m * c.cluster.n == 2)
+        cycles.all *= c.schedule == WarpgroupSchedule::pingpong ? kPingpongPairSlowdown : kPairSlowdown;
     return cycles;
 }
 
