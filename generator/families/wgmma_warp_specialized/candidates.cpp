@@ -36,6 +36,8 @@ constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the pr
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
 // Where L2 is the limit even of these.
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
+// A block of a cluster copies no fewer rows of a shared tile: two of eight cost more than they save (1x4096x14336: 39 us, alone 28).
+constexpr int kFewestShared = 8;
 constexpr int kFewestStages = 3;
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
@@ -99,6 +101,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     const auto add = [&](const TileShape& cluster) {
         if (tiles.m < cluster.m || tiles.n < cluster.n) return;
+        if (config.block.m < cluster.n * kFewestShared || config.block.n < cluster.m * kFewestShared) return;
         if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
         config.cluster = cluster;
         config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
