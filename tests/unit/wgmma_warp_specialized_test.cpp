@@ -63,6 +63,9 @@ TEST_CASE("wgmma: what can't be is refused with its reason") {
     CHECK_THAT(violations(square(512), "block=96x128x64,warpgroup=96x128"), ContainsSubstring("the rows of a wgmma"));
     CHECK_THAT(violations(square(512), "block=128x100x64,warpgroup=64x100"), ContainsSubstring("steps of a wgmma's n"));
     CHECK_THAT(violations(square(512), "block=128x264x64,warpgroup=64x264"), ContainsSubstring("warpgroup_tile.n"));
+    CHECK_THAT(violations(square(512), "block=128x24x32,warpgroup=64x24,swizzle=64,swap_ab=1,stages=3"),
+               ContainsSubstring("stages D behind 3 stages of 9728 bytes, not whole 1024 bytes"));
+    CHECK(violations(square(512), "block=128x24x32,warpgroup=64x24,swizzle=64,swap_ab=1,stages=4").empty());
     CHECK_THAT(violations(square(512), "block=128x128x96,warpgroup=64x128"), ContainsSubstring("whole panels"));
     CHECK_THAT(violations(square(512), "schedule=pingpong"), ContainsSubstring("whole block tiles"));
     CHECK_THAT(violations(square(512), "schedule=overlapped"), ContainsSubstring("two halves"));

@@ -177,7 +177,7 @@ void check_broadcast_c(Reasons& reasons, const GemmSpec& spec, const Config& c) 
         reasons.emplace_back("broadcast_c: store = reg reads C element by element, be it one row or all");
 }
 
-void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
+void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c, const WgmmaGeometry& g) {
     if (!c.swap_ab) return;
     if (bytes(spec.d) != 2) reasons.push_back(fmt::format("swap_ab stores D of 16 bits, not {}", to_string(spec.d)));
     if (spec.c && !c.broadcast_c) reasons.emplace_back("swap_ab reads no C but one row of it (broadcast_c)");
@@ -185,6 +185,11 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c) {
     if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
         reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
                                       spec.align_a, spec.align_b, kTmaAlignment));
+    // Columns of D, each 128 bytes, are staged behind the ring and permuted by their number, as TMA does from where its pattern begins.
+    constexpr int kPattern = 8 * 128;
+    if (g.pipeline_bytes % kPattern != 0)
+        reasons.push_back(fmt::format("swap_ab stages D behind {} stages of {} bytes, not whole {} bytes", c.stages,
+                                      g.stage_bytes, kPattern));
 }
 
 }  // namespace
@@ -214,7 +219,7 @@ Reasons WgmmaWarpSpecialized::violations(const GemmSpec& spec, const Config& c, 
     check_operand(reasons, c.swap_ab ? "A" : "B", g.b, c.swizzle, c, c.warpgroup.n, c.block.n);
     check_store(reasons, spec, c);
     check_broadcast_c(reasons, spec, c);
-    check_swap_ab(reasons, spec, c);
+    check_swap_ab(reasons, spec, c, g);
     check_persistence(reasons, c);
     check_specialization(reasons, c);
     check_stream_k(reasons, multiplied, c);
