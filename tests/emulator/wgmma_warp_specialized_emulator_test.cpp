@@ -294,6 +294,18 @@ TEST_CASE("emulated wgmma: C comes through the ring of blocks that have one tile
         }
 }
 
+// A ping-pong's consumer waits for C with its last k-tile still in the ring. C that fills the ring is read by the epilogue.
+TEST_CASE("emulated wgmma: C leaves a ping-pong's ring a k-tile") {
+    for (const char* const parameters : {"block=128x104x64,warpgroup=128x104,schedule=pingpong,stages=4,slices=1",
+                                         "block=128x104x64,warpgroup=128x104,schedule=pingpong,stages=5,slices=1",
+                                         "block=64x96x64,warpgroup=64x96,schedule=pingpong,stages=3,cluster=2x1"})
+        for (const std::int64_t k : {0, 72, 400}) {
+            GemmSpec spec = spec_of(GemmLayout::tn, 520, 264, k);
+            spec.c = spec.d = DataType::f32;
+            check_wgmma(on_hopper(), spec, parameters, {.alpha = 0.5F, .beta = 2.0F});
+        }
+}
+
 TEST_CASE("emulated wgmma: stream-K over shares of every length") {
     for (const std::string_view variant : kWgmmaVariants) {
         if (variant.find("stream_k") == std::string_view::npos) continue;

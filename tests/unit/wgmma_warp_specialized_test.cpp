@@ -446,6 +446,11 @@ TEST_CASE("wgmma: C comes through the ring where it lies as D does and the ring 
     CHECK(stages(spec, "block=256x208x64,warpgroup=128x208,schedule=overlapped,stages=3") == 0);  // two, and no room
     CHECK(stages(spec, "block=128x256x64,warpgroup=64x256,stages=4,store=smem") == 0);
     CHECK(stages(square(4096), cooperative) == 0);
+    GemmSpec wide = spec;
+    wide.c = wide.d = DataType::f32;
+    CHECK(stages(wide, "block=128x104x64,warpgroup=64x104,stages=4") == 4);
+    CHECK(stages(wide, "block=128x104x64,warpgroup=128x104,schedule=pingpong,stages=5") == 4);
+    CHECK(stages(wide, "block=128x104x64,warpgroup=128x104,schedule=pingpong,stages=4") == 0);  // and one for a k-tile
     GemmSpec other = spec;
     other.c = DataType::f32;
     CHECK(stages(other, cooperative) == 0);

@@ -54,7 +54,8 @@ int slice_row_bytes(int columns, int element_bytes) {
 }
 
 /// C takes the way of A and B where it lies as D does, in boxes of TMA, a producer copies, and the ring has room for a tile of it; of an
-/// overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that.
+/// overlapped one, for the half that waits there while the next tile begins, and two k-tiles of that; of a ping-pong, for the last k-tile,
+/// too, which is being read when its consumer waits for C.
 int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig& c, const WgmmaGeometry& g) {
     if (!signature.c || *signature.c != signature.d || signature.align_d < kTmaAlignment) return 0;
     if (c.store != OutputStore::tma || c.swap_ab || c.broadcast_c || !c.warp_specialized) return 0;
@@ -66,7 +67,8 @@ int stages_of_c(const GemmSignature& signature, const WgmmaWarpSpecializedConfig
     const int panels_per_stage = quotient_or_zero(bounded(g.stage_bytes), panel_bytes);
     if (panels < 1 || panels_per_stage < 1 || c.block.m > kMaxBoxExtent) return 0;
     const int stages = ceil_div(panels, panels_per_stage);
-    return stages + (by_halves ? 2 : 0) <= c.stages ? stages : 0;
+    const int k_tiles = by_halves ? 2 : c.schedule == WarpgroupSchedule::pingpong ? 1 : 0;
+    return stages + k_tiles <= c.stages ? stages : 0;
 }
 
 }  // namespace
