@@ -34,10 +34,18 @@ constexpr int kBlockK = 64;
 constexpr int kLongBlockK = 128;
 constexpr int kShortTile = 64 * 64;  // whose k-tile of 64 is over before the producer has issued the next one
 constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
-// Where L2 is the limit even of these.
+// Where L2 is the limit even of these: fetching a k-tile takes so much longer than multiplying it.
+constexpr double kFetchBound = 1.25;
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
 // A block of a cluster copies no fewer rows of a shared tile: two of eight cost more than they save (1x4096x14336: 39 us, alone 28).
 constexpr int kFewestShared = 8;
+// Of pairs, and where rows are stored one by one, each copies whole eights: with all widths there are so many candidates more that the
+// tuner finds a good one less often.
+constexpr int kSharedByEights = 8;
+// A stage in a slice's place pays most for short rings; large clusters, where fetching is the limit, have it at any length.
+constexpr int kShortRing = 3;
+constexpr int kWidestOfThree =
+    192;  // of three consumers in large clusters: wider ones spill where they stream along a curve
 constexpr int kFewestStages = 3;
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
@@ -79,7 +87,8 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
-constexpr int kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
+constexpr int kMostStreamedByRow = 128 * 96;       // sums of a warpgroup
+constexpr int kMostStreamedByRowWithC = 64 * 152;  // more are more than three times an aligned problem's code
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
 /// The config, and where its tiles don't come out even the same with stream-K.
@@ -87,7 +96,7 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     list.push_back(config);
     if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
-    if (config.store == OutputStore::shared && sums > kMostStreamedByRow) return;
+    if (config.store == OutputStore::shared && sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
     const int blocks = config.cluster.m * config.cluster.n;
     config.stream_k = resident_clusters(gpu, blocks) * blocks;
     for (const std::int64_t choice : stream_k_choices(stream_k(spec, config))) {
@@ -102,12 +111,18 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
     const auto add = [&](const TileShape& cluster) {
         if (tiles.m < cluster.m || tiles.n < cluster.n) return;
         if (config.block.m < cluster.n * kFewestShared || config.block.n < cluster.m * kFewestShared) return;
-        if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
+        const int blocks = cluster.m * cluster.n;
+        if (blocks > 1 && !leaves_registers(config, kWidestInCluster)) return;
+        if (blocks > 2 && config.block.m == 3 * kWgmmaM && config.block.n > kWidestOfThree) return;
+        const bool by_eights = blocks == 2 || config.store != OutputStore::tma;
+        if (by_eights && is_k_major(Operand::b, problem.layout) && config.block.n % (cluster.m * kSharedByEights) != 0)
+            return;
         config.cluster = cluster;
-        config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
+        config.group = best_group(config, resident_clusters(gpu, blocks));
         int stages = 0;
         for (const int least_slices : {2, 1}) {  // a slice less may make room for a stage
             if (stages >= kFewestStages && config.store != OutputStore::tma) break;
+            if (stages > kShortRing && blocks <= 2) break;
             fill_shared_memory(problem, config, *gpu.arch, least_slices);
             if (config.stages == stages) break;
             stages = config.stages;
@@ -120,7 +135,7 @@ void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSig
     config.cluster = {2, 1, 1};
     const KTileCycles in_pairs =
         k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu), gpu, 0);
-    if (in_pairs.fetch > in_pairs.multiply)
+    if (in_pairs.fetch > kFetchBound * in_pairs.multiply)
         for (const TileShape& cluster : kLargeClusters) add(cluster);
 }
 
