@@ -37,16 +37,10 @@ constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
 // Where L2 is the limit even of these: fetching a k-tile takes so much longer than multiplying it.
 constexpr double kFetchBound = 1.25;
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
-// A block of a cluster copies no fewer rows of a shared tile: two of eight cost more than they save (1x4096x14336: 39 us, alone 28).
-constexpr int kFewestShared = 8;
-// Of pairs, and where rows are stored one by one, each copies whole eights: with all widths there are so many candidates more that the
-// tuner finds a good one less often.
-constexpr int kSharedByEights = 8;
-// A stage in a slice's place pays most for short rings; large clusters, where fetching is the limit, have it at any length.
-constexpr int kShortRing = 3;
-constexpr int kWidestOfThree =
-    192;  // of three consumers in large clusters: wider ones spill where they stream along a curve
+// Of a tile of B whose rows blocks share. Two rows of eight each cost more than they save (1x4096x14336: 39 us, alone 28).
+constexpr int kFewestSharedRows = 8;
 constexpr int kFewestStages = 3;
+constexpr int kShortRing = 3;  // in which a stage more pays for a slice less wherever fetching is no limit
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
 
@@ -89,6 +83,8 @@ constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;       // sums of a warpgroup
 constexpr int kMostStreamedByRowWithC = 64 * 152;  // more are more than three times an aligned problem's code
+// Three consumers have fewer registers still: in large clusters wider ones spill where they stream along a Hilbert curve.
+constexpr int kWidestOfThree = 192;
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
 /// The config, and where its tiles don't come out even the same with stream-K.
@@ -105,24 +101,38 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     }
 }
 
+bool leaves_registers_in(const TileShape& cluster, const Config& c) {
+    const int blocks = cluster.m * cluster.n;
+    if (blocks > 2 && c.block.m == kMaxConsumers * kWgmmaM && c.block.n > kWidestOfThree) return false;
+    return blocks == 1 || leaves_registers(c, kWidestInCluster);
+}
+
+/// Whether blocks should share the rows of B so. Of pairs, and where D is stored row by row, each copies whole eights: with all widths
+/// there are so many candidates that the tuner finds a good one less often.
+bool should_share(const TileShape& cluster, const Config& c, bool b_k_major) {
+    if (c.block.n < cluster.m * kFewestSharedRows) return false;
+    const bool any_rows = cluster.m * cluster.n > 2 && c.store == OutputStore::tma;
+    return any_rows || !b_k_major || c.block.n % (cluster.m * kFewestSharedRows) == 0;
+}
+
+/// Stages from which on none takes the place of a slice.
+int enough_stages(const TileShape& cluster, const Config& c) {
+    if (c.store != OutputStore::tma) return kFewestStages;
+    return cluster.m * cluster.n > 2 ? kMostStages : kShortRing + 1;
+}
+
 void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
                   Config config) {
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
     const auto add = [&](const TileShape& cluster) {
         if (tiles.m < cluster.m || tiles.n < cluster.n) return;
-        if (config.block.m < cluster.n * kFewestShared || config.block.n < cluster.m * kFewestShared) return;
-        const int blocks = cluster.m * cluster.n;
-        if (blocks > 1 && !leaves_registers(config, kWidestInCluster)) return;
-        if (blocks > 2 && config.block.m == 3 * kWgmmaM && config.block.n > kWidestOfThree) return;
-        const bool by_eights = blocks == 2 || config.store != OutputStore::tma;
-        if (by_eights && is_k_major(Operand::b, problem.layout) && config.block.n % (cluster.m * kSharedByEights) != 0)
-            return;
+        if (!leaves_registers_in(cluster, config)) return;
+        if (!should_share(cluster, config, is_k_major(Operand::b, problem.layout))) return;
         config.cluster = cluster;
-        config.group = best_group(config, resident_clusters(gpu, blocks));
+        config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
         int stages = 0;
         for (const int least_slices : {2, 1}) {  // a slice less may make room for a stage
-            if (stages >= kFewestStages && config.store != OutputStore::tma) break;
-            if (stages > kShortRing && blocks <= 2) break;
+            if (stages >= enough_stages(cluster, config)) break;
             fill_shared_memory(problem, config, *gpu.arch, least_slices);
             if (config.stages == stages) break;
             stages = config.stages;
