@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 namespace jitgemm {
@@ -101,14 +102,15 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
                           const GpuModel& gpu, double dram_cycles) {
     KTileCycles cycles{};
     cycles.multiply = multiply_cycles(c);
-    const auto at_work = static_cast<double>(deal.clusters_at_work() * c.cluster.m * c.cluster.n);  // blocks
+    const std::int64_t cluster_blocks = std::int64_t{c.cluster.m} * c.cluster.n;
+    const auto at_work = static_cast<double>(deal.clusters_at_work() * cluster_blocks);
     cycles.fetch = fetch_cycles(multiplied, c, g, at_work, gpu);
     const double both = norm({cycles.multiply, cycles.fetch}, kOverlapExponent);
     cycles.all = std::max(both, kProducerCycles);
     const double in_flight = std::max(cycles.all, dram_cycles) * std::max(1, c.stages - kStagesBeingRead);
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
-    if (c.cluster.m * c.cluster.n == 2)
+    if (cluster_blocks == 2)
         cycles.all *= c.schedule == WarpgroupSchedule::pingpong ? kPingpongPairSlowdown : kPairSlowdown;
     return cycles;
 }
