@@ -38,6 +38,7 @@ struct Family {
     bool (*is_untimed)(const KernelConfig&);
     SumOrder (*sum_order)(const KernelConfig&);
     KernelAnatomy (*anatomy)(const GemmSpec&, const KernelConfig&);
+    /// Predicted times of a config without violations; of others there may be nothing to compute.
     CostEstimate (*cost)(const GemmSpec&, const KernelConfig&, const GpuModel&);
     /// What cost() takes from measurements of the most similar GPU, for who fits it to others; unset: nothing.
     CostConstants (*cost_constants)(const GpuModel&) = nullptr;

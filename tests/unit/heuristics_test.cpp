@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
+#include <iterator>
+#include <random>
 #include <set>
 #include <string>
 
@@ -202,6 +205,55 @@ TEST_CASE("tiles beyond all bounds are refused with reasons") {
         }
         check_refused(all);
     }
+}
+
+namespace {
+
+/// A value that a parameter could be set to by mistake or malice: as its usual one a number, a shape of as many, or a word.
+std::string extreme_value(const std::string& usual, std::mt19937& random) {
+    const auto pick = [&](std::initializer_list<int> values) { return *(values.begin() + random() % values.size()); };
+    if (usual.find_first_not_of("0123456789x") != std::string::npos) return usual;
+    std::string value = std::to_string(pick({0, 1, 2, 3, 64, 65536}));
+    for (auto dimensions = std::count(usual.begin(), usual.end(), 'x'); dimensions > 0; --dimensions)
+        value += "x" + std::to_string(pick({0, 1, 8, 64, 65536}));
+    return value;
+}
+
+}  // namespace
+
+TEST_CASE("whatever one to three parameters are set to, the choice keeps the rules or names those that are broken") {
+    std::mt19937 random(20261126);
+    const GpuModel& gpu = find_gpu("h200");
+    int served = 0, refused = 0;
+    for (const Family& family : family_table())
+        for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+            const bool half = family.math_unit == MathUnit::tensor_cores;
+            GemmSpec spec = parse_shape_line(half ? "bf16 tn 512 16 512" : "f32 tn 512 16 512");
+            spec.layout = layout;
+            spec = resolved(spec);
+            if (!family.unsupported(spec, *gpu.arch).empty()) continue;
+            const ParameterMap usual = family.parameters(family.candidates(spec, gpu).front());
+            for (int trial = 0; trial < 25; ++trial) {
+                Selection selection{.kernel = {}, .family = std::string(family.name), .parameters = {}};
+                for (auto fixed = 1 + random() % 3; fixed > 0; --fixed) {
+                    const auto& [name, value] =
+                        *std::next(usual.begin(), static_cast<std::ptrdiff_t>(random() % usual.size()));
+                    selection.parameters[name] = name == "store" ? "reg" : extreme_value(value, random);
+                }
+                INFO(family.name << " " << to_string(layout));
+                for (const auto& [name, value] : selection.parameters) UNSCOPED_INFO(name << "=" << value);
+                try {
+                    const KernelConfig config = choose_config(spec, gpu, selection);
+                    CHECK(family.violations(spec, config, *gpu.arch).empty());
+                    ++served;
+                } catch (const ConfigError& error) {
+                    CHECK_FALSE(error.reasons().empty());
+                    ++refused;
+                }
+            }
+        }
+    CHECK(served > 100);
+    CHECK(refused > 100);
 }
 
 TEST_CASE("what no SM can hold takes for ever, not no time") {
