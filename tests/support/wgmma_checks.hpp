@@ -13,7 +13,7 @@ namespace jitgemm::testing {
 /// All schedules, one to three consumers along M and along N, all swizzles, clusters of every shape, slices of every width with a
 /// rest and without, both stores, every order of tiles; stream-K with shares of less than a tile and of
 /// more, in every schedule; D^T in place of D; blocks of one tile.
-inline constexpr std::array<std::string_view, 32> kWgmmaVariants{
+inline constexpr std::array<std::string_view, 36> kWgmmaVariants{
     "block=128x128x64,warpgroup=64x128,stages=3",
     "block=128x256x64,warpgroup=64x256,stages=4,cluster=2x1",
     "block=256x192x64,warpgroup=128x192,stages=3,cluster=1x2,rasterization=zigzag,group=3",
@@ -29,6 +29,9 @@ inline constexpr std::array<std::string_view, 32> kWgmmaVariants{
     "block=64x8x64,warpgroup=64x8,stages=8,rasterization=column",
     "block=64x40x64,warpgroup=64x40,schedule=pingpong,stages=6,dependent_launch=1",
     "block=64x72x64,warpgroup=64x72,stages=4,cluster=4x2",
+    "block=256x152x64,warpgroup=128x152,schedule=overlapped,stages=4,slices=1,cluster=2x4",
+    "block=128x40x64,warpgroup=64x40,stages=4,store=reg,cluster=4x1",
+    "block=64x56x64,warpgroup=64x56,schedule=pingpong,stages=5,cluster=1x4",
     "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1",
     "block=128x64x16,warpgroup=64x64,stages=4,swizzle=32,stream_k=7",
     "block=128x48x16,warpgroup=128x48,schedule=pingpong,stages=6,swizzle=32,stream_k=10,cluster=2x1",
@@ -39,6 +42,7 @@ inline constexpr std::array<std::string_view, 32> kWgmmaVariants{
     "block=64x152x64,warpgroup=64x152,schedule=pingpong,swap_ab=1,stages=4,slices=2,cluster=1x2",
     "block=128x48x64,warpgroup=128x48,schedule=overlapped,swap_ab=1,stages=4,cluster=2x2",
     "block=64x128x64,warpgroup=64x64,swap_ab=1,stages=3,slices=1",
+    "block=64x136x64,warpgroup=64x136,swap_ab=1,stages=4,cluster=4x2",
     "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7",
     "block=128x72x64,warpgroup=64x72,stages=4,persistent=0",
     "block=64x48x64,warpgroup=64x48,stages=3,persistent=0,store=reg,cluster=2x1,dependent_launch=1,early=a",

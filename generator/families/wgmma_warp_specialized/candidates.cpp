@@ -37,10 +37,11 @@ constexpr std::array<TileShape, 3> kClusters{{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}};
 // Where L2 is the limit even of these: fetching a k-tile takes so much longer than multiplying it.
 constexpr double kFetchBound = 1.25;
 constexpr std::array<TileShape, 5> kLargeClusters{{{2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {2, 4, 1}, {4, 2, 1}}};
-// Of a tile of B whose rows blocks share. Two rows of eight each cost more than they save (1x4096x14336: 39 us, alone 28).
+// That a block fetches of a K-major tile of B and multicasts: four blocks that share a tile of eight take longer than each with its own
+// (1x4096x14336: 39 us, alone 28).
 constexpr int kFewestSharedRows = 8;
 constexpr int kFewestStages = 3;
-constexpr int kShortRing = 3;  // in which a stage more pays for a slice less wherever fetching is no limit
+constexpr int kEnoughStages = 4;  // where fetching is no limit: from here on a slice is worth more than a stage
 constexpr int kMostStages = 8;
 constexpr int kMostSlices = 8;
 
@@ -81,10 +82,10 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
-constexpr int kMostStreamedByRow = 128 * 96;       // sums of a warpgroup
-constexpr int kMostStreamedByRowWithC = 64 * 152;  // more are more than three times an aligned problem's code
-// Three consumers have fewer registers still: in large clusters wider ones spill where they stream along a Hilbert curve.
-constexpr int kWidestOfThree = 192;
+constexpr int kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
+// No limit of registers: with C, D stored row by row and stream-K, kernels of more sums are more than three times as long as one of
+// aligned operands, and as long to compile.
+constexpr int kMostStreamedByRowWithC = 64 * 152;
 bool leaves_registers(const Config& c, int widest) { return c.warpgroup.m == kWgmmaM || c.warpgroup.n <= widest; }
 
 /// The config, and where its tiles don't come out even the same with stream-K.
@@ -101,52 +102,49 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     }
 }
 
-bool leaves_registers_in(const TileShape& cluster, const Config& c) {
-    const int blocks = cluster.m * cluster.n;
-    if (blocks > 2 && c.block.m == kMaxConsumers * kWgmmaM && c.block.n > kWidestOfThree) return false;
-    return blocks == 1 || leaves_registers(c, kWidestInCluster);
-}
-
-/// Whether blocks should share the rows of B so. Of pairs, and where D is stored row by row, each copies whole eights: with all widths
-/// there are so many candidates that the tuner finds a good one less often.
-bool should_share(const TileShape& cluster, const Config& c, bool b_k_major) {
+/// Whether each block of the cluster should fetch an equal part of the rows of B's tile, which are K's where B is MN-major, and multicast
+/// it to those above and below. In pairs, and where D is stored row by row, parts are whole eights of rows: with all widths there are so
+/// many candidates that the tuner finds a good one less often.
+bool should_multicast_b(const TileShape& cluster, const Config& c, bool b_k_major) {
+    if (!b_k_major) return true;
     if (c.block.n < cluster.m * kFewestSharedRows) return false;
     const bool any_rows = cluster.m * cluster.n > 2 && c.store == OutputStore::tma;
-    return any_rows || !b_k_major || c.block.n % (cluster.m * kFewestSharedRows) == 0;
+    return any_rows || c.block.n % (cluster.m * kFewestSharedRows) == 0;
 }
 
 /// Stages from which on none takes the place of a slice.
 int enough_stages(const TileShape& cluster, const Config& c) {
     if (c.store != OutputStore::tma) return kFewestStages;
-    return cluster.m * cluster.n > 2 ? kMostStages : kShortRing + 1;
+    return cluster.m * cluster.n > 2 ? kMostStages : kEnoughStages;
 }
 
-void add_variants(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
-                  Config config) {
+/// The config's block tile in such a cluster, with one or two ways to share out shared memory.
+void add_cluster(std::vector<Config>& list, const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu,
+                 Config config, const TileShape& cluster) {
     const TileIndex tiles = tiles_of(config.block, spec.m, spec.n);
-    const auto add = [&](const TileShape& cluster) {
-        if (tiles.m < cluster.m || tiles.n < cluster.n) return;
-        if (!leaves_registers_in(cluster, config)) return;
-        if (!should_share(cluster, config, is_k_major(Operand::b, problem.layout))) return;
-        config.cluster = cluster;
-        config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
-        int stages = 0;
-        for (const int least_slices : {2, 1}) {  // a slice less may make room for a stage
-            if (stages >= enough_stages(cluster, config)) break;
-            fill_shared_memory(problem, config, *gpu.arch, least_slices);
-            if (config.stages == stages) break;
-            stages = config.stages;
-            if (stages < kFewestStages && (stages != 2 || config.block.k != kLongBlockK)) continue;
-            add_streamed(list, spec, gpu, config);
-            if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(list, spec, gpu, *by_row);
-        }
-    };
-    for (const TileShape& cluster : kClusters) add(cluster);
+    if (tiles.m < cluster.m || tiles.n < cluster.n) return;
+    if (cluster.m * cluster.n > 1 && !leaves_registers(config, kWidestInCluster)) return;
+    if (!should_multicast_b(cluster, config, is_k_major(Operand::b, problem.layout))) return;
+    config.cluster = cluster;
+    config.group = best_group(config, resident_clusters(gpu, cluster.m * cluster.n));
+    int stages = 0;
+    for (const int least_slices : {2, 1}) {  // a slice less may make room for a stage
+        if (stages >= enough_stages(cluster, config)) break;
+        fill_shared_memory(problem, config, *gpu.arch, least_slices);
+        if (config.stages == stages) break;
+        stages = config.stages;
+        if (stages < kFewestStages && (stages != 2 || config.block.k != kLongBlockK)) continue;
+        add_streamed(list, spec, gpu, config);
+        if (const auto by_row = along_rows(spec, config, gpu)) add_streamed(list, spec, gpu, *by_row);
+    }
+}
+
+/// Whether fetching is the limit even in pairs. What they have of stages doesn't matter.
+bool is_bound_by_fetching(const GemmSpec& spec, const GemmSignature& problem, const GpuModel& gpu, Config config) {
     config.cluster = {2, 1, 1};
     const KTileCycles in_pairs =
         k_tile_cycles(spec, config, geometry(problem, config), tile_deal(spec, config, gpu), gpu, 0);
-    if (in_pairs.fetch > kFetchBound * in_pairs.multiply)
-        for (const TileShape& cluster : kLargeClusters) add(cluster);
+    return in_pairs.fetch > kFetchBound * in_pairs.multiply;
 }
 
 /// All candidates of the problem as wgmmas see it that have what `config` fixes.
@@ -161,7 +159,10 @@ void add_tiles(std::vector<Config>& list, const GemmSpec& asked, const GpuModel&
             config.schedule = range.schedule;
             config.block = {range.block_m, n, range.block_m * n <= kShortTile ? kLongBlockK : kBlockK};
             config.warpgroup = {range.warpgroup_m, n, config.block.k};
-            add_variants(list, multiplied, problem, gpu, config);
+            for (const TileShape& cluster : kClusters) add_cluster(list, multiplied, problem, gpu, config, cluster);
+            if (!is_bound_by_fetching(multiplied, problem, gpu, config)) continue;
+            for (const TileShape& cluster : kLargeClusters)
+                add_cluster(list, multiplied, problem, gpu, config, cluster);
         }
 }
 

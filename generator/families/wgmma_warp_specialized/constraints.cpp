@@ -60,7 +60,7 @@ void check_operand(Reasons& reasons, std::string_view name, const PanelledTile& 
     if (!tile.k_major && warpgroup_extent != block_extent && warpgroup_extent % panel != 0)
         reasons.push_back(fmt::format("{} warpgroups share {}'s panels of {} elements, which {} does not divide into",
                                       block_extent / std::max(warpgroup_extent, 1), name, panel, warpgroup_extent));
-    // A share need not begin with a pattern of the swizzle, which goes by the address in shared memory.
+    // A share may begin within a pattern of the swizzle, which goes by the address in shared memory (kTmaPatternBytes).
     const int across = tile.k_major ? block_extent : c.block.k;
     if (across % tile.shares != 0 || across / tile.shares * swizzle % kTmaSharedAlignment != 0)
         reasons.push_back(fmt::format(
@@ -185,11 +185,11 @@ void check_swap_ab(Reasons& reasons, const GemmSpec& spec, const Config& c, cons
     if (needs_packing(spec.align_a) || needs_packing(spec.align_b))
         reasons.push_back(fmt::format("swap_ab packs no operand, A is aligned to {} bytes, B to {}, TMA wants {}",
                                       spec.align_a, spec.align_b, kTmaAlignment));
-    // Columns of D, each 128 bytes, are staged behind the ring and permuted by their number, as TMA does from where its pattern begins.
-    constexpr int kPattern = 8 * 128;
-    if (g.pipeline_bytes % kPattern != 0)
+    // Columns of D, of 128 bytes each, are staged behind the ring. The epilogue permutes a column's chunks by its number in the slice, TMA
+    // by the address: the same where a slice begins with the pattern.
+    if (g.pipeline_bytes % kTmaPatternBytes != 0)
         reasons.push_back(fmt::format("swap_ab stages D behind {} stages of {} bytes, not whole {} bytes", c.stages,
-                                      g.stage_bytes, kPattern));
+                                      g.stage_bytes, kTmaPatternBytes));
 }
 
 }  // namespace

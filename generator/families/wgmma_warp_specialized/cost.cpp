@@ -56,7 +56,7 @@ constexpr double kDependentLaunchUs = 0.306;  // hopper's griddepcontrol, 132 bl
 /// What it takes less to read all operands before the launch before has ended: 9 % of a mean of 12 us, in trials on an H200 (few rows,
 /// eight weight shapes); not fitted.
 constexpr double kEarlyUs = 1;
-constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile: no other is in flight meanwhile,
+constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile: 49 kernels, of one wave and of several
 constexpr double kClusterUs = 0.627;            // of clusters of up to four blocks
 constexpr double kLargestClusterUs = 1.02;      // and of eight
 constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces
@@ -204,6 +204,13 @@ double early_share(const GemmSpec& spec, const Config& c) {
     return (a + b) / static_cast<double>(std::max<std::int64_t>(1, spec.m + spec.n));
 }
 
+/// Of the launch, before the first k-tile and after the last; and to store a tile takes so many cycles.
+double overhead_us(const GemmSpec& spec, const Config& c, const StreamK& deal, double stored, double us_per_cycle) {
+    return (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) - kEarlyUs * early_share(spec, c) +
+           cluster_us(bounded_product(c.cluster.m, c.cluster.n)) + (spec.k > c.block.k ? 0 : kLoneKTileUs) +
+           (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
+}
+
 }  // namespace
 
 CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config& c, const GpuModel& gpu) {
@@ -213,7 +220,6 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     if (g.shared_bytes > gpu.arch->shared_bytes_per_block || g.consumers == 0) return cost;
     cost.blocks_per_sm = 1;
     const StreamK deal = tile_deal(spec, c, gpu);
-    const int blocks = bounded_product(c.cluster.m, c.cluster.n);
     const double k_tiles = std::max(1.0, std::ceil(static_cast<double>(spec.k) / c.block.k));
     const double slowdown = store_slowdown(row_major, c);
     const double us_per_cycle = 1 / (kClockShare * gpu.clock_mhz);
@@ -237,9 +243,7 @@ CostEstimate WgmmaWarpSpecialized::cost(const GemmSpec& row_major, const Config&
     cost.tail_us = std::max(0.0, cost.math_us - cost.waves * per_tile * us_per_cycle);
     cost.math_unit_us = cost.waves * k_tiles * cycles.multiply * us_per_cycle;
     cost.l2_us = cost.waves * k_tiles * cycles.fetch * us_per_cycle;
-    cost.overhead_us = (c.dependent_launch ? kDependentLaunchUs : kLaunchUs) - kEarlyUs * early_share(spec, c) +
-                       cluster_us(blocks) + (k_tiles > 1 ? 0 : kLoneKTileUs) +
-                       (kPrologueCycles + stored + last_epilogue_cycles(c) + meeting_cycles(c, deal)) * us_per_cycle;
+    cost.overhead_us = overhead_us(spec, c, deal, stored, us_per_cycle);
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.dram_us}, kSumExponent);
     if (c.swap_ab) cost.total_us *= kTurnedShare;
     const double packing_us = pack_us(row_major, c, gpu);

@@ -14,9 +14,9 @@ namespace {
 
 using Config = WgmmaWarpSpecializedConfig;
 
+constexpr double kSharedBytesPerCycle = 128;  // what a wgmma reads of its operands: all that shared memory gives
 // Fitted, with those of cost.cpp, to 27,263 kernels timed on an H200 (334 problems) and an H100 (264), see
 // docs/experiments.md.
-constexpr double kSharedBytesPerCycle = 128;     // what a wgmma reads of its operands
 constexpr double kL2BytesPerCycle = 155;         // that an SM takes from L2 alone,
 constexpr double kL2BytesPerCycleOfAll = 10700;  // and all SMs together;
 constexpr double kL2Exponent = 1.45;             // of what both take, between their sum (1) and the longer one
@@ -25,12 +25,12 @@ constexpr double kMulticastBytesPerCycle = 138;  // that an SM is given, what ot
 constexpr double kFirstBytesPerCycle = 63.2;     // that the SMs of a TPC take of what is not in their half of L2 yet
 constexpr double kOutsideRowCycles = 3.52;       // of a row of a box that reaches beyond the problem
 constexpr double kSecondLine = 0.483;            // what a row's second line of L2 costs of its first one,
-constexpr double kFifthSector = 3.75;            // and a fifth sector in proportion to four
+constexpr double kFifthSector = 3.75;            // and a fifth sector of four
 constexpr double kOverlapExponent = 7.36;        // of what multiplying and fetching take, as kL2Exponent
 constexpr double kPartPanel = 1.05;              // where the last panel of a wgmma's B isn't full
 constexpr double kProducerCycles = 251;          // from one k-tile's copies to the next one's
-constexpr double kPairSlowdown = 1.03;           // of a pair, whose blocks wait for each other's stages,
-constexpr double kPingpongPairSlowdown = 1.06;   // and more where one warpgroup at a time multiplies
+constexpr double kPairSlowdown = 1.03;           // of clusters of two (of larger ones it was fitted to less than 1 %),
+constexpr double kPingpongPairSlowdown = 1.06;   // and where in these one warpgroup at a time multiplies
 constexpr int kStagesBeingRead = 1;              // of the ring, by wgmmas: no loads are in flight there
 constexpr double kDeepPipeline = 2800;           // cycles of k-tiles in flight that hide the latency of a load,
 constexpr double kShallowPipeline = 0.176;       // and what a shallower one costs

@@ -10,7 +10,7 @@ namespace jitgemm {
 struct KTileCycles {
     double multiply;  ///< by the tensor cores
     double fetch;     ///< from L2
-    double all;       ///< the slowest of these, and of what issues the copies
+    double all;       ///< both at once, what issues the copies, and what the pipeline's depth and a cluster add
 };
 
 /// Of the problem as wgmmas see it (as_multiplied), with its geometry and how its tiles are dealt out; where DRAM delivers no faster
