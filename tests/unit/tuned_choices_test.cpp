@@ -14,6 +14,9 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tuning_records.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 
 using namespace jitgemm;
@@ -467,11 +470,24 @@ TEST_CASE("installed winners serve what nothing else measured does, in place of 
 }
 
 TEST_CASE("an installed winner of a larger or smaller block tile serves near problems alone") {
-    const GemmSpec spec = spec_of(2048, 8192, 6144), near = spec_of(2048, 8192, 9216), far = spec_of(2048, 8192, 24576);
+    // A problem with the same choice for a K of 1.5 and of four times as much: which one has it, the next fit of the cost model may change.
+    GemmSpec spec, near, far;
+    const std::array<std::array<std::int64_t, 3>, 6> sizes{{{2048, 8192, 6144},
+                                                            {4096, 8192, 4096},
+                                                            {4096, 4096, 4096},
+                                                            {2048, 4096, 8192},
+                                                            {8192, 8192, 2048},
+                                                            {3072, 6144, 4096}}};
+    const bool found = std::ranges::any_of(sizes, [&](const std::array<std::int64_t, 3>& size) {
+        const auto [m, n, k] = size;
+        spec = spec_of(m, n, k), near = spec_of(m, n, k * 3 / 2), far = spec_of(m, n, k * 4);
+        return choose_config(near, kH200) == choose_config(spec, kH200) &&
+               choose_config(far, kH200) == choose_config(spec, kH200);
+    });
+    REQUIRE(found);
     const CandidateList list = list_candidates(spec, kH200);
     const KernelConfig heuristic = list.accepted.front().config;
-    REQUIRE(choose_config(near, kH200) == heuristic);
-    REQUIRE(choose_config(far, kH200) == heuristic);
+    REQUIRE(choose_config(spec, kH200) == heuristic);
     const auto source_of = [&](const GemmSpec& asked, const KernelConfig& config) {
         Winner winner = winner_for(spec);
         winner.kernel = kernel_name({signature(resolved(spec)), config});

@@ -24,7 +24,7 @@ struct Tile {
     int block_m, block_n, warp_m, warp_n, thread_m, thread_n, copy_slices, min_blocks_per_sm;
 };
 
-// What an H200 ran fastest for large, middle and small problems (docs/experiments.md).
+// What an H200, and 128x32 an H100, ran fastest for large, middle and small problems (docs/experiments.md).
 constexpr Tile kTiles[] = {
     {256, 128, 64, 64, 16, 8, 4, 1},  {256, 128, 64, 64, 16, 8, 8, 1},  {256, 128, 64, 64, 16, 8, 14, 1},
     {256, 128, 64, 64, 16, 8, 15, 1}, {128, 256, 64, 64, 16, 8, 4, 1},  {128, 256, 64, 64, 16, 8, 8, 1},
@@ -38,10 +38,11 @@ constexpr Tile kTiles[] = {
 constexpr int kFullTile = 128;  // sums of a thread
 constexpr int kKLanes[] = {4, 8};
 constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr int kFewBlocks = 264;         // below about a wave, splitting K may pay
-constexpr int kShortestSplit = 128;     // of K
-constexpr int kShortestCut = 1024;      // of K
-constexpr std::int64_t kFewestCut = 3;  // tiles are cut from a third of a wave on
+constexpr std::int64_t kFewBlocks = 264;             // below about a wave, splitting K may pay,
+constexpr std::int64_t kMostParts = 8 * kFewBlocks;  // up to about so many parts of tiles
+constexpr int kShortestSplit = 128;                  // of K
+constexpr int kShortestCut = 1024;                   // of K
+constexpr std::int64_t kFewestCut = 3;               // tiles are cut from a third of a wave on
 constexpr std::int64_t kMostCutWaves = 40;
 
 /// Elements and pairs of D are stored side by side where they are much of the work: measured to pay up to a K of about 100. No K as
@@ -72,8 +73,7 @@ bool is_full_tile(const Config& config) { return std::int64_t{config.thread.m} *
 bool splitting_may_pay(const GemmSpec& spec, const Config& config, int splits) {
     if (splits == 1) return true;
     const std::int64_t blocks = block_count({config.block.m, config.block.n, 1}, spec);
-    return blocks * (splits - 1) < std::int64_t{8} * kFewBlocks && blocks < kFewBlocks &&
-           spec.k / splits >= kShortestSplit;
+    return blocks * (splits - 1) < kMostParts && blocks < kFewBlocks && spec.k / splits >= kShortestSplit;
 }
 
 /// Orders of the sums differ in the registers ptxas gives them, which shows where a thread has many.
