@@ -3,14 +3,13 @@
 // rC -> shared memory -> gD, for rows of D that begin at any multiple of 4 bytes: there a quad can't be stored at once, and its
 // elements one by one, four apart from lane to lane, are four times the sectors of memory. So each warp lays kLanesM rows of its
 // tile (kWarpM, kWarpN) at a time into a buffer of its own, quad by quad, and stores them with neighbours on neighbouring lanes.
-// (first_row, first_column) is D's element of the lane's rC[0][0].
+// (first_row, first_column) is D's element of the lane's rC[0][0]. The k-tiles in shared memory are done with.
 
 // Floats from row to row of the buffer. Eight lanes write at once, rows of min(kLanesN, 4) quads: these meet different banks.
 constexpr int kPitchD = (kWarpN + 31) / 32 * 32 + 4 * (kLanesN < 4 ? kLanesN : 4);
 
 __device__ __forceinline__ void epilogue(const float (&rC)[kThreadM][kThreadN], const OutputTile& output, int first_row,
-                                         int first_column) {
-    extern __shared__ __align__(128) char shared_memory[];  // of the k-tiles, which are done with
+                                         int first_column, char* shared_memory) {
 #if GEMM_COPY_ASYNC
     asm volatile("cp.async.wait_all;" ::: "memory");  // copies beyond the last k-tile, which are zeros
 #endif

@@ -159,7 +159,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     epilogue(rC, partial_tile(args, split), tile_row + row, tile_column + column);
 #elif GEMM_WAVE
     const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : final_tile(args);
-    epilogue(rC, output, (share.is_partial ? 0 : tile_row) + row, (share.is_partial ? 0 : tile_column) + column);
+    const int first_row = (share.is_partial ? 0 : tile_row) + row;
+    const int first_column = (share.is_partial ? 0 : tile_column) + column;
+#if GEMM_EPILOGUE_SHARED
+    epilogue(rC, output, first_row, first_column, shared_memory);
+#else
+    epilogue(rC, output, first_row, first_column);
+#endif
+#elif GEMM_EPILOGUE_SHARED
+    epilogue(rC, args, tile_row + row, tile_column + column, shared_memory);
 #else
     epilogue(rC, args, tile_row + row, tile_column + column);
 #endif

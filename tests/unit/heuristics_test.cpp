@@ -207,6 +207,22 @@ TEST_CASE("tiles beyond all bounds are refused with reasons") {
     }
 }
 
+TEST_CASE("small problems are served on every architecture, and empty ones of any size") {
+    for (const Arch& arch : arch_table()) {
+        const GpuModel& gpu = typical_gpu(arch);
+        for (const char* type : {"f16", "bf16", "f32"})
+            for (const char* sizes :
+                 {"128 128 128", "30 30 64", "1 512 1000", "0 3 1000", "3 0 1000", "0 0 4096", "3 4 0"}) {
+                const GemmSpec spec = parse_shape_line(std::string(type) + " tn " + sizes);
+                INFO(arch.name << " " << to_string(spec));
+                const bool has_type = std::ranges::any_of(family_table(), [&](const Family& family) {
+                    return family.unsupported(resolved(spec), arch).empty();
+                });
+                if (has_type) CHECK_NOTHROW(choose_config(spec, gpu));
+            }
+    }
+}
+
 namespace {
 
 /// A value that a parameter could be set to by mistake or malice: as its usual one a number, a shape of as many, or a word.

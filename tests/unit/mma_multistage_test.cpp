@@ -80,7 +80,10 @@ TEST_CASE("parameters set what they name and read back") {
     CHECK(c.stream_k == 108);
     CHECK(with_parameters(config, parameters_of(changed)) == changed);
     CHECK_THROWS_WITH(with_parameters(config, {{"stagez", "3"}}), ContainsSubstring("did you mean 'stages'"));
-    CHECK_THROWS_WITH(with_parameters(config, {{"stages", "three"}}), ContainsSubstring("'three' is not a number"));
+    CHECK_THROWS_WITH(with_parameters(config, {{"stages", "three"}}),
+                      ContainsSubstring("'three' is not a number up to 65536"));
+    CHECK_THROWS_WITH(with_parameters(config, {{"stages", "65537"}}),
+                      ContainsSubstring("'65537' is not a number up to 65536"));
 }
 
 TEST_CASE("every rule gives its reason with its numbers") {

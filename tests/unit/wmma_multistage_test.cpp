@@ -92,7 +92,7 @@ TEST_CASE("wmma_multistage: bad names and parameters are refused, the nearest is
     CHECK_THROWS_WITH(config_with("async=2"), ContainsSubstring("'2' is not 0, 1, false or true"));
     const std::string name = kernel_name({signature(f16_spec(64, 64, 64)), {WmmaMultistageConfig{}}});
     for (const auto& [wrong, expected] : {std::pair{"_cache-cx", "ca or cg"}, std::pair{"_raster-zagzig", "raster-"},
-                                          std::pair{"_skew8", "[pad<a number>]"}})
+                                          std::pair{"_skew8", "[pad<a number up to 65536>]"}})
         CHECK_THROWS_WITH(parse_kernel_name(name + wrong), ContainsSubstring(expected));
 }
 

@@ -21,7 +21,9 @@ struct MmaSlicedK {
     [[nodiscard]] static std::vector<std::string> violations(const GemmSpec& spec, const Config& config,
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec&, const Config&) { return {}; }
-    [[nodiscard]] static SumOrder sum_order(const Config&) { return {.is_divided = true}; }
+    [[nodiscard]] static SumOrder sum_order(const Config&) {
+        return {.instruction = MathInstruction::mma, .instruction_k = 16, .is_divided = true};  // m16n8k16
+    }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

@@ -16,7 +16,8 @@ bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch) {
 }
 
 bool lone_launch_pays(const GemmSpec& spec, const GridRule& grid, const GpuModel& gpu) {
-    return dependent_launch_pays(spec, *gpu.arch) && block_count(grid, spec) <= gpu.sm_count;
+    return dependent_launch_pays(spec, *gpu.arch) && gpu.arch->shared_bytes_per_block >= kLoneBlockBytes &&
+           block_count(grid, spec) <= gpu.sm_count;
 }
 
 }  // namespace jitgemm

@@ -28,7 +28,7 @@ void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch&
 
 /// Whether candidates begin while the launch before ends: where they can, and a launch takes less than about 200 us.
 [[nodiscard]] bool dependent_launch_pays(const GemmSpec& spec, const Arch& arch);
-/// The same of kernels whose blocks then want an SM each (kLoneBlockBytes): all of them must run at once.
+/// The same of kernels whose blocks then want an SM each (kLoneBlockBytes, where an SM has as much): all of them must run at once.
 [[nodiscard]] bool lone_launch_pays(const GemmSpec& spec, const GridRule& grid, const GpuModel& gpu);
 
 }  // namespace jitgemm

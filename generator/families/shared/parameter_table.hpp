@@ -48,7 +48,7 @@ public:
     /// What a kernel's name has up to the next underscore, which is consumed as well.
     std::string_view take_token();
 
-    /// Of any parameter: what follows from them must not overflow.
+    /// Of any parameter: what follows from them must not overflow. (`expected` of number_parameter says it.)
     static constexpr int kLargestNumber = 65536;
 
 private:
@@ -90,7 +90,7 @@ using RowOf = ConfigParameter<typename MemberOf<kMember>::Config>;
 template <auto kMember>
 [[nodiscard]] constexpr RowOf<kMember> number_parameter(std::string_view name, std::string_view token,
                                                         std::string_view omitted = {},
-                                                        std::string_view expected = "a number") {
+                                                        std::string_view expected = "a number up to 65536") {
     return {name,
             token,
             expected,
@@ -217,7 +217,7 @@ template <typename Config>
     return name;
 }
 
-/// What stands for a parameter in a name, for errors: "warp<M>x<N>", "stages<a number>".
+/// What stands for a parameter in a name, for errors: "warp<M>x<N>", "stages<a number up to 65536>".
 template <typename Config>
 [[nodiscard]] std::string token_text(const ConfigParameter<Config>& row) {
     const bool framed = row.expected.starts_with('<');

@@ -61,8 +61,9 @@ void check_limits(Reasons& reasons, const SimtLongKConfig& c, const SimtLongKGeo
         reasons.push_back(fmt::format("{} bytes of shared memory, {} has {}", g.shared_bytes, arch.name,
                                       arch.shared_bytes_per_block));
     if (c.min_blocks_per_sm * (g.shared_bytes + arch.shared_reserved_per_block) > arch.shared_bytes_per_sm)
-        reasons.push_back(fmt::format("{} bytes of shared memory x {} resident blocks exceed the {} of an SM",
-                                      g.shared_bytes, c.min_blocks_per_sm, arch.shared_bytes_per_sm));
+        reasons.push_back(
+            fmt::format("({} bytes of shared memory + {} reserved) x {} resident blocks exceed the {} of an SM",
+                        g.shared_bytes, arch.shared_reserved_per_block, c.min_blocks_per_sm, arch.shared_bytes_per_sm));
     const std::int64_t registers = std::int64_t{g.registers()} * g.threads * c.min_blocks_per_sm;
     if (g.registers() > arch.max_registers_per_thread || registers > arch.registers_per_sm)
         reasons.push_back(fmt::format(
@@ -77,7 +78,7 @@ void check_limits(Reasons& reasons, const SimtLongKConfig& c, const SimtLongKGeo
 }  // namespace
 
 bool SimtLongK::selected_by_default(const GemmSpec& spec) {
-    return spec.a == DataType::f32 && spec.k >= kShortestLongK &&
+    return spec.a == DataType::f32 && spec.m > 0 && spec.n > 0 && spec.k >= kShortestLongK &&
            block_count(long_k_reduce_grid(), spec) <= kMostReduceBlocks;
 }
 

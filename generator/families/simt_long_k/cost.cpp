@@ -30,7 +30,7 @@ constexpr int kSmallestDeepPipeline = 3;  // stages
 /// Elements along M or N that a thread may have so that `lanes` of them cover a tile's extent: as few as possible, or a few more
 /// that come in pairs or quads.
 std::set<int> thread_extents(std::int64_t extent, int lanes, bool k_major) {
-    const std::int64_t tiles = (extent + kMostOfATile - 1) / kMostOfATile;
+    const std::int64_t tiles = std::max<std::int64_t>(1, (extent + kMostOfATile - 1) / kMostOfATile);
     const int least = static_cast<int>((extent + tiles * lanes - 1) / (tiles * lanes));
     if (k_major) return {least};
     return {least, (least + 1) / 2 * 2, (least + 3) / 4 * 4};
@@ -49,8 +49,9 @@ int stages_for(SimtLongKConfig config, const GemmSignature& problem, const Arch&
 
 /// As many blocks as run at once, or fewer where that many leave some of them a k-tile more than others.
 std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, const GpuModel& gpu) {
-    const std::int64_t tiles = block_count({.tile_m = config.block().m, .tile_n = config.block().n}, spec);
-    const std::int64_t k_tiles = (spec.k + config.block_k - 1) / config.block_k;
+    const GridRule grid{.tile_m = config.block().m, .tile_n = config.block().n};
+    const std::int64_t tiles = std::max<std::int64_t>(1, block_count(grid, spec));
+    const std::int64_t k_tiles = std::max<std::int64_t>(1, (spec.k + config.block_k - 1) / config.block_k);
     const std::int64_t most =
         std::clamp<std::int64_t>(std::int64_t{gpu.sm_count} * config.min_blocks_per_sm / tiles, 1, k_tiles);
     const std::int64_t rounds = (k_tiles + most - 1) / most;
