@@ -143,7 +143,11 @@ struct PruneOptions {
                 "prune to what? --max-size 500M, --older-than 30d, or both; 'cache clear' removes everything");
         CacheLimits limits;
         if (!most.empty()) limits.bytes = parse_size("max-size", most);
-        if (!age.empty()) limits.age = std::chrono::seconds(std::llround(parse_duration("older-than", age)));
+        if (!age.empty()) {
+            constexpr double kLongest = 1e12;  // longer than there have been files: no sum with the time overflows
+            limits.age = std::chrono::seconds(
+                std::llround(std::min(kLongest, parse_duration("older-than", age, BareNumber::refused))));
+        }
         return limits;
     }
 };
@@ -215,7 +219,8 @@ Action declare_prune(CLI::App& app) {
     auto options = std::make_shared<PruneOptions>();
     app.add_option("--max-size", options->most, "Size that may stay, 500M or 2G; kernels not used for longest go first")
         ->type_name("SIZE");
-    app.add_option("--older-than", options->age, "Remove kernels not used for that long: 12h, 30d, 8w")
+    app.add_option("--older-than", options->age,
+                   "Remove kernels not used for that long: 12h, 30d, 8w; one may stay a day longer")
         ->type_name("TIME");
     app.add_flag("--dry-run", options->dry, "Only tell what would be removed");
     return [options](Output& output) { return prune_entries(*options, output); };
