@@ -231,7 +231,9 @@ std::string size_error(const jg_gemm& gemm) {
 }  // namespace
 
 TEST_CASE("a struct and its text are the same spec, member by member") {
-    jg_gemm gemm = small();
+    jg_gemm gemm = JG_GEMM_INIT;
+    CHECK(parse_gemm_spec(c_api::text_of(&gemm)) == GemmSpec{});
+    gemm = small();
     CHECK(parse_gemm_spec(c_api::text_of(&gemm)) == GemmSpec{.m = 3, .n = 4, .k = 5});
     for (const c_api::GemmMember& member : c_api::gemm_members()) {
         INFO(member.key);
