@@ -443,6 +443,9 @@ TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
 TEST_CASE("the tool: where the device or the worker cannot start, tune says why") {
     const Tool tool;
     const ToolResult nothing = tool.run("tune bf16 tn 64 64 64 --worker /nonexistent/program");
+    const ToolResult crowd = Tool().run("tune bf16 tn 512 512 512 --device emulator --workers 99999");
+    CHECK(crowd.exit_code == 2);
+    CHECK_THAT(crowd.err, ContainsSubstring("--workers is 99999: at most 1024"));
     CHECK(nothing.exit_code == 1);
     CHECK_THAT(nothing.err, ContainsSubstring("/nonexistent/program"));
     const ToolResult no_gpu = tool.run("tune bf16 tn 64 64 64", "CUDA_VISIBLE_DEVICES=-1");
