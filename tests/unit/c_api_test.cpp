@@ -66,7 +66,7 @@ TEST_CASE("C is told the class of an error as a status and the whole of it as te
           JG_CUDA_FAILED);
     CHECK(status_of(std::bad_alloc()) == JG_OUT_OF_MEMORY);
     CHECK(std::string(jg_last_error()) == "out of memory");
-    CHECK(status_of(Error("no driver")) == JG_FAILED);
+    CHECK(status_of(Error("no folder of templates")) == JG_FAILED);
     CHECK(status_of(std::runtime_error("a file")) == JG_FAILED);
     CHECK(status_of(7) == JG_FAILED);
     CHECK(c_api::guarded([] {}) == JG_OK);
