@@ -94,8 +94,8 @@ void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
 GemmSpec read_shape_line(std::string_view line) {
     const std::vector<std::string_view> words = split_words(line.substr(0, line.find('#')));
     if (words.size() != 5) {
-        throw WordError(
-            fmt::format("has {} words: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')", words.size()));
+        throw WordError(fmt::format("has {} word{}: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')",
+                                    words.size(), words.size() == 1 ? "" : "s"));
     }
     GemmSpec spec;
     read_word(spec, "a", words[0]);

@@ -40,7 +40,7 @@ TEST_CASE("the tool: the cache is pruned by age and size") {
     CHECK(pruned.at("removed") == 1);
     CHECK(pruned.at("total_bytes") == tool.json("cache info", 0).at("total_bytes"));
     CHECK_FALSE(fs::exists(old));
-    CHECK_THAT(tool.run("cache prune --max-size 0").out, ContainsSubstring("1 kernels of"));
+    CHECK_THAT(tool.run("cache prune --max-size 0").out, ContainsSubstring("1 kernel of"));
     CHECK_FALSE(fs::exists(recent));
 }
 
