@@ -57,6 +57,16 @@ void read_assignment(GemmSpec& spec, std::string_view word, int format, std::vec
     read_field(spec, field, field.key, word.substr(equals + 1));
 }
 
+/// A size left out is no size of 0: the product of nothing is right whatever the kernel does.
+void require_sizes(const std::vector<std::string_view>& seen) {
+    std::vector<std::string_view> missing;
+    for (const std::string_view size : {"m", "n", "k"})
+        if (std::ranges::find(seen, size) == seen.end()) missing.push_back(size);
+    if (missing.empty()) return;
+    throw WordError(fmt::format("{} {} missing: a spec names its three sizes", join_names(missing),
+                                missing.size() == 1 ? "is" : "are"));
+}
+
 GemmSpec read_spec(std::string_view text) {
     const std::vector<std::string_view> words = split_words(text);
     const auto format = words.empty() ? kFormats.end() : std::ranges::find(kFormats, words.front());
@@ -68,6 +78,7 @@ GemmSpec read_spec(std::string_view text) {
     std::vector<std::string_view> seen;
     for (std::size_t i = 1; i < words.size(); ++i)
         read_assignment(spec, words[i], static_cast<int>(format - kFormats.begin()) + 1, seen);
+    require_sizes(seen);
     const auto missing = [&](std::string_view key) { return std::ranges::find(seen, key) == seen.end(); };
     if (missing("b")) spec.b = spec.a;
     if (missing("d")) spec.d = default_output(spec.a);
@@ -83,8 +94,8 @@ void read_word(GemmSpec& spec, std::string_view key, std::string_view word) {
 GemmSpec read_shape_line(std::string_view line) {
     const std::vector<std::string_view> words = split_words(line.substr(0, line.find('#')));
     if (words.size() != 5) {
-        throw WordError(
-            fmt::format("has {} words: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')", words.size()));
+        throw WordError(fmt::format("has {} word{}: expected type, layout, m, n, k ('bf16 tn 4096 4096 4096')",
+                                    words.size(), words.size() == 1 ? "" : "s"));
     }
     GemmSpec spec;
     read_word(spec, "a", words[0]);

@@ -154,7 +154,7 @@ std::string map_section(const KernelPage& page) {
 }
 
 std::string conflicts_section(const KernelPage& page) {
-    if (page.accesses.empty()) return section("Bank conflicts", "None: the kernel uses no shared memory.", "");
+    if (page.accesses.empty()) return section("Bank conflicts", no_accesses_text(page.anatomy), "");
     return section(
         "Bank conflicts",
         "A wavefront is one cycle of all 32 banks. Where the count exceeds the least possible, rows meet in a bank "

@@ -14,12 +14,13 @@ std::string shared_tile_line(const KernelSharedTile& tile) {
 }
 
 std::string rasterization_lines(const KernelRasterization& r) {
-    return fmt::format(
-        "rasterization  {}: {}×{} tiles, {} blocks, {} of them in the first wave\n"
-        "               whose operands are {} (A {}, B {}); {} row by row; L2 has {}\n",
-        r.order, r.tiles.m, r.tiles.n, r.blocks, r.first_wave, megabytes(r.own.footprint.total()),
-        megabytes(r.own.footprint.a_bytes), megabytes(r.own.footprint.b_bytes),
-        megabytes(r.row_major.footprint.total()), megabytes(r.l2_bytes));
+    const std::string blocks = fmt::format("rasterization  {}: {}×{} tiles, {} blocks, {} of them in the first wave\n",
+                                           r.order, r.tiles.m, r.tiles.n, r.blocks, r.first_wave);
+    if (r.own.first_wave.empty() && r.first_wave > 0) return blocks + fmt::format("{:15}{}\n", "", kFirstWaveUnknown);
+    return blocks + fmt::format("               whose operands are {} (A {}, B {}); {} row by row; L2 has {}\n",
+                                megabytes(r.own.footprint.total()), megabytes(r.own.footprint.a_bytes),
+                                megabytes(r.own.footprint.b_bytes), megabytes(r.row_major.footprint.total()),
+                                megabytes(r.l2_bytes));
 }
 
 std::string fragment_lines(const KernelPage& page) {

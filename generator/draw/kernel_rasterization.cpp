@@ -16,7 +16,7 @@ namespace jitgemm {
 namespace {
 
 constexpr std::int64_t kMostTiles = 40;                         // drawn along each side
-constexpr std::int64_t kCountedTiles = std::int64_t{1} << 22U;  // whose order is looked through
+constexpr std::int64_t kCountedTiles = std::int64_t{1} << 14U;  // looked through for the first wave's: a second or so
 constexpr int kLongestGridSide = 520;                           // of the drawing, in pixels
 constexpr int kLargestTile = 36;
 constexpr int kTileWithText = 24;
@@ -84,6 +84,41 @@ std::int64_t cut_extents(const std::set<std::int64_t>& tiles, int extent, std::i
     return sum;
 }
 
+using NumberedTile = std::pair<std::int64_t, TileIndex>;
+
+/// Those numbered below `most` of the tiles (m, n) with (m + 1)(n + 1) <= reach, and how many tiles these are: each rectangle of
+/// so many tiles in the corner is among them, whatever its sides.
+template <typename NumberOf>
+std::pair<std::vector<NumberedTile>, std::int64_t> numbered_in_corner(TileIndex tiles, std::int64_t reach,
+                                                                      std::int64_t most, const NumberOf& number_of) {
+    std::vector<NumberedTile> found;
+    std::int64_t looked_at = 0;
+    for (std::int64_t m = 0; m < std::min(tiles.m, reach); ++m) {
+        const std::int64_t columns = std::min(tiles.n, reach / (m + 1));
+        for (std::int64_t n = 0; n < columns; ++n)
+            if (const std::int64_t number = number_of(TileIndex{m, n}); number < most)
+                found.push_back({number, {m, n}});
+        looked_at += columns;
+    }
+    return {found, looked_at};
+}
+
+/// Tiles of the first wave in their order; none where some lie far from the corner that orders begin in, or blocks take more
+/// tiles than one.
+template <typename NumberOf>
+std::vector<NumberedTile> first_tiles(const KernelRasterization& r, const NumberOf& number_of) {
+    const std::int64_t all = r.tiles.m * r.tiles.n;
+    const auto wanted = static_cast<std::size_t>(std::min(r.first_wave, all));
+    for (std::int64_t reach = r.first_wave; reach > 0; reach *= 2) {
+        auto [found, looked_at] = numbered_in_corner(r.tiles, reach, r.first_wave, number_of);
+        if (found.size() < wanted && looked_at < std::min(all, kCountedTiles)) continue;
+        std::ranges::sort(found, {}, &NumberedTile::first);
+        const bool twice = std::ranges::adjacent_find(found, {}, &NumberedTile::first) != found.end();
+        return twice || (found.size() < wanted && looked_at < all) ? std::vector<NumberedTile>() : found;
+    }
+    return {};
+}
+
 /// The order in which `number_of(tile)` counts the tiles.
 template <typename NumberOf>
 TileOrder order_by(const GemmSpec& spec, const TileShape& block, const KernelRasterization& r,
@@ -91,17 +126,11 @@ TileOrder order_by(const GemmSpec& spec, const TileShape& block, const KernelRas
     TileOrder order;
     for (std::int64_t m = 0; m < r.drawn.m; ++m)
         for (std::int64_t n = 0; n < r.drawn.n; ++n) order.block_of.push_back(number_of(TileIndex{m, n}));
-    if (r.tiles.m > kCountedTiles / std::max<std::int64_t>(r.tiles.n, 1)) return order;
-    std::vector<std::pair<std::int64_t, TileIndex>> first;
     std::set<std::int64_t> rows, columns;
-    for (std::int64_t m = 0; m < r.tiles.m; ++m)
-        for (std::int64_t n = 0; n < r.tiles.n; ++n)
-            if (const std::int64_t number = number_of(TileIndex{m, n}); number < r.first_wave) {
-                first.emplace_back(number, TileIndex{m, n});
-                rows.insert(m), columns.insert(n);
-            }
-    std::ranges::sort(first, {}, &std::pair<std::int64_t, TileIndex>::first);  // no two have the same number
-    for (const auto& [number, tile] : first) order.first_wave.push_back(tile);
+    for (const auto& [number, tile] : first_tiles(r, number_of)) {
+        order.first_wave.push_back(tile);
+        rows.insert(tile.m), columns.insert(tile.n);
+    }
     order.footprint = {cut_extents(rows, block.m, spec.m) * spec.k * bytes(spec.a),
                        cut_extents(columns, block.n, spec.n) * spec.k * bytes(spec.b)};
     return order;
@@ -159,15 +188,18 @@ double percent_less(std::int64_t small, std::int64_t large) {
     return 100 - 100 * static_cast<double>(small) / static_cast<double>(large);
 }
 
-std::string caption_of(const KernelRasterization& r, const std::string& order, const WaveFootprint& footprint) {
+std::string caption_of(const KernelRasterization& r, const std::string& name, const TileOrder& order) {
     const bool cut = r.drawn != r.tiles;
     const std::string part = cut ? fmt::format("; the upper left {}×{} tiles", r.drawn.m, r.drawn.n) : "";
-    return fmt::format("{}: {} in the first wave (A {}, B {}){}", order, megabytes(footprint.total()),
+    if (order.first_wave.empty()) return name + part;
+    const WaveFootprint& footprint = order.footprint;
+    return fmt::format("{}: {} in the first wave (A {}, B {}){}", name, megabytes(footprint.total()),
                        megabytes(footprint.a_bytes), megabytes(footprint.b_bytes), part);
 }
 
 /// What the two footprints say, whichever is smaller.
 std::string verdict(const KernelRasterization& r) {
+    if (r.own.first_wave.empty()) return std::string(kFirstWaveUnknown) + ".";
     const std::int64_t own = r.own.footprint.total();
     const std::int64_t plain = r.row_major.footprint.total();
     const std::string compared = fmt::format("The first wave reads {} in this kernel's order and {} row by row",
@@ -238,8 +270,8 @@ std::string rasterization_html(const KernelRasterization& r) {
     if (r.blocks > r.first_wave) waves.push_back({kOddWaveColor, "waves 1, 3, 5 …"});
     if (r.blocks > 2 * r.first_wave) waves.push_back({kEvenWaveColor, "waves 2, 4, 6 …"});
     return fmt::format("<p>{}</p>\n", verdict(r)) + legend(waves) + "<div class=\"side\">" +
-           order_figure(r, r.own, caption_of(r, "This kernel, " + r.order, r.own.footprint)) +
-           order_figure(r, r.row_major, caption_of(r, "Row by row", r.row_major.footprint)) + "</div>\n";
+           order_figure(r, r.own, caption_of(r, "This kernel, " + r.order, r.own)) +
+           order_figure(r, r.row_major, caption_of(r, "Row by row", r.row_major)) + "</div>\n";
 }
 
 }  // namespace jitgemm

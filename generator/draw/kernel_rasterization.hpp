@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -20,7 +21,7 @@ struct WaveFootprint {
 
 /// One order in which blocks take the tiles of D.
 struct TileOrder {
-    std::vector<TileIndex> first_wave;   ///< tiles of blocks 0, 1 …
+    std::vector<TileIndex> first_wave;   ///< tiles of blocks 0, 1 …; none where they are not known
     std::vector<std::int64_t> block_of;  ///< of each drawn tile, row by row
     WaveFootprint footprint;             ///< of the first wave
 };
@@ -40,11 +41,17 @@ struct KernelRasterization {
     TileOrder row_major;
 };
 
+/// Said where a kernel's order has no first wave.
+inline constexpr std::string_view kFirstWaveUnknown =
+    "Which tiles the first wave takes is not known: its blocks take more than one each, or some lie far from the "
+    "corner";
+
 /// Over blocks [0, count) of all splits; edges of the matrices cut the last tiles.
 [[nodiscard]] WaveFootprint wave_footprint(const GemmSpec& spec, const TileSchedule& schedule, std::int64_t count);
 
-/// Where the anatomy has no schedule, each block's tile is found through Family::owner: beyond 2^22 tiles, and for kernels whose
-/// blocks take more tiles than one, the first wave's footprint is left at 0.
+/// Where the anatomy has no schedule, each block's tile is found through Family::owner: where some of the first wave are not
+/// found among some 2^14 tiles at the corner, and for kernels whose blocks take more tiles than one, its tiles are left out and its
+/// footprint at 0.
 [[nodiscard]] KernelRasterization kernel_rasterization(const GemmSpec& spec, const KernelConfig& config,
                                                        const KernelAnatomy& anatomy, const GpuModel& gpu,
                                                        int blocks_per_sm);

@@ -47,6 +47,7 @@ struct LdmatrixChoice {
     bool trans = false;
     int matrices = 0;      ///< 8×8 matrices of the operand in the warp-level tile
     int instructions = 0;  ///< ldmatrix instructions a warp issues for them
+    int k_blocks = 1;      ///< that the warp-level tile is of
     friend bool operator==(const LdmatrixChoice&, const LdmatrixChoice&) = default;
 };
 

@@ -29,8 +29,8 @@ using TunedCallback = std::function<void(const GemmKernel& kernel, const std::st
 /// that was moved from can be assigned to and destroyed; anything else throws Error.
 class Context {
 public:
-    /// Throws CudaError or Error saying what was looked for where when there is no driver, no device or no folder of
-    /// templates of that name. NVRTC is looked for when something is to be compiled.
+    /// Throws CudaError saying what was looked for where when there is no driver or no such device, Error when there is no folder
+    /// of templates of that name. NVRTC is looked for when something is to be compiled.
     explicit Context(const Options& options = Options::from_environment());
     ~Context();
     Context(Context&&) noexcept;

@@ -51,7 +51,7 @@ private:
     std::string log_;
 };
 
-/// A failed CUDA driver call: result_name() is e.g. "CUDA_ERROR_OUT_OF_MEMORY", call() e.g. "cuMemAlloc".
+/// A failed CUDA driver call, or no driver or device to call: result_name() is e.g. "CUDA_ERROR_OUT_OF_MEMORY", call() e.g. "cuMemAlloc".
 class CudaError : public Error {
 public:
     CudaError(const std::string& message, std::string result_name, std::string call)

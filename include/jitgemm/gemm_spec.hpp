@@ -132,7 +132,8 @@ struct OperandExtents {
 /// or not; a spec with a batch or an epilogue is "gemm-v2" and names those of its fields, too, that are not as usual.
 [[nodiscard]] std::string to_string(const GemmSpec& spec);
 
-/// Reads to_string's line of either format, any key order, missing keys at their defaults (types by A's). Throws SpecError naming the offending word.
+/// Reads to_string's line of either format, any key order, other keys than m, n and k at their defaults where
+/// they are missing (types by A's). Throws SpecError naming the offending word.
 [[nodiscard]] GemmSpec parse_gemm_spec(std::string_view text);
 
 /// Reads a shape line, "bf16 tn 4096 4096 4096": type of A and B, layout, m, n, k; D and the accumulator take the type's

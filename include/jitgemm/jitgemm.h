@@ -45,9 +45,9 @@ enum {
     JG_INVALID = 1,        /* an argument, an option, the problem or what a launch was given breaks a rule */
     JG_NO_KERNEL = 2,      /* no kernel serves the problem, or the one that was asked for doesn't fit it */
     JG_COMPILE_FAILED = 3, /* NVRTC refused the source or was not found */
-    JG_CUDA_FAILED = 4,    /* a call of the driver failed */
+    JG_CUDA_FAILED = 4,    /* a call of the driver failed, or there is no driver, or no device of that number */
     JG_OUT_OF_MEMORY = 5,  /* of the host's */
-    JG_FAILED = 6          /* the rest: no driver, no device, a file, a fault that the emulator found */
+    JG_FAILED = 6          /* the rest: a file, a fault that the emulator found */
 };
 
 /* Why the calling thread's last call failed: what was asked, and every rule it breaks, a line each; "" where it

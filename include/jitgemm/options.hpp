@@ -33,6 +33,7 @@ struct Options {
     std::string parameters;      ///< "name=value,..." to fix; empty: none
     double emulator_gflop = 20;  ///< most work of one emulated launch, in GFLOP (2·m·n·k of whole tiles); 0: any
 
+    /// Throws Error naming a variable whose value is none of its own.
     [[nodiscard]] static Options from_environment();
 };
 

@@ -51,7 +51,7 @@ Determinism determinism_of(PyObject* object) {
     if (!word) return Determinism::run_to_run;
     if (word->find_first_of(" \t\r\n") != std::string::npos)  // would be read as other fields
         throw SpecError("invalid problem", {fmt::format("deterministic is '{}': a word has no blanks", *word)});
-    return parse_gemm_spec("gemm-v2 deterministic=" + *word).deterministic;
+    return parse_gemm_spec("gemm-v2 m=0 n=0 k=0 deterministic=" + *word).deterministic;
 }
 
 DependentLaunch dependent_launch_of(PyObject* object) {

@@ -18,6 +18,12 @@ std::string number(const jg_gemm& gemm) {
     return gemm.*Member == 0 ? std::string() : std::to_string(gemm.*Member);
 }
 
+/// A size is always told: no member says whether it was set.
+template <auto Member>
+std::string size(const jg_gemm& gemm) {
+    return std::to_string(gemm.*Member);
+}
+
 template <auto Member>
 std::string stride(const jg_gemm& gemm) {
     return gemm.*Member == JG_SAME ? "0" : number<Member>(gemm);
@@ -32,9 +38,9 @@ std::string word(const jg_gemm& gemm) {
     GemmMember { key, offsetof(jg_gemm, member), sizeof(jg_gemm::member), print<&jg_gemm::member> }
 
 constexpr std::array kMembers{
-    JITGEMM_MEMBER("m", m, number),
-    JITGEMM_MEMBER("n", n, number),
-    JITGEMM_MEMBER("k", k, number),
+    JITGEMM_MEMBER("m", m, size),
+    JITGEMM_MEMBER("n", n, size),
+    JITGEMM_MEMBER("k", k, size),
     JITGEMM_MEMBER("a", a, word),
     JITGEMM_MEMBER("b", b, word),
     JITGEMM_MEMBER("c", c, word),

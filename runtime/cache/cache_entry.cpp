@@ -30,8 +30,6 @@ constexpr const char* kMetaFile = "/meta.json";
 constexpr const char* kSourceFile = "/kernel.cu";
 constexpr mode_t kFileMode = 0600;
 constexpr std::array kFiles{kSourceFile, "/kernel.cubin", "/kernel.ptx", kMetaFile};
-constexpr std::int64_t kMarkSeconds =
-    std::int64_t{24} * 60 * 60;  // a use is marked once per day: a hit then writes nothing
 
 std::string binary_file_name(const std::string& arch) {
     return arch.starts_with("compute_") ? "kernel.ptx" : "kernel.cubin";

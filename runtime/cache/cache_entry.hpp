@@ -49,9 +49,11 @@ void write_entry(const std::string& directory, const CompiledKernel& kernel, con
 /// Checks everything that can be checked without a request, kernel.cu too.
 void verify_entry(const std::string& directory);
 
-/// Seconds since 1970 of the last use, to a day: when meta.json was written or last marked.
+/// A use is marked where the last mark is older than that: most hits write nothing.
+constexpr std::int64_t kMarkSeconds = std::int64_t{24} * 60 * 60;
+/// Seconds since 1970 when meta.json was written or last marked: the last use is less than kMarkSeconds later.
 [[nodiscard]] std::int64_t last_use(const std::string& directory);
-/// Marks an entry whose last mark is older than a day; where that is not allowed, nothing happens.
+/// Marks an entry whose last mark is older than kMarkSeconds; where that is not allowed, nothing happens.
 void mark_used(const std::string& directory);
 
 }  // namespace jitgemm

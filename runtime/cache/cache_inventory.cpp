@@ -94,7 +94,8 @@ private:
 /// The entries beyond the limits, of all.
 std::vector<CacheEntry> beyond(std::vector<CacheEntry> entries, const CacheLimits& limits) {
     std::ranges::sort(entries, std::greater<>(), &CacheEntry::last_used);
-    const std::int64_t oldest = limits.age ? ::time(nullptr) - limits.age->count() : 0;
+    // Behind the last mark an entry may have been used for as long as no mark is due.
+    const std::int64_t oldest = limits.age ? ::time(nullptr) - limits.age->count() - kMarkSeconds : 0;
     std::int64_t bytes = 0;
     std::vector<CacheEntry> excess;
     for (CacheEntry& entry : entries) {

@@ -40,7 +40,7 @@ struct CacheRemoval {
 /// Which entries may stay; none of both: all.
 struct CacheLimits {
     std::optional<std::int64_t> bytes;        ///< of all entries together; those not used for longest go first
-    std::optional<std::chrono::seconds> age;  ///< since the last use
+    std::optional<std::chrono::seconds> age;  ///< since the last use, which is known to a day: none used since goes
 };
 
 /// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}.

@@ -18,6 +18,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,8 +64,8 @@ int list_entries(Output& output) {
     const KernelCache cache = cache_of(tool_options());
     require_trusted(cache);
     const std::vector<CacheEntry> entries = cache.entries(false);
-    std::string text =
-        fmt::format("{}: {} kernels, {}\n", place(cache), entries.size(), size_text(cache.total_bytes()));
+    std::string text = fmt::format("{}: {}, {}\n", place(cache), counted(std::ssize(entries), "kernel"),
+                                   size_text(cache.total_bytes()));
     for (const CacheEntry& entry : entries) text += entry_line(entry);
     output.text(text);
     output.document({{"directory", cache.root()},
@@ -101,8 +102,8 @@ int verify_entries(bool drop, Output& output) {
     const auto damaged = std::ranges::count_if(entries, &CacheEntry::damaged);
     const auto unsound = std::ranges::count_if(entries, is_unsound);
     const CacheRemoval dropped = drop ? cache.drop_damaged() : CacheRemoval();
-    std::string text =
-        fmt::format("{}: {} kernels, {} damaged, {} dropped\n", place(cache), entries.size(), damaged, dropped.removed);
+    std::string text = fmt::format("{}: {}, {} damaged, {} dropped\n", place(cache),
+                                   counted(std::ssize(entries), "kernel"), damaged, dropped.removed);
     for (const CacheEntry& entry : entries) {
         if (is_unsound(entry)) text += fmt::format("  {}: {}\n", entry.directory, entry.state);
     }
@@ -127,7 +128,7 @@ int clear_entries(Output& output) {
     KernelCache cache = cache_of(tool_options());
     require_trusted(cache);
     const CacheRemoval removal = cache.clear();
-    output.text(fmt::format("{}: {} kernels removed\n", place(cache), removal.removed));
+    output.text(fmt::format("{}: {} removed\n", place(cache), counted(removal.removed, "kernel")));
     output.document(removal_json(cache, removal));
     return removal_exit_code(removal, output);
 }
@@ -143,7 +144,11 @@ struct PruneOptions {
                 "prune to what? --max-size 500M, --older-than 30d, or both; 'cache clear' removes everything");
         CacheLimits limits;
         if (!most.empty()) limits.bytes = parse_size("max-size", most);
-        if (!age.empty()) limits.age = std::chrono::seconds(std::llround(parse_duration("older-than", age)));
+        if (!age.empty()) {
+            constexpr double kLongest = 1e12;  // longer than there have been files: no sum with the time overflows
+            limits.age = std::chrono::seconds(
+                std::llround(std::min(kLongest, parse_duration("older-than", age, BareNumber::refused))));
+        }
         return limits;
     }
 };
@@ -154,7 +159,7 @@ int prune_entries(const PruneOptions& options, Output& output) {
     require_trusted(cache);
     const CacheRemoval removal = cache.prune(limits, options.dry);
     const std::int64_t left = cache.total_bytes() - (options.dry ? removal.bytes : 0);
-    output.text(fmt::format("{}: {} kernels of {} {}, {} left\n", place(cache), removal.removed,
+    output.text(fmt::format("{}: {} of {} {}, {} left\n", place(cache), counted(removal.removed, "kernel"),
                             size_text(removal.bytes), options.dry ? "would be removed" : "removed", size_text(left)));
     Json document = removal_json(cache, removal);
     document["total_bytes"] = left;
@@ -215,7 +220,8 @@ Action declare_prune(CLI::App& app) {
     auto options = std::make_shared<PruneOptions>();
     app.add_option("--max-size", options->most, "Size that may stay, 500M or 2G; kernels not used for longest go first")
         ->type_name("SIZE");
-    app.add_option("--older-than", options->age, "Remove kernels not used for that long: 12h, 30d, 8w")
+    app.add_option("--older-than", options->age,
+                   "Remove kernels not used for that long: 12h, 30d, 8w; one may stay a day longer")
         ->type_name("TIME");
     app.add_flag("--dry-run", options->dry, "Only tell what would be removed");
     return [options](Output& output) { return prune_entries(*options, output); };

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -97,12 +98,14 @@ Check check_nvrtc(const DoctorReport& report) {
 
 Check check_cache(const CacheProbe& cache) {
     return {"cache", cache.usable, false,
-            fmt::format("{}: {}, {} kernels, {}", cache.directory, cache.state, cache.entries, size_text(cache.bytes))};
+            fmt::format("{}: {}, {}, {}", cache.directory, cache.state,
+                        counted(static_cast<std::int64_t>(cache.entries), "kernel"), size_text(cache.bytes))};
 }
 
 Check check_tuning(const TuningProbe& tuning) {
     const std::string place = tuning.directory.empty() ? tuning.state : tuning.directory + ": " + tuning.state;
-    return {"tuning", tuning.usable, false, fmt::format("{}, {} tuned problems", place, tuning.winners)};
+    return {"tuning", tuning.usable, false,
+            fmt::format("{}, {}", place, counted(static_cast<std::int64_t>(tuning.winners), "tuned problem"))};
 }
 
 Check check_of(const char* name, const Trial& trial) { return {name, trial.ok, true, trial.detail}; }

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -37,8 +38,12 @@ MeasuredRegisters measure(const KernelSource& source, const GemmSpec& spec, cons
                         result.source == CacheSource::disk ? "from the cache" : "compiled now")};
 }
 
-/// The first line: what was looked for where is `doctor`'s business.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// The first line, without the clause that leads to those below it: what was looked for where is `doctor`'s business.
+std::string first_line(const std::string& text) {
+    std::string line = text.substr(0, text.find('\n'));
+    if (line.ends_with(':')) line.resize(std::min(line.rfind(';'), line.size() - 1));
+    return line;
+}
 
 /// ptxas's figure where there is a compiler or a stored binary; else why there is none.
 void add_registers(ExplainReport& report, const ExplainOptions& options) {

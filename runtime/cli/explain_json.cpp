@@ -85,7 +85,8 @@ Json operand_json(const OperandPath& path) {
     json["ldmatrix"] = {{"x", path.ldmatrix->x},
                         {"trans", path.ldmatrix->trans},
                         {"matrices_8x8", path.ldmatrix->matrices},
-                        {"instructions", path.ldmatrix->instructions}};
+                        {"instructions", path.ldmatrix->instructions},
+                        {"k_blocks", path.ldmatrix->k_blocks}};
     json["ldmatrix"].update(reasons);
     return json;
 }

@@ -220,8 +220,9 @@ std::string operand_text(const OperandPath& path) {
         return path.trans_reason.empty() ? text : text + row("", path.trans_reason);
     }
     const LdmatrixChoice& choice = *path.ldmatrix;
-    text += row(
-        "", fmt::format("ldmatrix x{}, {} per warp and k-block: {}", choice.x, choice.instructions, path.width_reason));
+    const std::string blocks = choice.k_blocks == 1 ? "k-block" : fmt::format("{} k-blocks", choice.k_blocks);
+    text += row("", fmt::format("ldmatrix x{}, {} per warp and {}: {}", choice.x, choice.instructions, blocks,
+                                path.width_reason));
     return text + row("", fmt::format("{}: {}", choice.trans ? "trans" : "no trans", path.trans_reason));
 }
 
@@ -240,7 +241,7 @@ std::string access_text(const SharedAccess& access) {
 
 std::string conflicts_text(const KernelAnatomy& anatomy) {
     std::string text = heading("Bank conflicts: wavefronts of a block");
-    if (anatomy.accesses.empty()) return text + "  None: the kernel uses no shared memory.\n";
+    if (anatomy.accesses.empty()) return text + fmt::format("  {}\n", no_accesses_text(anatomy));
     text += fmt::format("  {:<16}{:<24}{:>12}{:>12}{:>9}{:>7}{:>8}\n", "", "", "instructions", "wavefronts", "ideal",
                         "worst", "ideal");
     for (const bool mainloop : {true, false}) {

@@ -22,7 +22,7 @@ constexpr std::array kVerbs{
     Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},
     Verb{"layout", "Layouts, thread-value layouts, swizzles and whole kernels, computed and drawn", nullptr,
          jitgemm::cli::layout_verbs},
-    Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, clear, why", nullptr,
+    Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, prune, clear, why", nullptr,
          jitgemm::cli::cache_verbs},
     Verb{"wisdom", "Tuning winners as a file an application ships: export, import, show, forget", nullptr,
          jitgemm::cli::wisdom_verbs},

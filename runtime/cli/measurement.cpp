@@ -113,8 +113,10 @@ std::vector<std::size_t> fastest_first(std::span<const Timing> timings) {
 }
 
 void MeasurementOptions::declare(CLI::App& app) {
-    const auto option = [&app](const char* name, auto& value, const char* description) {
-        return app.add_option(name, value, description)->group("Measurement")->type_name("");
+    const auto option = [&](const char* name, auto& value, const char* description) {
+        CLI::Option* const one = app.add_option(name, value, description)->group("Measurement")->type_name("");
+        declared_.push_back(one);
+        return one;
     };
     option("--protocol", protocol,
            "steady: graphs of launches over rotating operands; cold: single launches, L2 flushed; sustained: each "
@@ -123,6 +125,13 @@ void MeasurementOptions::declare(CLI::App& app) {
     option("--rounds", rounds, "Rounds, of which the median counts")->capture_default_str();
     option("--against", against, "Peer to time side by side: cublaslt or lib:PEER.so; may be repeated")
         ->allow_extra_args(false);
+}
+
+std::vector<std::string> MeasurementOptions::given() const {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : declared_)
+        if (option->count() > 0) names.push_back(option->get_name());
+    return names;
 }
 
 TimingOptions MeasurementOptions::timing(const ProblemRequest& request) const {

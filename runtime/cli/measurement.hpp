@@ -25,8 +25,13 @@ struct MeasurementOptions {
     std::vector<std::string> against;  ///< names of peers
 
     void declare(CLI::App& app);
+    /// Which of the options were given: "--rounds".
+    [[nodiscard]] std::vector<std::string> given() const;
     /// Throws UsageError for an unknown protocol or too few rounds.
     [[nodiscard]] TimingOptions timing(const ProblemRequest& request) const;
+
+private:
+    std::vector<const CLI::Option*> declared_;
 };
 
 /// How one peer did on one problem.

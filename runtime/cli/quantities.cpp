@@ -52,7 +52,7 @@ std::int64_t parse_size(std::string_view option, std::string_view text) {
     return static_cast<std::int64_t>(*value * unit);
 }
 
-double parse_duration(std::string_view option, std::string_view text) {
+double parse_duration(std::string_view option, std::string_view text, BareNumber bare) {
     const auto refuse = [&](std::string_view why) {
         throw UsageError(fmt::format("--{} is '{}': expected {}", option, text, why));
     };
@@ -66,7 +66,10 @@ double parse_duration(std::string_view option, std::string_view text) {
         if (error != std::errc() || !std::isfinite(value)) refuse(kExpected);
         if (value < 0) refuse(kMoreThanNone);
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-        if (rest.empty() && units.size() == kUnits.size()) rest = "s";  // a bare number
+        if (rest.empty() && units.size() == kUnits.size()) {
+            if (bare == BareNumber::refused) refuse("a unit behind the number, as in 12h, 30d or 8w");
+            rest = "s";
+        }
         const auto unit = rest.empty() ? units.end() : std::ranges::find(units, rest.front(), &Unit::letter);
         if (unit == units.end()) refuse(kExpected);
         sum += value * unit->seconds;

@@ -13,7 +13,11 @@ namespace jitgemm::cli {
 /// option.
 [[nodiscard]] std::int64_t parse_size(std::string_view option, std::string_view text);
 
+/// What "90" is as a time: seconds, or refused where days are what one thinks of.
+enum class BareNumber { seconds, refused };
+
 /// "90", "90s", "5m", "1.5h" or "1h30m10s" in seconds; more than 0. Throws UsageError.
-[[nodiscard]] double parse_duration(std::string_view option, std::string_view text);
+[[nodiscard]] double parse_duration(std::string_view option, std::string_view text,
+                                    BareNumber bare = BareNumber::seconds);
 
 }  // namespace jitgemm::cli

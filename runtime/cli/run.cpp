@@ -24,6 +24,8 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace jitgemm::cli {
 namespace {
@@ -150,8 +152,9 @@ bool is_emulator(const Options& settings) { return parse_device_name(settings.de
 
 /// What the emulator cannot do, said before anything is compiled.
 void check_emulated(const RunOptions& options, const Job& job, const Options& settings) {
-    if (!options.measurement.against.empty())
-        throw UsageError("--against needs a GPU: the emulator's times are estimates, nothing to compare with a peer's");
+    if (const std::vector<std::string> given = options.measurement.given(); !given.empty())
+        throw UsageError(fmt::format("{} {} a GPU: the emulator's times are estimates, nothing is measured",
+                                     fmt::join(given, ", "), given.size() == 1 ? "needs" : "need"));
     require_emulable(resolved(job.request.spec), settings.emulator_gflop);
 }
 

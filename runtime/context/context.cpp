@@ -147,7 +147,7 @@ ContextState::SharedLoad ContextState::load_shared(const KernelSource& source, c
 GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, const KernelSource& source,
                                   const tuning::TunedChoice& choice) {
     if (const EmulatorDevice* const emulator = as_emulator(*device))
-        require_emulable(with_row_major_d(spec), id.config, emulator->gflop_limit());
+        require_emulable(spec, id.config, emulator->gflop_limit());
     const SharedLoad shared = load_shared(source, spec);
     const LoadedKernel& kernel = *shared.kernel;
     auto state = std::make_shared<KernelState>();

@@ -40,8 +40,9 @@ std::string seconds_text(double seconds) {
 
 [[noreturn]] void refuse(const std::string& work, double gflop, double gflop_limit) {
     throw ConfigError("the problem is too large for the emulator",
-                      {fmt::format("{}, about {} of one core; the limit is {:.4g} GFLOP", work,
-                                   seconds_text(gflop / kGflopPerSecond), gflop_limit)});
+                      {fmt::format("{}, about {} of one core; the limit is {:.4g} GFLOP (--emulator-limit, in the "
+                                   "library emulator_gflop; 0 lifts it)",
+                                   work, seconds_text(gflop / kGflopPerSecond), gflop_limit)});
 }
 
 thread_local const std::atomic<bool>* stop_flag = nullptr;  // StopFlagScope's
@@ -269,10 +270,11 @@ void require_emulable(const GemmSpec& spec, double gflop_limit) {
 }
 
 void require_emulable(const GemmSpec& spec, const KernelConfig& config, double gflop_limit) {
-    const double gflop = padded_flops(spec, config) / 1e9;
+    const GemmSpec row_major = with_row_major_d(spec);
+    const double gflop = padded_flops(row_major, config) / 1e9;
     if (gflop_limit <= 0 || gflop <= gflop_limit) return;
     refuse(fmt::format("m={} n={} k={} takes {:.4g} GFLOP per launch in whole tiles of {}", spec.m, spec.n, spec.k,
-                       gflop, kernel_name({signature(spec), config})),
+                       gflop, kernel_name({signature(row_major), config})),
            gflop, gflop_limit);
 }
 

@@ -127,6 +127,6 @@ inline constexpr std::size_t kEmulatedMemory = std::size_t{4} << 30;
 /// Throws ConfigError with limit and estimate when 2·m·n·k is more than the limit, before anything is compiled or
 /// allocated; and with the kernel chosen, when its whole tiles are.
 void require_emulable(const GemmSpec& spec, double gflop_limit);
-void require_emulable(const GemmSpec& row_major, const KernelConfig& config, double gflop_limit);
+void require_emulable(const GemmSpec& spec, const KernelConfig& config, double gflop_limit);
 
 }  // namespace jitgemm

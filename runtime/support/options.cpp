@@ -1,6 +1,9 @@
 #include "jitgemm/options.hpp"
 #include "generator/base/parse_number.hpp"
+#include "jitgemm/error.hpp"
 #include "runtime/support/launch_rank.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
@@ -66,6 +69,14 @@ std::string wheel_directory() {
     return absolute_path(own);
 }
 
+/// 0 or 1; `usual` where it is not set or empty.
+bool flag(const char* name, bool usual) {
+    const std::string value = first_of({name});
+    if (value.empty()) return usual;
+    if (value == "0" || value == "1") return value == "1";
+    throw Error(fmt::format("{} is '{}': expected 0 or 1", name, value));
+}
+
 std::optional<int> number(const char* name) { return parse_number<int>(first_of({name})); }
 
 /// How a launcher tells a process its place.
@@ -98,7 +109,7 @@ Options Options::from_environment() {
     options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
     options.tuning_directory = jitgemm::tuning_directory();
     options.wisdom = absolute_path(first_of({"JITGEMM_WISDOM"}));
-    options.installed_wisdom = first_of({"JITGEMM_INSTALLED_WISDOM"}) != "0";
+    options.installed_wisdom = flag("JITGEMM_INSTALLED_WISDOM", true);
     options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
     options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
     options.wheel_directory = jitgemm::wheel_directory();

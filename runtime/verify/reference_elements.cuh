@@ -170,9 +170,13 @@ REFERENCE_FUNCTION double error_over_bound(const CheckArguments& arguments, cons
         return bits == wanted || (decode(bits, type) == 0.0 && decode(wanted, type) == 0.0) ? 0.0 : infinity();
     }
     const double error = fabs(decode(bits, type) - expected.value);
-    const double bound = arguments.sum_unit * expected.magnitude + arguments.activation_unit * expected.preactivated +
-                         arguments.output_unit * fabs(expected.value) + arguments.output_floor;
-    return error == error ? error / bound : infinity();
+    const double unrounded = arguments.sum_unit * expected.magnitude + arguments.activation_unit * expected.preactivated;
+    const double bound = unrounded + arguments.output_unit * fabs(expected.value) + arguments.output_floor;
+    if (error <= bound) return error / bound;
+    // Beyond D's largest value rounding gives infinity, or the largest, however far that is.
+    const bool rounded =
+        bits == encode(expected.value - unrounded, type) || bits == encode(expected.value + unrounded, type);
+    return rounded ? 0.0 : error == error ? error / bound : infinity();
 }
 
 // Of D's element. Not inlined: sixteen copies per thread would double the compile time of this file.

@@ -85,9 +85,12 @@ TEST_CASE("cli emulator: refusals name what is wrong, before anything is compile
     refused("run bf16 tn 33 35 37 --device emulator:sm_80 --arch sm_90a", "contradict");
     refused("run bf16 tn 33 35 37 --device cuda --arch sm_90a", "--arch");
     refused("run bf16 tn 33 35 37 --device emulator --against cublaslt", "--against");
+    refused("run bf16 tn 33 35 37 --device emulator --rounds 3", "--rounds needs a GPU");
+    refused("run bf16 tn 33 35 37 --device emulator --rounds 15 --protocol steady", "--protocol, --rounds need a GPU");
     refused("run bf16 tn 33 35 37 --device emulator --emulator-limit many", "many");
     refused("run bf16 tn 8192 8192 8192 --device emulator", "the limit is 20 GFLOP");
     refused("run bf16 tn 330 350 370 --device emulator --emulator-limit 0.01", "the limit is 0.01 GFLOP");
+    refused("run bf16 tn 100 1 10000 --d-layout n --device emulator --emulator-limit 0.01", "m=100 n=1 k=10000 takes");
     refused("bench bf16 tn 33 35 37 --device emulator", "bench needs a GPU");
     refused("bench bf16 tn 33 35 37 --device auto", "--device auto");
     CHECK_FALSE(std::filesystem::exists(tool.cache() + "/kernel.ptx"));

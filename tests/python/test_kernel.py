@@ -61,7 +61,15 @@ def test_the_text_of_a_problem_is_the_same_everywhere(text, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["bf16 tn 64 -48 32", "gemm-v1 m=64 n=-48 k=32", "gemm-v1 m=64 q=1", "gemm-v9 m=64", "bf16 tn 64", "b16 tn 1 2 3"],
+    [
+        "bf16 tn 64 -48 32",
+        "gemm-v1 m=64 n=-48 k=32",
+        "gemm-v1 m=64 n=48",
+        "gemm-v1 m=64 q=1",
+        "gemm-v9 m=64",
+        "bf16 tn 64",
+        "b16 tn 1 2 3",
+    ],
 )
 def test_a_wrong_text_is_told_the_same_everywhere(text):
     with pytest.raises(jg.SpecError) as of_kernel:

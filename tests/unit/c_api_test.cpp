@@ -66,7 +66,7 @@ TEST_CASE("C is told the class of an error as a status and the whole of it as te
           JG_CUDA_FAILED);
     CHECK(status_of(std::bad_alloc()) == JG_OUT_OF_MEMORY);
     CHECK(std::string(jg_last_error()) == "out of memory");
-    CHECK(status_of(Error("no driver")) == JG_FAILED);
+    CHECK(status_of(Error("no folder of templates")) == JG_FAILED);
     CHECK(status_of(std::runtime_error("a file")) == JG_FAILED);
     CHECK(status_of(7) == JG_FAILED);
     CHECK(c_api::guarded([] {}) == JG_OK);
@@ -231,7 +231,9 @@ std::string size_error(const jg_gemm& gemm) {
 }  // namespace
 
 TEST_CASE("a struct and its text are the same spec, member by member") {
-    jg_gemm gemm = small();
+    jg_gemm gemm = JG_GEMM_INIT;
+    CHECK(parse_gemm_spec(c_api::text_of(&gemm)) == GemmSpec{});
+    gemm = small();
     CHECK(parse_gemm_spec(c_api::text_of(&gemm)) == GemmSpec{.m = 3, .n = 4, .k = 5});
     for (const c_api::GemmMember& member : c_api::gemm_members()) {
         INFO(member.key);

@@ -40,15 +40,16 @@ TEST_CASE("the tool: the cache is pruned by age and size") {
     CHECK(pruned.at("removed") == 1);
     CHECK(pruned.at("total_bytes") == tool.json("cache info", 0).at("total_bytes"));
     CHECK_FALSE(fs::exists(old));
-    CHECK_THAT(tool.run("cache prune --max-size 0").out, ContainsSubstring("1 kernels of"));
+    CHECK_THAT(tool.run("cache prune --max-size 0").out, ContainsSubstring("1 kernel of"));
     CHECK_FALSE(fs::exists(recent));
 }
 
 TEST_CASE("the tool: what prune cannot make sense of removes nothing") {
     const Tool tool;
     const std::string entry = put_kernel(tool, "kernel_a", 1000);
-    for (const char* options : {"", "--max-size lots", "--max-size -1", "--max-size M", "--max-size 1X",
-                                "--max-size ''", "--older-than 3 days", "--older-than -1d", "--older-than 0d"}) {
+    for (const char* options :
+         {"", "--max-size lots", "--max-size -1", "--max-size M", "--max-size 1X", "--max-size ''",
+          "--older-than 3 days", "--older-than -1d", "--older-than 0d", "--older-than 30"}) {
         INFO(options);
         CHECK(tool.run(std::string("cache prune ") + options).exit_code == 2);
         CHECK(fs::exists(entry));

@@ -105,7 +105,7 @@ TEST_CASE("the tool: explain answers with the documented fields") {
                                               "threads", "warp", "warp_roles"});
     CHECK(keys(document.at("operands").at(0)) == Names{"copy", "k_major", "ldmatrix", "operand", "place"});
     CHECK(keys(document.at("operands").at(1).at("ldmatrix")) ==
-          Names{"instructions", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});
+          Names{"instructions", "k_blocks", "matrices_8x8", "trans", "trans_reason", "width_reason", "x"});
     CHECK(keys(document.at("bank_conflicts").at(0)) == Names{"ideal", "instruction", "instructions", "per", "reason",
                                                              "wavefronts", "what", "worst_ideal", "worst_wavefronts"});
     CHECK(keys(document.at("runners_up").at(0)) ==
@@ -150,12 +150,27 @@ TEST_CASE("the tool: explain is a page for people") {
     CHECK_THAT(empty.out, ContainsSubstring("Nothing to launch"));
 }
 
+TEST_CASE("the tool: explain says of a Hopper kernel why no bank conflicts are counted, and how often it loads") {
+    const Tool tool;
+    const ToolResult wgmma = tool.run("explain bf16 tn 4096 4096 4096 --gpu h200 --no-compile");
+    CHECK_THAT(wgmma.out, ContainsSubstring("None counted: TMA writes the tiles swizzled"));
+    CHECK(wgmma.out.find("no shared memory") == std::string::npos);
+    const std::string sliced = tool.run(
+                                       "explain bf16 tn 8 4096 4096 --gpu h200 --no-compile --kernel "
+                                       "mma_sliced_k_bf16_tn_64x8x512_swapab_stages2")
+                                   .out;
+    CHECK_THAT(sliced, ContainsSubstring("ldmatrix x4, 1 per warp and 2 k-blocks"));
+    CHECK_THAT(sliced, ContainsSubstring("ldmatrix x4, 4 per warp and k-block"));
+}
+
 TEST_CASE("the tool: explain estimates registers where there is no NVRTC, and says so") {
     const Tool tool;
     const std::string problem = "explain bf16 tn 64 64 64 --arch sm_80";
     const nlohmann::json document = tool.json(problem, 0, "JITGEMM_NVRTC=/nowhere/libnvrtc.so");
     CHECK(document.at("registers").at("measured").is_null());
-    CHECK_THAT(document.at("registers").at("source").get<std::string>(), ContainsSubstring("estimate: "));
+    const auto source = document.at("registers").at("source").get<std::string>();
+    CHECK(source.starts_with("estimate: found no NVRTC"));
+    CHECK(source.find_first_of(";:", std::string("estimate:").size()) == std::string::npos);  // a whole sentence
 }
 
 TEST_CASE("the tool: explain refuses what it cannot explain") {

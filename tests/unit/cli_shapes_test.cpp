@@ -109,6 +109,9 @@ TEST_CASE("durations: seconds, minutes, hours and their sums") {
     REQUIRE(parse_duration("budget", "1m30s") == 90);
     REQUIRE(parse_duration("budget", "1m0s") == 60);
     REQUIRE(parse_duration("budget", "2h1m1.5s") == 7261.5);
+    REQUIRE(parse_duration("older-than", "90s", BareNumber::refused) == 90);
+    REQUIRE_THROWS_WITH(parse_duration("older-than", "30", BareNumber::refused),
+                        ContainsSubstring("--older-than is '30': expected a unit behind the number"));
     for (const char* bad : {"", "s", "1m30", "30s1m", "1m1m", "5x", "1h 5m", "nan", "inf", "1:30", "1ms", "0x10s"}) {
         INFO(bad);
         REQUIRE_THROWS_WITH(parse_duration("budget", bad),

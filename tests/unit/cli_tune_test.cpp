@@ -414,6 +414,12 @@ TEST_CASE("the tool: refresh measures again what other versions measured") {
     CHECK(tuned.json("--refresh").at("problems").empty());
 }
 
+TEST_CASE("the tool: a GPU that is not there is told by tune as by others") {
+    const Json error = Tool().json("tune bf16 tn 64 64 64 --device cuda:99", 1).at("error");
+    CHECK(error.at("kind") == "cuda");
+    CHECK(error.at("message").get<std::string>().find("did not start") == std::string::npos);
+}
+
 TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
     const TunedTool tuned;
     const auto refused = [&](const std::string& arguments, const std::string& word) {
@@ -437,6 +443,9 @@ TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
     refused("bf16 tn 512 512 512 --param stages=99", "stages");
     refused("bf16 tn 512 512 512 --report /nonexistent/page.html", "--report");
     refused("", "no problem");
+    const ToolResult crowd = Tool().run("tune bf16 tn 512 512 512 --device emulator --workers 99999");
+    CHECK(crowd.exit_code == 2);
+    CHECK_THAT(crowd.err, ContainsSubstring("--workers is 99999: at most 1024"));
     CHECK(tuned.executed("time ").empty());
 }
 

@@ -1,9 +1,12 @@
 #include "runtime/tuning/sweep/compile_pool.hpp"
 
+#include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/fake_sweep.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -117,4 +120,20 @@ TEST_CASE("a pool whose workers cannot work is an error at once") {
     CompilePoolOptions nowhere = pool_options(sweep, 1);
     nowhere.command.program = {"/nowhere/jitgemm"};
     CHECK_THROWS_WITH(CompilePool(nowhere), Catch::Matchers::ContainsSubstring("/nowhere/jitgemm"));
+}
+
+TEST_CASE("where the machine allows fewer workers, those it allowed end, and how many is said", "[heavy]") {
+    const FakeSweep sweep("{}");
+    const int status = in_child([&] {
+        const rlimit stacks_of_some{rlim_t{2} << 30, rlim_t{2} << 30};
+        ::setrlimit(RLIMIT_AS, &stacks_of_some);
+        try {
+            const CompilePool pool(pool_options(sweep, 99'999));
+        } catch (const Error& error) {
+            const std::string_view text = error.what();
+            return text.starts_with("only ") && text.find(" of 99999 compile workers") != text.npos ? 0 : 2;
+        }
+        return 1;
+    });
+    CHECK(status == 0);
 }

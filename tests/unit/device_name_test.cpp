@@ -94,6 +94,10 @@ TEST_CASE("the emulator's limit counts whole tiles") {
                       ContainsSubstring("81.92 GFLOP per launch in whole tiles of mma_multistage_") &&
                           ContainsSubstring("the limit is 20 GFLOP"));
     CHECK_NOTHROW(require_emulable(large, config, 0));
+    GemmSpec turned = parse_shape_line("bf16 tn 100 1 10000000");
+    turned.d_order = Order::column;
+    CHECK_THROWS_WITH(require_emulable(resolved(turned), config, 20),
+                      ContainsSubstring("m=100 n=1 k=10000000 takes") && ContainsSubstring("--emulator-limit"));
 }
 
 TEST_CASE("an emulator with a limit below 0, or none at all, is refused") {

@@ -70,11 +70,17 @@ TEST_CASE("the text names every field") {
 
 TEST_CASE("keys come in any order and may be missing") {
     GemmSpec expected = sized(0, 5, 0);
+    CHECK(parse_gemm_spec("gemm-v1 m=0 n=5 k=0") == expected);
     expected.layout = GemmLayout::tt;
-    CHECK(parse_gemm_spec("  gemm-v1   layout=tt\tn=5\n") == expected);
-    CHECK(parse_gemm_spec("gemm-v1") == GemmSpec{});
-    CHECK(parse_gemm_spec("gemm-v1 a=f16") == gemm_spec_of_type(DataType::f16));
-    CHECK(parse_gemm_spec("gemm-v1 d=f32 a=f16").d == DataType::f32);
+    CHECK(parse_gemm_spec("  gemm-v1  k=0  layout=tt\tn=5\nm=0") == expected);
+    CHECK(parse_gemm_spec("gemm-v1 a=f16 m=0 n=0 k=0") == gemm_spec_of_type(DataType::f16));
+    CHECK(parse_gemm_spec("gemm-v1 d=f32 a=f16 m=0 n=0 k=0").d == DataType::f32);
+}
+
+TEST_CASE("a size that is missing is no size of 0: all that are missing are named") {
+    CHECK_THROWS_WITH(parse_gemm_spec("gemm-v1"), ContainsSubstring("m, n, k are missing"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v2 n=8 a=bf16"), ContainsSubstring("m, k are missing"));
+    CHECK_THROWS_WITH(parse_spec_text("gemm-v1 m=8 n=8"), ContainsSubstring("k is missing: a spec names its three"));
 }
 
 TEST_CASE("malformed specs are refused with the word at fault") {

@@ -158,6 +158,15 @@ TEST_CASE("pruning goes by the last use, then by size") {
     const std::chrono::hours month(24 * 30);
 
     SECTION("by age") { CHECK(cache.prune({.bytes = {}, .age = month}).removed == 1); }
+    SECTION("by age, which the last mark tells to a day") {
+        age(entries[0], 2);
+        CHECK(cache.prune({.bytes = {}, .age = std::chrono::hours(24 * 20 - 12)}).removed == 0);
+        CHECK(cache.prune({.bytes = {}, .age = std::chrono::hours(25)}).removed == 1);  // of 20 days
+        age(entries[0], 1);  // no mark is due before a day is over
+        static_cast<void>(cache.get_or_compile(request_of("kernel_a", "kernel_a"), compiler, "kernel_a"));
+        CHECK(cache.prune({.bytes = {}, .age = std::chrono::hours(12)}).removed == 0);
+        fs::remove_all(entries[0]);
+    }
     SECTION("by size the one not used for longest goes") {
         const CacheRemoval removal = cache.prune({.bytes = 2 * each + each / 2, .age = {}});
         CHECK(removal.removed == 1);

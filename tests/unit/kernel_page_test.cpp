@@ -195,6 +195,29 @@ TEST_CASE("a kernel's page: of very many tiles the upper left ones are drawn, ea
     CHECK(count_of(rasterization_html(r), "data-h=") == 2 * 1600);
 }
 
+TEST_CASE("a kernel's page: the first wave of a D of millions of tiles is found, or said not to be known") {
+    WgmmaWarpSpecializedConfig config;
+    for (const Rasterization order : {Rasterization::row, Rasterization::column, Rasterization::hilbert}) {
+        config.rasterization = order;
+        config.group = 1;
+        GemmSpec huge = cube(64);
+        huge.m = huge.n = 1 << 18;
+        const KernelRasterization r = kernel_page(huge, {config}, find_gpu("h200")).rasterization;
+        INFO(r.order);
+        CHECK(r.first_wave >= 132);
+        CHECK(static_cast<std::int64_t>(r.own.first_wave.size()) == r.first_wave);
+        CHECK(r.own.first_wave.at(0) == TileIndex{0, 0});
+        CHECK(static_cast<std::int64_t>(r.row_major.first_wave.size()) == r.first_wave);
+        CHECK(r.row_major.first_wave.back() == TileIndex{0, r.first_wave - 1});
+    }
+    GemmSpec f32 = gemm_spec_of_type(DataType::f32);
+    f32.m = f32.n = f32.k = 1024;
+    const KernelRasterization r = kernel_page(f32, {SimtTile2dConfig{.grid = 77}}, find_gpu("h200")).rasterization;
+    CHECK(r.own.first_wave.empty());
+    CHECK(r.own.footprint == WaveFootprint{});
+    CHECK(rasterization_html(r).find("is not known: its blocks take more than one each") != std::string::npos);
+}
+
 TEST_CASE("a kernel's page: the footprint of a wave is what its blocks read, edges and splits of K included") {
     GemmSpec spec = resolved(cube(1));
     spec.m = 300;

@@ -2,6 +2,8 @@
 #include "runtime/support/launch_rank.hpp"
 #include "tests/catch.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -23,6 +25,7 @@ public:
                                  "JITGEMM_LOG",
                                  "JITGEMM_TUNING_DIR",
                                  "JITGEMM_WISDOM",
+                                 "JITGEMM_INSTALLED_WISDOM",
                                  "JITGEMM_TOOL",
                                  "OMPI_COMM_WORLD_RANK",
                                  "OMPI_COMM_WORLD_SIZE",
@@ -129,6 +132,22 @@ TEST_CASE("the other settings") {
     CHECK(options.cuda_path == "/opt/cuda-home");
     environment.set("CUDA_PATH", "/opt/cuda-path");
     CHECK(Options::from_environment().cuda_path == "/opt/cuda-path");
+}
+
+TEST_CASE("the library's winners serve unless told not to by 0") {
+    const Environment environment;
+    CHECK(Options::from_environment().installed_wisdom);
+    for (const char* on : {"", "1"}) {
+        environment.set("JITGEMM_INSTALLED_WISDOM", on);
+        CHECK(Options::from_environment().installed_wisdom);
+    }
+    environment.set("JITGEMM_INSTALLED_WISDOM", "0");
+    CHECK_FALSE(Options::from_environment().installed_wisdom);
+    for (const char* neither : {"off", "false", "00", " 0", "2"}) {
+        environment.set("JITGEMM_INSTALLED_WISDOM", neither);
+        CHECK_THROWS_WITH(Options::from_environment(),
+                          fmt::format("JITGEMM_INSTALLED_WISDOM is '{}': expected 0 or 1", neither));
+    }
 }
 
 TEST_CASE("a process learns its place from whoever launched it") {

@@ -217,6 +217,21 @@ TEST_CASE("another program's database is set aside, not written into") {
     RawDatabase(set_aside(folder.path()).at(0)).execute("INSERT INTO songs VALUES ('still here')");
 }
 
+TEST_CASE("a store in which nobody has made tables yet has no winners, and is none of something else") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder / "theirs");
+    put_text(folder / "theirs/tuning.sqlite", "");
+    const StoredWinners stored = stored_winners(folder / "theirs");
+    CHECK(stored.winners.empty());
+    CHECK(stored.problems.empty());
+    TuningStore ours(folder / "ours");
+    CHECK(ours.merge(folder / "theirs").winners == 0);
+    const CapturedLog captured;
+    CHECK(TuningStore(folder / "theirs").add_winners({winner_for(kTunedSpec)}) == 1);
+    CHECK(captured.text().empty());
+    CHECK(stored_winners(folder / "theirs").winners.size() == 1);
+}
+
 TEST_CASE("a damaged store is not merged") {
     const TemporaryFolder folder;
     fill(folder / "theirs");

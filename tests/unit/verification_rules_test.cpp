@@ -144,6 +144,37 @@ TEST_CASE("errors of tensor cores stay within the bound, and a missing product d
     }
 }
 
+TEST_CASE("beyond D's largest value infinity of its sign is right, and nothing else") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const GemmSpec f16 = problem(DataType::f16, 64);
+    for (const double sign : {1.0, -1.0}) {
+        const auto error = [&](double expected, double got) {
+            return relative_error(f16, {.value = sign * expected, .magnitude = expected}, sign * got, false);
+        };
+        CHECK(error(71400, infinity) <= 1);
+        CHECK(error(1e30, infinity) <= 1);
+        CHECK(error(71400, -infinity) > 1);
+        CHECK(error(71400, 65504) > 1);
+        CHECK(error(71400, 1) > 1);
+        CHECK(error(71400, std::nan("")) > 1);
+        CHECK(error(65521, infinity) <= 1);  // 65520 is half a step beyond the largest value:
+        CHECK(error(65521, 65504) <= 1);     // with the sum's error either
+        CHECK(error(65519.99, infinity) <= 1);
+        CHECK(error(65519, infinity) > 1);
+        CHECK(error(65504, 65504) <= 1);
+        CHECK(error(65000, infinity) > 1);
+    }
+    const auto saturated = [](DataType type, double expected, double got) {
+        GemmSpec spec = problem(DataType::bf16, 64);
+        spec.d = type;
+        return relative_error(spec, {.value = expected, .magnitude = std::fabs(expected)}, got, false);
+    };
+    CHECK(saturated(DataType::e4m3, 1000, 448) <= 1);
+    CHECK(saturated(DataType::e4m3, 1000, 416) > 1);
+    CHECK(saturated(DataType::f32, -1e39, -infinity) <= 1);
+    CHECK(saturated(DataType::bf16, 1e39, 1) > 1);
+}
+
 TEST_CASE("exact comparison knows one right value, zeros of either sign, and no NaN") {
     const GemmSpec spec = problem(DataType::bf16, 64);
     CHECK(relative_error(spec, {.value = 257}, 256, true) == 0);  // ties to even

@@ -49,6 +49,9 @@ TEST_CASE("replies are read back from their lines, each on one line") {
     const std::string refusal = to_line(WorkerRefusal{"two\nlines \xff"});
     CHECK(refusal.find('\n') == std::string::npos);
     CHECK_THAT(std::get<WorkerRefusal>(parse_reply(refusal)).message, ContainsSubstring("two\nlines"));
+    CHECK_FALSE(std::get<WorkerRefusal>(parse_reply(refusal)).cuda.has_value());
+    const auto of_cuda = std::get<WorkerRefusal>(parse_reply(to_line(WorkerRefusal{"no", CudaFailure{"r", "c"}})));
+    CHECK((of_cuda.cuda->result == "r" && of_cuda.cuda->call == "c"));
 
     const TimedSample sample{2, {5, 12.25, {1980, 3201, 690.5, 61, 4}, {}, 12.5, 13.5, 13.75}};
     const auto back = std::get<TimedSample>(parse_reply(to_line(sample)));

@@ -11,14 +11,27 @@ namespace {
 
 using Config = MmaSlicedKConfig;
 
-OperandPath path_of(Operand operand, const SlicedPanel& panel) {
+constexpr int kMatricesAtOnce = 4;
+
+/// Of the long operand an ldmatrix x4 takes 16 rows of a k-block, of the few rows 8 of two.
+LdmatrixChoice loads_of_long(const SlicedPanel& panel, int rows) {
+    const int instructions = rows / kSlicedMma.m;
+    return {kMatricesAtOnce, !panel.k_major, kMatricesAtOnce * instructions, instructions};
+}
+
+LdmatrixChoice loads_of_few(const SlicedPanel& panel, int rows) {
+    const int instructions = rows / kSlicedMma.n;
+    return {kMatricesAtOnce, !panel.k_major, kMatricesAtOnce * instructions, instructions, 2};
+}
+
+OperandPath path_of(Operand operand, const SlicedPanel& panel, const LdmatrixChoice& loads) {
     OperandPath path;
     path.operand = operand;
     path.k_major = panel.k_major;
     path.copy = fmt::format("TMA, boxes of {}x{} elements", panel.box[0], panel.box[1]);
     path.place = fmt::format("lines of {} bytes, swizzled over {} bytes, in the ring of the warp that reads them",
                              panel.line_bytes, panel.line_bytes);
-    path.ldmatrix = LdmatrixChoice{.x = 4, .trans = !panel.k_major};
+    path.ldmatrix = loads;
     path.width_reason = "an ldmatrix x4 loads what two mma.sync take of the few rows, or one of the long operand";
     path.trans_reason = panel.k_major ? "K is contiguous in shared memory"
                                       : "the operand's rows are contiguous in shared memory: ldmatrix transposes";
@@ -37,8 +50,10 @@ KernelAnatomy MmaSlicedK::anatomy(const GemmSpec& spec, const Config& c) {
     anatomy.stage_bytes = g.stage_bytes * c.warps();
     anatomy.pipeline_bytes = g.pipeline_bytes;
     anatomy.epilogue_bytes = g.sums_bytes;
-    anatomy.operands = {path_of(Operand::a, c.swap_ab ? g.of_few : g.of_long),
-                        path_of(Operand::b, c.swap_ab ? g.of_long : g.of_few)};
+    OperandPath of_long = path_of(c.swap_ab ? Operand::b : Operand::a, g.of_long, loads_of_long(g.of_long, c.block.m));
+    OperandPath of_few = path_of(c.swap_ab ? Operand::a : Operand::b, g.of_few, loads_of_few(g.of_few, c.block.n));
+    anatomy.operands = {std::move(of_long), std::move(of_few)};
+    if (c.swap_ab) std::swap(anatomy.operands[0], anatomy.operands[1]);
     if (c.swap_ab)
         for (TileShape* tile : {&anatomy.block, &anatomy.warp, &anatomy.mma}) std::swap(tile->m, tile->n);
     return anatomy;

@@ -23,6 +23,12 @@ std::vector<std::string> conflict_reasons(const std::vector<SharedAccess>& acces
     return reasons;
 }
 
+std::string no_accesses_text(const KernelAnatomy& anatomy) {
+    return anatomy.shared_bytes == 0
+               ? "None: the kernel uses no shared memory."
+               : "None counted: TMA writes the tiles swizzled, and they are read by the same swizzle.";
+}
+
 int KernelAnatomy::warps() const {
     int count = 0;
     for (const WarpRole& role : roles) count += role.warps;

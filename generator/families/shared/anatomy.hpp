@@ -70,6 +70,10 @@ struct WarpRole {
 /// Why accesses to shared memory that are not conflict-free speak against a config, each with its wavefronts.
 [[nodiscard]] std::vector<std::string> conflict_reasons(const std::vector<SharedAccess>& accesses);
 
+struct KernelAnatomy;
+/// What is said in place of a table of accesses where it has none.
+[[nodiscard]] std::string no_accesses_text(const KernelAnatomy& anatomy);
+
 /// What a kernel is made of, as `explain` tells it. Bytes are per block, registers per thread.
 struct KernelAnatomy {
     TileShape block;

@@ -24,6 +24,7 @@
 namespace jitgemm::cli {
 namespace {
 
+constexpr int kMostWorkers = 1024;  // more than cores: each is a thread here, and a process with a compiler in it
 constexpr std::array<std::string_view, 3> kProtocols{"steady", "cold", "hot"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -123,6 +124,7 @@ void TuneOptions::check() const {
     if (resume && restart) throw UsageError("--resume and --restart contradict each other: leave one out");
     check_count("max-candidates", max_candidates);
     check_count("workers", workers);
+    if (workers > kMostWorkers) throw UsageError(fmt::format("--workers is {}: at most {}", *workers, kMostWorkers));
     check_different("report", report, "csv", csv);
     check_different("report", report, "measurements", measurements);
     check_different("csv", csv, "measurements", measurements);

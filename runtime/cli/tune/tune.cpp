@@ -46,12 +46,13 @@ WorkerSetOptions worker_set_options(const TuneOptions& options, const std::vecto
 std::unique_ptr<WorkerSet> open_worker_set(const TuneOptions& options, int local_rank) {
     try {
         return std::make_unique<WorkerSet>(worker_set_options(options, options.device_names(local_rank)));
-    } catch (const Error& error) {
+    } catch (const CudaError& error) {
         if (!options.devices.empty()) throw;
-        throw Error(
+        throw CudaError(
             fmt::format("{}\nwithout a GPU, --device emulator:sm_80 shows what tuning does; its results serve "
                         "the emulator alone",
-                        error.what()));
+                        error.what()),
+            error.result_name(), error.call());
     }
 }
 

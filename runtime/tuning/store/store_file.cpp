@@ -50,7 +50,13 @@ void set_journal(Database& database, Journal journal) {
         log().debug("{}: no write-ahead log here, journal is {}", database.path(), mode);
 }
 
-bool is_empty(Database& database) { return database.integer("SELECT count(*) FROM sqlite_schema") == 0; }
+bool is_empty(Database& database, const std::string& schema = "main") {
+    return database.integer(fmt::format("SELECT count(*) FROM {}.sqlite_schema", schema)) == 0;
+}
+
+std::int64_t version_of(Database& database, const std::string& schema = "main") {
+    return database.integer(fmt::format("PRAGMA {}.user_version", schema));
+}
 
 void make_tables(Database& database) {
     Transaction transaction(database);
@@ -60,7 +66,7 @@ void make_tables(Database& database) {
 }
 
 bool is_of_lower_schema(Database& database) {
-    const std::int64_t schema = database.integer("PRAGMA user_version");
+    const std::int64_t schema = version_of(database);
     return schema >= 1 && schema < kStoreSchema;
 }
 
@@ -136,8 +142,12 @@ bool has_only_tables(Database& database, const std::string& schema) {
 
 }  // namespace
 
+bool is_unmade(Database& database, const std::string& schema) {
+    return version_of(database, schema) == 0 && is_empty(database, schema);
+}
+
 std::string schema_flaw(Database& database, const std::string& path, const std::string& schema) {
-    const std::int64_t version = database.integer(fmt::format("PRAGMA {}.user_version", schema));
+    const std::int64_t version = version_of(database, schema);
     if (version > kStoreSchema)
         return fmt::format("tuning store {} has schema {}, this version of jitgemm reads up to {}", path, version,
                            kStoreSchema);

@@ -97,6 +97,7 @@ void merge_winner(Database& database, const Winner& theirs, TuningStore::MergeRe
 
 TuningStore::MergeResult merge_tables(Database& database, const std::string& other) {
     const sqlite::Attachment attachment(database, other, "other");
+    if (is_unmade(database, "other")) return {};
     if (const std::string flaw = store_flaw(database, other, "other"); !flaw.empty()) throw TuningStoreError(flaw);
     sqlite::Transaction transaction(database);
     TuningStore::MergeResult result;

@@ -24,6 +24,7 @@ constexpr std::string_view kWhereClass = "WHERE (?1 = '' OR device_class = ?1)";
 
 void read_file(const std::string& path, const std::string& device_class, WinnerMap& winners) {
     Database database(path, sqlite::Access::read, kReadersPatience);
+    if (is_unmade(database)) return;
     if (const std::string flaw = schema_flaw(database, path); !flaw.empty()) throw TuningStoreError(flaw);
     for (Winner& winner : read_winners(database, device_class)) winners.add(std::move(winner));
 }

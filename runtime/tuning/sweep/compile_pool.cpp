@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 
@@ -51,9 +52,10 @@ int usable_cores() {
 }
 
 struct CompilePool::Impl {
-    explicit Impl(const CompilePoolOptions& given);
+    explicit Impl(const CompilePoolOptions& given) : options(given) {}
     ~Impl();
 
+    void begin();
     void work(std::unique_ptr<WorkerProcess> worker);
     [[nodiscard]] std::unique_ptr<QueuedJob> next_job();
     void start(std::unique_ptr<WorkerProcess>& worker) const;
@@ -75,11 +77,17 @@ struct CompilePool::Impl {
     std::vector<std::thread> threads;
 };
 
-CompilePool::Impl::Impl(const CompilePoolOptions& given) : options(given) {
+/// Not the constructor: where a thread is refused, the destructor ends those before it.
+void CompilePool::Impl::begin() {
     auto first = std::make_unique<WorkerProcess>(compile_worker_words(options.command));
     const int count = options.workers > 0 ? options.workers : usable_cores();
-    threads.emplace_back([this, worker = std::move(first)]() mutable { work(std::move(worker)); });
-    for (int i = 1; i < count; ++i) threads.emplace_back([this] { work(nullptr); });
+    try {
+        threads.emplace_back([this, worker = std::move(first)]() mutable { work(std::move(worker)); });
+        for (int i = 1; i < count; ++i) threads.emplace_back([this] { work(nullptr); });
+    } catch (const std::system_error& error) {
+        throw Error(
+            fmt::format("only {} of {} compile workers could be started: {}", threads.size(), count, error.what()));
+    }
 }
 
 CompilePool::Impl::~Impl() {
@@ -165,7 +173,7 @@ CompileOutcome CompilePool::Impl::outcome_of(const WorkerEnd& end) const {
     return outcome(end.timed_out ? Verdict::compile_timeout : Verdict::compile_failed, end.message);
 }
 
-CompilePool::CompilePool(const CompilePoolOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+CompilePool::CompilePool(const CompilePoolOptions& options) : impl_(std::make_unique<Impl>(options)) { impl_->begin(); }
 
 CompilePool::~CompilePool() = default;
 

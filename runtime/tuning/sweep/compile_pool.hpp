@@ -21,7 +21,8 @@ struct CompilePoolOptions {
 /// outcome. Binaries lie in `command.options.cache_directory` when a job's future is ready.
 class CompilePool final : public CompileService {
 public:
-    /// Starts one worker; throws Error with its words when it cannot work here (no NVRTC, no such program).
+    /// Starts one worker; throws Error with its words when it cannot work here (no NVRTC, no such program), or how
+    /// many of how many there could be where the machine allows no more.
     explicit CompilePool(const CompilePoolOptions& options);
     /// Ends the workers without waiting for what they compile; futures of jobs not done say so.
     ~CompilePool() override;

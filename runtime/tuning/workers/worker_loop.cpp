@@ -144,6 +144,9 @@ int serve(const Make& make, const Begin& begin) {
         const auto work = make();
         begin(*work, replies);
         while (true) std::visit(Answers{*work, requests, replies}, parse_request(requests.next()));
+    } catch (const CudaError& error) {
+        replies.say(WorkerRefusal{error.what(), CudaFailure{error.result_name(), error.call()}});
+        return kExitRefused;
     } catch (const std::exception& error) {
         replies.say(WorkerRefusal{error.what()});
         return kExitRefused;

@@ -45,7 +45,12 @@ inline constexpr auto kFields<WorkerHello> =
     std::tuple{Field{"protocol", &WorkerHello::protocol}, Field{"facts", &WorkerHello::facts}};
 
 template <>
-inline constexpr auto kFields<WorkerRefusal> = std::tuple{Field{"message", &WorkerRefusal::message}};
+inline constexpr auto kFields<CudaFailure> =
+    std::tuple{Field{"result", &CudaFailure::result}, Field{"call", &CudaFailure::call}};
+
+template <>
+inline constexpr auto kFields<WorkerRefusal> =
+    std::tuple{Field{"message", &WorkerRefusal::message}, Field{"cuda", &WorkerRefusal::cuda}};
 
 template <>
 inline constexpr auto kFields<WorkerTurn> = std::tuple{Field{"kernel", &WorkerTurn::kernel}};

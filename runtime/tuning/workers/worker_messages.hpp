@@ -31,9 +31,16 @@ struct WorkerHello {
     std::optional<DeviceFacts> facts;  ///< of a measuring worker's device
 };
 
+/// What a CudaError has beside its words.
+struct CudaFailure {
+    std::string result;
+    std::string call;
+};
+
 /// In place of a hello: it never will be (no device, no NVRTC). In place of an answer: an error that is not the job's.
 struct WorkerRefusal {
     std::string message;
+    std::optional<CudaFailure> cuda = {};
 };
 
 /// The kernel of that index of the TimeJob is launched next: who it was, should the process not live to tell.

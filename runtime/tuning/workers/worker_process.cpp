@@ -24,6 +24,13 @@ std::string last_lines(const std::string& text) {
     return begin < end ? text.substr(begin + 1, end - begin - 1) : std::string();
 }
 
+/// A refusal is told as the worker's own error would have been told here.
+[[noreturn]] void throw_no_start(const std::string& program, const WorkerEnd& end) {
+    if (!end.refusal) throw Error(fmt::format("{} did not start: {}", program, end.message));
+    if (const auto& cuda = end.refusal->cuda) throw CudaError(end.message, cuda->result, cuda->call);
+    throw Error(end.message);
+}
+
 void check_protocol(const WorkerHello& hello, const std::string& program) {
     if (hello.protocol == kWorkerProtocol) return;
     throw Error(
@@ -34,8 +41,7 @@ void check_protocol(const WorkerHello& hello, const std::string& program) {
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& words, Clock::duration patience) : child_(words) {
     const std::variant<WorkerReply, WorkerEnd> first = receive(Clock::now() + patience);
-    if (const auto* end = std::get_if<WorkerEnd>(&first))
-        throw Error(fmt::format("{} did not start: {}", words.front(), end->message));
+    if (const auto* end = std::get_if<WorkerEnd>(&first)) throw_no_start(words.front(), *end);
     const auto* hello = std::get_if<WorkerHello>(&std::get<WorkerReply>(first));
     if (hello == nullptr) throw Error(words.front() + " did not say hello");
     check_protocol(*hello, words.front());
@@ -65,8 +71,11 @@ std::optional<std::variant<WorkerReply, WorkerEnd>> WorkerProcess::receive_until
     if (received.kind == Received::Kind::ended) return end_of(received.status);
     try {
         WorkerReply reply = parse_reply(received.line);
-        if (const auto* refusal = std::get_if<WorkerRefusal>(&reply)) return kill(false, refusal->message);
-        return reply;
+        const auto* refusal = std::get_if<WorkerRefusal>(&reply);
+        if (refusal == nullptr) return reply;
+        WorkerEnd end = kill(false, refusal->message);
+        end.refusal = *refusal;
+        return end;
     } catch (const Error& error) {
         return kill(false, fmt::format("the process spoke nonsense: {}", error.what()));
     }

@@ -15,6 +15,7 @@ namespace jitgemm::tuning {
 struct WorkerEnd {
     bool timed_out = false;
     std::string message;  ///< how it ended, and its last words on stderr
+    std::optional<WorkerRefusal> refusal = {};
 };
 
 /// The parent's end of a conversation with one worker process.
@@ -22,7 +23,7 @@ class WorkerProcess {
 public:
     using Clock = ChildProcess::Clock;
 
-    /// Starts it and waits for its hello. Throws Error with its refusal, or saying how it ended instead.
+    /// Starts it and waits for its hello. Throws Error or CudaError with its refusal, or saying how it ended instead.
     explicit WorkerProcess(const std::vector<std::string>& words, Clock::duration patience = kStartPatience);
 
     [[nodiscard]] const WorkerHello& hello() const { return hello_; }
