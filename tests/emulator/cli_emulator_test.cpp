@@ -59,6 +59,11 @@ TEST_CASE("cli emulator: run verifies, estimates and profiles") {
                ContainsSubstring("us estimated") && ContainsSubstring("matrix load") && ContainsSubstring("sectors"));
 }
 
+TEST_CASE("cli emulator: a product beyond D's largest value is right where it is infinite") {
+    const auto row = Tool().json("run f16 tn 64 64 64 --alpha 300 --device emulator", 0);
+    CHECK(row.at("verified") == true);
+}
+
 TEST_CASE("cli emulator: without a GPU run falls back to it and says so, other verbs do not") {
     const Tool tool;
     if (has_gpu(tool)) SKIP_TEST("there is a GPU here: nothing falls back");
