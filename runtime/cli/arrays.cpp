@@ -20,9 +20,10 @@ namespace {
 using Reasons = std::vector<std::string>;
 
 /// Sizes, layout and leading dimensions lie in the files.
-constexpr std::array<std::string_view, 19> kAllowedOptions{
-    "type",  "a-type", "b-type",   "c-type",      "d-type", "acc-type", "align-a", "align-b",   "align-c", "align-d",
-    "alpha", "beta",   "d-layout", "broadcast-c", "kernel", "family",   "param",   "templates", "device"};
+constexpr std::array<std::string_view, 24> kAllowedOptions{
+    "type",       "a-type",  "b-type", "c-type", "d-type",    "acc-type",    "align-a",       "align-b",
+    "align-c",    "align-d", "alpha",  "beta",   "d-layout",  "broadcast-c", "deterministic", "constant-a",
+    "constant-b", "kernel",  "family", "param",  "templates", "device",      "arch",          "emulator-limit"};
 
 void check_usage(const ArrayFiles& files, const ProblemOptions& options) {
     Reasons reasons;

@@ -182,11 +182,11 @@ void for_each_written(const Instruction& instruction, Function function) {
     }
 }
 
-/// What is surely written after an instruction, given what is before it. A copy of what may be unwritten may be unwritten.
+/// What is surely written after an instruction, given what is before it. What comes of registers that may be unwritten may be so.
 void advance(RegisterSet& written, const Instruction& instruction) {
     if (instruction.guarded) return;
     bool copies_unwritten = false;
-    if (instruction.propagates_unwritten) {
+    if (instruction.unwritten != UnwrittenSource::fault) {
         for_each_read(instruction, [&](const Value& value) { copies_unwritten |= !written.has(value); });
     }
     for_each_written(instruction,

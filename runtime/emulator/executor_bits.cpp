@@ -262,6 +262,11 @@ constexpr auto kPredicateNot = [](Mask a, Mask /*unused*/) { return ~a; };
 
 void decode_plain(InstructionDecoder& decoder) { table().decode(decoder); }
 
+void decode_prmt(InstructionDecoder& decoder) {
+    decode_plain(decoder);
+    decoder.result().unwritten = UnwrittenSource::mixed;
+}
+
 template <auto kFunction, std::size_t kOperands>
 void decode_logic(InstructionDecoder& decoder) {
     const bool predicates = decoder.source().modifiers == std::vector<std::string>{"pred"};
@@ -284,7 +289,7 @@ std::vector<DecoderRow> bit_decoders() {
             {"xor", decode_logic<kXor, 3>}, {"not", decode_logic<kPredicateNot, 2>},
             {"cnot", decode_plain},         {"shl", decode_plain},
             {"shr", decode_plain},          {"shf", decode_plain},
-            {"prmt", decode_plain},         {"bfe", decode_plain},
+            {"prmt", decode_prmt},          {"bfe", decode_plain},
             {"bfi", decode_plain},          {"bfind", decode_plain},
             {"popc", decode_plain},         {"clz", decode_plain},
             {"brev", decode_plain},         {"szext", decode_plain},

@@ -287,6 +287,7 @@ void decode_selp(InstructionDecoder& decoder) {
     const OperandType type = take_selected_type(decoder);
     decoder.finish_modifiers();
     decoder.add(3, OperandType::predicate);
+    decoder.result().unwritten = UnwrittenSource::selected;
     const bool wide = bits_of(type) == 64;
     decoder.execute(InstructionKind::compare, wide ? execute_selp<std::uint64_t> : execute_selp<std::uint32_t>);
 }

@@ -100,7 +100,7 @@ void decode_mov(InstructionDecoder& decoder) {
     decoder.add(0, *type);
     decoder.add(1, *type);
     decoder.destinations(1);
-    decoder.result().propagates_unwritten = true;
+    decoder.result().unwritten = UnwrittenSource::copied;
     const Handler copy = bits_of(*type) == 64 ? execute_unary<kCopy, std::uint64_t, std::uint64_t>
                                               : execute_unary<kCopy, std::uint32_t, std::uint32_t>;
     decoder.execute(InstructionKind::move, *type == OperandType::predicate ? execute_move_predicate : copy);

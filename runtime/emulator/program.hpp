@@ -36,6 +36,14 @@ struct Value {
     }
 };
 
+/// What comes of sources that their thread has never written. The last operand must be written, unless it is the only one.
+enum class UnwrittenSource : std::uint8_t {
+    fault,
+    copied,    ///< mov: the result is as unwritten
+    selected,  ///< selp: as the source that is selected
+    mixed,     ///< prmt: where all are; bytes of the others may be all that is read of the result
+};
+
 inline constexpr std::uint32_t kNoReconvergence = ~std::uint32_t{0};
 
 struct Instruction {
@@ -43,13 +51,13 @@ struct Instruction {
     InstructionKind kind = InstructionKind::move;
     bool guarded = false;
     bool guard_negated = false;
-    bool tracked = false;               ///< it reads or writes registers that may be read unwritten
-    bool propagates_unwritten = false;  ///< mov: copies the state of its source rather than needing it written
-    bool keeps_registers = false;       ///< wgmma: it uses registers until a wait, and says so itself
-    std::uint8_t destinations = 0;      ///< the first so many values are written, the others read
-    std::uint32_t guard = 0;            ///< row of predicates
-    std::uint32_t index = 0;            ///< in Program::code
-    std::uint32_t target = 0;           ///< of a branch
+    bool tracked = false;  ///< it reads or writes registers that may be read unwritten
+    UnwrittenSource unwritten = UnwrittenSource::fault;
+    bool keeps_registers = false;                    ///< wgmma: it uses registers until a wait, and says so itself
+    std::uint8_t destinations = 0;                   ///< the first so many values are written, the others read
+    std::uint32_t guard = 0;                         ///< row of predicates
+    std::uint32_t index = 0;                         ///< in Program::code
+    std::uint32_t target = 0;                        ///< of a branch
     std::uint32_t reconvergence = kNoReconvergence;  ///< where lanes that part here meet again
     std::int64_t immediate = 0;                      ///< displacement of an address, or what the handler takes it for
     std::vector<Value> values;

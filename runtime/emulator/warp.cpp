@@ -160,18 +160,37 @@ void Warp::require_written(const Value& value, Mask mask) {
 }
 
 void Warp::check_registers(const Instruction& instruction, Mask mask) {
-    if (instruction.propagates_unwritten) return;
-    for (std::size_t i = instruction.destinations; i < instruction.values.size(); ++i) {
+    if (instruction.unwritten == UnwrittenSource::copied) return;
+    const std::size_t selector = instruction.values.size() - 1;
+    const std::size_t first =
+        instruction.unwritten == UnwrittenSource::fault ? std::size_t{instruction.destinations} : selector;
+    for (std::size_t i = first; i < instruction.values.size(); ++i) {
         require_written(instruction.values[i], mask);
     }
 }
 
+Mask Warp::result_written(const Instruction& instruction) {
+    const auto source = [&](std::size_t i) {
+        const Mask* lanes = written(instruction.values[i]);
+        return lanes == nullptr ? kAllLanes : *lanes;
+    };
+    switch (instruction.unwritten) {
+        case UnwrittenSource::copied: return source(1);
+        case UnwrittenSource::mixed: return source(1) | source(2);
+        case UnwrittenSource::selected: {
+            const Mask first = predicate(instruction.values[3]);
+            return (first & source(1)) | (~first & source(2));
+        }
+        default: return kAllLanes;
+    }
+}
+
 void Warp::mark_registers(const Instruction& instruction, Mask mask) {
+    const Mask result = result_written(instruction);
     for (std::size_t i = 0; i < instruction.destinations; ++i) {
         Mask* lanes = written(instruction.values[i]);
         if (lanes == nullptr) continue;
-        const Mask* source = instruction.propagates_unwritten ? written(instruction.values[1]) : nullptr;
-        *lanes = (*lanes & ~mask) | (source == nullptr ? mask : mask & *source);
+        *lanes = (*lanes & ~mask) | (mask & result);
     }
 }
 

@@ -126,6 +126,8 @@ private:
     [[nodiscard]] std::array<std::int64_t, 3> special_triple(Special x, int lane) const;
     [[nodiscard]] std::uint32_t special_value(Special special, int lane) const;
     void check_registers(const Instruction& instruction, Mask mask);
+    /// Lanes in which the results count as written, of those that execute it.
+    [[nodiscard]] Mask result_written(const Instruction& instruction);
     void mark_registers(const Instruction& instruction, Mask mask);
     [[nodiscard]] Mask* written(const Value& value);
     void require_written(const Value& value, Mask mask);

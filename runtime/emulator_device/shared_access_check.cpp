@@ -119,7 +119,7 @@ std::optional<Expectation> expectation_of(std::span<const SharedAccess> accesses
 }
 
 /// Accesses twice or four times as wide as one that is named are neighbours of it that the compiler merged: each may take as many
-/// wavefronts as those it stands for.
+/// wavefronts as those it stands for, also where another access is named that is as wide.
 std::optional<Expectation> expectation_of_merged(std::span<const SharedAccess> accesses, const AccessClass& wanted) {
     for (const int merged : {2, 4}) {
         if (wanted.kind == "ldmatrix" || wanted.width % merged != 0) continue;
@@ -135,7 +135,8 @@ std::string line_excess(const LineTally& line, std::span<const SharedAccess> exp
     const auto accesses = class_of(line);
     if (!accesses || line.tally.warps == 0) return {};
     std::optional<Expectation> expectation = expectation_of(expected, *accesses);
-    if (!expectation) expectation = expectation_of_merged(expected, *accesses);
+    const std::optional<Expectation> merged = expectation_of_merged(expected, *accesses);
+    if (merged && (!expectation || merged->worst > expectation->worst)) expectation = merged;
     if (!expectation) return {};
     const double mean = static_cast<double>(line.tally.wavefronts) / static_cast<double>(line.tally.warps);
     if (mean <= expectation->worst + kRoundingSlack) return {};

@@ -197,7 +197,8 @@ TEST_CASE("the tool: the command in a dump's banner makes the same dump again") 
     const Tool tool;
     for (const std::string problem : {"bf16 tn 64 64 64", "f16 nt 100 200 300 --acc-type f16",
                                       "f16 nn 100 200 300 --d-layout n --c-type f32 --d-type bf16",
-                                      "bf16 tt 100 200 301 --lda 400 --ldd 640 --align-a 2 --align-d 4"}) {
+                                      "bf16 tt 100 200 301 --lda 400 --ldd 640 --align-a 2 --align-d 4",
+                                      "f16 tn 23 1 26 --lda 33 --ldb 31", "f16 tn 64 40 24 --d-layout n --align-b 2"}) {
         const std::string text = tool.run("dump " + problem + " --arch sm_80").out;
         const std::string label = "//   command  jitgemm ";
         const std::size_t begin = text.find(label) + label.size();

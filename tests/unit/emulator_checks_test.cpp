@@ -92,6 +92,22 @@ TEST_CASE("emulator checks: what was never written") {
                ContainsSubstring("%r8"));
     CHECK_THAT(text_of({.body = "@%p7 add.u32 %r9, %thread, 1;"}, FaultKind::never_written_register),
                ContainsSubstring("%p7"));
+    // So is a selection: what counts is the source that is selected.
+    const std::string keep = "setp.lt.u32 %p1, %thread, 5;\nselp.b32 %r7, %r7, 0, %p1;\n";
+    CHECK_FALSE(fault_of({.body = keep}));
+    CHECK_FALSE(fault_of({.body = keep + "@!%p1 add.u32 %r8, %r7, 1;"}));
+    CHECK_THAT(text_of({.body = keep + "add.u32 %r8, %r7, 1;"}, FaultKind::never_written_register),
+               ContainsSubstring("thread (0,0,0)"));
+    CHECK_THAT(text_of({.body = "selp.b32 %r8, 1, 0, %p7;"}, FaultKind::never_written_register),
+               ContainsSubstring("%p7"));
+    // Of bytes taken from two registers the written ones may be all that is read.
+    CHECK_FALSE(fault_of({.body = "prmt.b32 %r8, %r7, %r7, 0x3210;"}));
+    CHECK_FALSE(fault_of({.body = "prmt.b32 %r8, %thread, %r7, 0x7610;\nand.b32 %r9, %r8, 0xffff;"}));
+    CHECK_THAT(
+        text_of({.body = "prmt.b32 %r8, %r7, %r7, 0x3210;\nadd.u32 %r9, %r8, 1;"}, FaultKind::never_written_register),
+        ContainsSubstring("%r8"));
+    CHECK_THAT(text_of({.body = "prmt.b32 %r8, %thread, %thread, %r7;"}, FaultKind::never_written_register),
+               ContainsSubstring("%r7"));
     // Written on every path: no fault.
     CHECK_FALSE(
         fault_of({.body = "setp.lt.u32 %p1, %thread, 5;\n@%p1 bra A;\nmov.u32 %r7, 1;\nbra B;\nA: mov.u32 %r7, 2;\n"

@@ -77,4 +77,8 @@ TEST_CASE("named accesses that the compiler merged may take as many wavefronts a
     const char* const two = "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r5];";  // of 8 bytes each
     CHECK(excess_wavefronts(counted(InstructionKind::shared_load, two, 60, 40), kExpected).empty());
     CHECK(excess_wavefronts(counted(InstructionKind::shared_load, two, 61, 40), kExpected).size() == 1);
+    std::vector<SharedAccess> with_wide = kExpected;
+    with_wide.push_back(access("A", "ld.shared of 16 bytes", 4));
+    CHECK(excess_wavefronts(counted(InstructionKind::shared_load, two, 60, 40), with_wide).empty());
+    CHECK(excess_wavefronts(counted(InstructionKind::shared_load, two, 61, 40), with_wide).size() == 1);
 }
