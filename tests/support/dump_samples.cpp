@@ -64,6 +64,8 @@ constexpr std::array kHierarchicalParameters{"",
                                              "split_k=3,order=even",
                                              "split_k=2,dependent_launch=1",
                                              "copy=reg,stages=2",
+                                             "store=smem",
+                                             "store=smem,blocks_per_wave=10",
                                              "copy_slices=1,k_lanes=8,rasterization=zigzag,dependent_launch=1",
                                              "blocks_per_wave=10,order=right",
                                              "min_blocks_per_sm=2,rasterization=column"};
