@@ -123,12 +123,4 @@ double mainloop_slowdown(std::span<const SharedAccess> accesses) {
     return ideal > 0 ? static_cast<double>(wavefronts) / static_cast<double>(ideal) : 1.0;
 }
 
-int ldmatrix_wavefronts(int x, const LaneAddress& byte_address) {
-    return matrix_wavefronts(x, lane_addresses(byte_address)).count;
-}
-
-int access_wavefronts(int bytes, const LaneAddress& byte_address) {
-    return vector_wavefronts(bytes, lane_addresses(byte_address)).count;
-}
-
 }  // namespace jitgemm

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 
@@ -73,11 +72,5 @@ void add_instruction(SharedAccess& access, const Wavefronts& wavefronts, int tim
 
 /// Times longer than without conflicts, over all accesses of the mainloop; 1 where there is none.
 [[nodiscard]] double mainloop_slowdown(std::span<const SharedAccess> accesses);
-
-using LaneAddress = std::function<int(int lane)>;
-
-/// The count alone, of addresses given as a function.
-[[nodiscard]] int ldmatrix_wavefronts(int x, const LaneAddress& byte_address);
-[[nodiscard]] int access_wavefronts(int bytes, const LaneAddress& byte_address);
 
 }  // namespace jitgemm

@@ -116,7 +116,7 @@ std::string to_text(const Context& context, const GemmKernel& kernel, const Meas
                                                  : fmt::format("{} ({})", context.device_name(), context.arch()));
     text += line("kernel", kernel.info().name);
     text += line("choice", fmt::format("{}: {}", to_string(kernel.info().choice), kernel.info().choice_reason));
-    text += line("source", file.empty() ? "not stored: the cache cannot be used" : file);
+    text += line("source", file.empty() ? "not stored: the cache is off or cannot be used" : file);
     text += line("cache", cache_text(kernel.info()));
     text += line("verified",
                  fmt::format("{}: {}", measurement.verification.ok ? "yes" : "NO", measurement.verification.message));

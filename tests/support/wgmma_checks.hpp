@@ -29,7 +29,7 @@ inline constexpr std::array<std::string_view, 36> kWgmmaVariants{
     "block=64x8x64,warpgroup=64x8,stages=8,rasterization=column",
     "block=64x40x64,warpgroup=64x40,schedule=pingpong,stages=6,dependent_launch=1",
     "block=64x72x64,warpgroup=64x72,stages=4,cluster=4x2",
-    "block=256x152x64,warpgroup=128x152,schedule=overlapped,stages=4,slices=1,cluster=2x4",
+    "block=256x152x64,warpgroup=128x152,schedule=overlapped,stages=3,slices=1,cluster=2x4",
     "block=128x40x64,warpgroup=64x40,stages=4,store=reg,cluster=4x1",
     "block=64x56x64,warpgroup=64x56,schedule=pingpong,stages=5,cluster=1x4",
     "block=128x208x64,warpgroup=64x208,stages=4,store=reg,dependent_launch=1",

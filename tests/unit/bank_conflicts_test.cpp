@@ -2,6 +2,7 @@
 #include "tests/catch.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -30,6 +31,8 @@ Wavefronts by_definition(int lanes_in_all, int bytes, const LaneAddresses& addre
     return sum;
 }
 
+using LaneAddress = std::function<int(int lane)>;
+
 Wavefronts vectors(int bytes, const LaneAddress& address) { return vector_wavefronts(bytes, lane_addresses(address)); }
 Wavefronts matrices(int x, const LaneAddress& address) { return matrix_wavefronts(x, lane_addresses(address)); }
 
@@ -46,9 +49,8 @@ TEST_CASE("wavefronts of well-known access patterns") {
     CHECK(vectors(8, [](int lane) { return lane * 16; }) == Wavefronts{4, 2});
     CHECK(vectors(16, [](int lane) { return lane * 16; }) == Wavefronts{4, 4});
     CHECK(vectors(16, [](int lane) { return lane * 128; }) == Wavefronts{32, 4});
-    CHECK(ldmatrix_wavefronts(4, [](int lane) { return lane * 32; }) == 8);
-    CHECK(ldmatrix_wavefronts(4, [](int lane) { return lane * 128; }) == 32);
-    CHECK(access_wavefronts(4, [](int lane) { return lane * 8; }) == 2);
+    CHECK(matrices(4, [](int lane) { return lane * 32; }) == Wavefronts{8, 4});
+    CHECK(matrices(4, [](int lane) { return lane * 128; }) == Wavefronts{32, 4});
 }
 
 TEST_CASE("lanes that want the same word share it, also of a wide vector and beside others of its bank") {

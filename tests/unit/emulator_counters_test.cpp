@@ -4,6 +4,7 @@
 #include "runtime/emulator/traffic.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/ptx_run.hpp"
+#include "tests/support/wavefronts.hpp"
 
 #include <array>
 #include <ctime>
@@ -16,6 +17,8 @@ using namespace jitgemm;
 using emulator::count_sectors;
 using emulator::count_wavefronts;
 using emulator::InstructionKind;
+using jitgemm::testing::access_wavefronts;
+using jitgemm::testing::ldmatrix_wavefronts;
 using testing::run_ptx;
 
 TEST_CASE("emulator: shared-memory wavefronts are the layout library's") {

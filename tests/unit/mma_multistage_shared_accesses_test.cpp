@@ -5,6 +5,7 @@
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/specs.hpp"
+#include "tests/support/wavefronts.hpp"
 
 #include <algorithm>
 #include <set>

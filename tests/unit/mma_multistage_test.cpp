@@ -8,6 +8,7 @@
 #include "generator/layout/swizzle.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/specs.hpp"
+#include "tests/support/wavefronts.hpp"
 
 #include <array>
 #include <set>
@@ -18,6 +19,7 @@ namespace {
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using jitgemm::testing::kLayouts;
+using jitgemm::testing::ldmatrix_wavefronts;
 
 GemmSpec spec_of(GemmLayout layout, std::int64_t m = 512, std::int64_t n = 768, std::int64_t k = 1024) {
     return resolved(testing::spec_of(layout, m, n, k));

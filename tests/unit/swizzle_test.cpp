@@ -1,9 +1,12 @@
 #include "generator/layout/swizzle.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/wavefronts.hpp"
 
 #include <set>
 
 using namespace jitgemm;
+using jitgemm::testing::access_wavefronts;
+using jitgemm::testing::ldmatrix_wavefronts;
 
 namespace {
 

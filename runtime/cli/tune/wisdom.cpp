@@ -59,7 +59,8 @@ std::string counted_winners(std::size_t count) { return counted(static_cast<std:
 
 /// "1.23 x heuristic", or what is not known.
 std::string speedup_text(double peer_us, double own_us, std::string_view peer) {
-    return peer_us > 0 ? fmt::format("{:.2f} x {}", peer_us / own_us, peer) : fmt::format("{} not timed", peer);
+    return peer_us > 0 && own_us > 0 ? fmt::format("{:.2f} x {}", peer_us / own_us, peer)
+                                     : fmt::format("{} not timed", peer);
 }
 
 std::string time_text(double us) { return us > 0 ? fmt::format("{:.2f} us", us) : "not kept"; }

@@ -12,13 +12,16 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace jitgemm::tuning {
 namespace {
 
 constexpr const char* kHeaderField = "jitgemm wisdom";
 constexpr int kFormat = 2;
+constexpr double kLongestUs = 1e12;  // eleven days: no kernel's time
 
 /// Hands over one line after another, without what ends it.
 class Lines {
@@ -69,12 +72,28 @@ void check_kernel(const Winner& winner) {
                             kernel_name(fitting)));
 }
 
+/// 0 stands for a time that was not kept.
+void check_times(const Winner& winner) {
+    const std::pair<std::string_view, double> times[] = {{"median_us", winner.median_us},
+                                                         {"low_us", winner.low_us},
+                                                         {"high_us", winner.high_us},
+                                                         {"heuristic_us", winner.heuristic_us},
+                                                         {"cublaslt_us", winner.cublaslt_us}};
+    for (const auto& [name, us] : times)
+        if (!(us >= 0 && us < kLongestUs))
+            throw Error(fmt::format("{} is {:g}: a time is not negative, and below {:g}", name, us, kLongestUs));
+    if (winner.low_us > winner.high_us)
+        throw Error(fmt::format("low_us is {:g}, above high_us, {:g}", winner.low_us, winner.high_us));
+    if (winner.candidates_timed < 0)
+        throw Error(fmt::format("candidates_timed is {}: a count is not negative", winner.candidates_timed));
+}
+
 Winner winner_in(std::string_view line, int format) {
     Json json = parse_json(line);
     if (format == 1 && json.is_object()) json.update({{"hot", false}, {"narrowed", kNarrowedUnknown}});
     auto winner = json.get<Winner>();
     if (winner.device_class.empty()) throw Error("device_class is empty");
-    if (!(winner.median_us >= 0)) throw Error(fmt::format("median_us is {}: a time is not negative", winner.median_us));
+    check_times(winner);
     winner.spec = resolved(winner.spec);
     check_kernel(winner);
     return winner;
