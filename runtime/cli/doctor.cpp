@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace jitgemm::cli {
@@ -102,6 +104,14 @@ Check check_cache(const CacheProbe& cache) {
                         counted(static_cast<std::int64_t>(cache.entries), "kernel"), size_text(cache.bytes))};
 }
 
+/// The second layer: where it isn't there, or is for its owner's eyes, all is compiled without a word.
+Check check_readonly_cache(const std::string& folder) {
+    std::error_code error;
+    const std::filesystem::directory_iterator entries(folder, error);
+    return {"read-only", !error, false,
+            fmt::format("{}: {}", folder, error ? error.message() : std::string("a cache that is only read"))};
+}
+
 Check check_tuning(const TuningProbe& tuning) {
     const std::string place = tuning.directory.empty() ? tuning.state : tuning.directory + ": " + tuning.state;
     return {"tuning", tuning.usable, false,
@@ -148,6 +158,8 @@ DoctorReport examine(const Options& options, Output& output) {
     result.checks.push_back(check_run(result, options));
     result.checks.push_back(check_emulator(options, *gpu.arch));
     result.checks.push_back(check_cache(result.cache));
+    if (!options.readonly_cache_directory.empty())
+        result.checks.push_back(check_readonly_cache(options.readonly_cache_directory));
     result.checks.push_back(check_tuning(result.tuning));
     const Trial disassembler = find_disassembler(options);
     result.checks.push_back({"sass", disassembler.ok, false, disassembler.detail});

@@ -288,6 +288,22 @@ TEST_CASE("the tool: doctor reports every check and fails where one that is requ
     CHECK_THAT(text.out, ContainsSubstring("MISSING") && ContainsSubstring("generate"));
 }
 
+TEST_CASE("the tool: doctor says whether the read-only cache can be read") {
+    const Tool tool;
+    const auto check_of = [&](const std::string& folder) {
+        const nlohmann::json report =
+            tool.json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1 JITGEMM_CACHE_READONLY='" + folder + "'");
+        for (const nlohmann::json& check : report.at("checks"))
+            if (check.at("name") == "read-only") return check;
+        return nlohmann::json();
+    };
+    CHECK(check_of(tool.folder().path()).at("ok") == true);
+    CHECK(check_of("/no/such/folder").at("ok") == false);
+    CHECK_THAT(check_of("/no/such/folder").at("detail").get<std::string>(),
+               ContainsSubstring("/no/such/folder: No such"));
+    CHECK(check_of("").is_null());
+}
+
 TEST_CASE("the tool: doctor names the emulator as a device, which needs NVRTC and is not required") {
     const Tool tool;
     const auto check = [&](const std::string& name, const std::string& settings) {
