@@ -144,13 +144,13 @@ KernelConfig choose_config(const GemmSpec& asked, const GpuModel& gpu, const Sel
     // candidates of others need checking.
     std::vector<const Family*> families = selected_families(selection, spec);
     std::ranges::reverse(families);
+    // What the user fixed may be nothing that a cost can be computed of: zeros, products beyond 64 bits. Of what families propose the
+    // cheap test comes first: most candidates are slower than the best so far, and need no checking.
+    const bool is_fixed = !selection.parameters.empty();
     std::optional<Candidate> best;
     for_each_candidate(families, spec, gpu, selection, [&](const Family& family, const KernelConfig& config) {
         if (best && is_untimed(config) && !is_untimed(best->config)) return;
         const auto is_rejected = [&] { return !rejections(family, spec, config, arch, selection).empty(); };
-        // What the user fixed may be nothing that a cost can be computed of: zeros, products beyond 64 bits. Of what families propose
-        // the cheap test comes first: most candidates are slower than the best so far, and need no checking.
-        const bool is_fixed = !selection.parameters.empty();
         if (is_fixed && is_rejected()) return;
         const Candidate candidate{config, family.cost(spec, config, gpu)};
         if (best && !runs_before(candidate, *best)) return;

@@ -29,7 +29,7 @@ inline constexpr int kMaxBoxExtent = 256;
 /// cp.async.bulk.tensor).
 inline constexpr int kTmaSharedAlignment = 128;
 /// After which the widest swizzle's permutation of chunks repeats: eight rows of 128 bytes. Bits 7 to 9 of the address permute, so that a
-/// box may begin anywhere within (the same table; tests copy boxes of 12, 18 and 38 rows).
+/// box may begin anywhere within (the same table; tests copy boxes of 10, 18 and 34 rows).
 inline constexpr int kTmaPatternBytes = 1024;
 
 /// A tensor in global memory and the box of it that one copy of TMA moves: what cuTensorMapEncodeTiled takes (CUDA

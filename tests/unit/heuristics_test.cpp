@@ -2,6 +2,7 @@
 #include "generator/families/kernel_name.hpp"
 #include "jitgemm/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/specs.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -248,7 +249,7 @@ TEST_CASE("whatever one to three parameters are set to, the choice keeps the rul
     const GpuModel& gpu = find_gpu("h200");
     int served = 0, refused = 0;
     for (const Family& family : family_table())
-        for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt}) {
+        for (const GemmLayout layout : testing::kLayouts) {
             const bool half = family.math_unit == MathUnit::tensor_cores;
             GemmSpec spec = parse_shape_line(half ? "bf16 tn 512 16 512" : "f32 tn 512 16 512");
             spec.layout = layout;

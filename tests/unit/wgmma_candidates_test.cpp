@@ -80,7 +80,7 @@ TEST_CASE("wgmma: what candidates share in clusters, and how they share out shar
 }
 
 TEST_CASE("wgmma: no candidate breaks a rule") {
-    for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nn, GemmLayout::nt, GemmLayout::tt})
+    for (const GemmLayout layout : kLayouts)
         for (const std::int64_t size : {1000, 1001})
             for (const bool with_c : {false, true})
                 for (const bool broadcast : {false, true}) {

@@ -22,7 +22,7 @@ struct MmaSlicedK {
                                                              const Arch& arch);
     [[nodiscard]] static std::vector<std::string> discouraged(const GemmSpec&, const Config&) { return {}; }
     [[nodiscard]] static SumOrder sum_order(const Config&) {
-        return {.instruction = MathInstruction::mma, .instruction_k = 16, .is_divided = true};  // m16n8k16
+        return {.instruction = MathInstruction::mma, .instruction_k = kSlicedMma.k, .is_divided = true};
     }
     [[nodiscard]] static KernelAnatomy anatomy(const GemmSpec& spec, const Config& config);
     [[nodiscard]] static CostEstimate cost(const GemmSpec& spec, const Config& config, const GpuModel& gpu);

@@ -56,7 +56,7 @@ constexpr double kDependentLaunchUs = 0.306;  // hopper's griddepcontrol, 132 bl
 /// What it takes less to read all operands before the launch before has ended: 9 % of a mean of 12 us, in trials on an H200 (few rows,
 /// eight weight shapes); not fitted.
 constexpr double kEarlyUs = 1;
-constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile: 49 kernels, of one wave and of several
+constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile (49 kernels, docs/experiments.md)
 constexpr double kClusterUs = 0.627;            // of clusters of up to four blocks
 constexpr double kLargestClusterUs = 1.02;      // and of eight
 constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces
