@@ -58,6 +58,18 @@ TEST_CASE("mma_multistage: no candidate with stream-K spills, sm_80, rows of any
     check_candidates(spec_of(GemmLayout::tn, 3001, 2501, 2049), "sm_80");
 }
 
+TEST_CASE("mma_multistage: nor does the entry spill that adds up the most splits, with as many loads in flight as it has registers for") {
+    GemmSpec spec = spec_of(GemmLayout::tn, 8, 8, 66256);
+    spec.c = DataType::bf16;
+    MmaMultistageConfig most;
+    for (const KernelConfig& candidate : find_family("mma_multistage").candidates(resolved(spec), typical_gpu(find_arch("sm_90a")))) {
+        const auto& c = candidate.as<MmaMultistageConfig>();
+        if (c.splits_in_workspace() && c.split_k >= most.split_k) most = c;
+    }
+    REQUIRE(most.split_k == 56);
+    check_no_spills(generate(resolved(spec), {most}, find_arch("sm_90a")), 30);
+}
+
 TEST_CASE("mma_multistage: a dump of stream-K with its main is a program that nvcc builds without a warning") {
     if (!cli::run_program({"nvcc", "--version"})) SKIP_TEST("no nvcc: dumps with their main are not compiled");
     const GemmSpec spec = resolved(spec_of(GemmLayout::tt, 520, 776, 512));

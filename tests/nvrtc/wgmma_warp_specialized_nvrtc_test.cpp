@@ -117,6 +117,9 @@ TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, of rows of
     GemmSpec spec = spec_of(GemmLayout::nn, 2001, 3001, 1001);
     spec.c = spec.d = DataType::f32;
     check_candidates(spec);
+    const GemmSpec halves = resolved(spec_of(GemmLayout::tt, 2606, 3806, 4976, DataType::f16));
+    for (const Config& config : widest_candidates(halves))
+        if (config.block.m == 3 * kWgmmaM) check_no_spills(generate(halves, {config}, hopper()), 60);
 }
 
 TEST_CASE("wgmma: no candidate spills, nor are its wgmmas serialised, with C") {

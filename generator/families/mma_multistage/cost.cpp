@@ -38,7 +38,7 @@ constexpr int kSmallTile = 64 * 128;  // which count where a k-tile is little wo
 constexpr int kStageCounts[] = {2, 3, 4, 5, 6};
 constexpr int kShiftingStageCounts[] = {
     2};  // the vectors of the next k-tile wait in registers: more stages only delay the first
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 56};  // more have no registers to be added up in at once
 constexpr int kGroup = 8;
 constexpr int kFewBlocks = 160;      // below about a wave, splitting K may pay
 constexpr int kShortestSplit = 256;  // of K

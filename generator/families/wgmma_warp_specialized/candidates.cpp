@@ -83,6 +83,7 @@ constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
+constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
 // No limit of registers: with C, D stored row by row and stream-K, kernels of more sums are more than three times as long as one of
 // aligned operands, and as long to compile.
 constexpr int kMostStreamedByRowWithC = 64 * 152;
@@ -93,7 +94,11 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
     list.push_back(config);
     if (!leaves_registers(config, spec.c ? kWidestStreamedWithC : kWidestStreamed)) return;
     const std::int64_t sums = std::int64_t{config.warpgroup.m} * config.warpgroup.n;
-    if (config.store == OutputStore::shared && sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
+    if (config.store == OutputStore::shared) {
+        if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
+        const bool three = config.block.m == 3 * config.warpgroup.m;
+        if (three && config.warpgroup.n > kWidestStreamedByRowOfThree) return;
+    }
     const int blocks = config.cluster.m * config.cluster.n;
     config.stream_k = resident_clusters(gpu, blocks) * blocks;
     for (const std::int64_t choice : stream_k_choices(stream_k(spec, config))) {
