@@ -58,11 +58,14 @@ TEST_CASE("mma_multistage: no candidate with stream-K spills, sm_80, rows of any
     check_candidates(spec_of(GemmLayout::tn, 3001, 2501, 2049), "sm_80");
 }
 
-TEST_CASE("mma_multistage: nor does the entry spill that adds up the most splits, with as many loads in flight as it has registers for") {
+TEST_CASE(
+    "mma_multistage: nor does the entry spill that adds up the most splits, with as many loads in flight as it has "
+    "registers for") {
     GemmSpec spec = spec_of(GemmLayout::tn, 8, 8, 66256);
     spec.c = DataType::bf16;
     MmaMultistageConfig most;
-    for (const KernelConfig& candidate : find_family("mma_multistage").candidates(resolved(spec), typical_gpu(find_arch("sm_90a")))) {
+    for (const KernelConfig& candidate :
+         find_family("mma_multistage").candidates(resolved(spec), typical_gpu(find_arch("sm_90a")))) {
         const auto& c = candidate.as<MmaMultistageConfig>();
         if (c.splits_in_workspace() && c.split_k >= most.split_k) most = c;
     }

@@ -178,7 +178,7 @@ TEST_CASE("a matrix of short rows is not packed to a multiple of its size") {
         };
         return cost_of(packed).overhead_us - cost_of(MmaMultistageConfig{}).overhead_us;
     };
-    CHECK(packing_us(9) > 1.4 * packing_us(8));  // rows of 16 to write
+    CHECK(packing_us(9) > 1.35 * packing_us(8));  // rows of 16 to write
 }
 
 TEST_CASE("tiles beyond all bounds are refused with reasons") {

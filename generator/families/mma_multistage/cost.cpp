@@ -8,6 +8,7 @@
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/packing.hpp"
+#include "generator/families/shared/readers.hpp"
 #include "generator/families/shared/wave_cost.hpp"
 #include "generator/layout/copy_atom.hpp"
 
@@ -163,6 +164,12 @@ double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstan
     return operand.vector_bytes < 16 ? copies(operand) * constants.narrow_copy_cycles : 0;
 }
 
+/// To fetch a k-tile of an operand, whose bytes so many blocks read.
+double fetch_cycles(const OperandGeometry& operand, double readers, const MmaCostConstants& constants) {
+    const double first = first_share(readers);
+    return operand.stage_bytes * ((1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle);
+}
+
 /// Of one k-tile of one block, the cycles that each unit of an SM is busy.
 struct UnitCycles {
     double tensor;  ///< at the tensor cores' peak
@@ -180,7 +187,8 @@ UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostC
     return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
             .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
             .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
-            .l2 = fill / constants.l2_bytes_per_cycle};
+            .l2 = fetch_cycles(g.a, readers(in.spec.n, c.block.n), constants) +
+                  fetch_cycles(g.b, readers(in.spec.m, c.block.m), constants)};
 }
 
 /// While the mma of one run. Vectors to shift wait in registers, so that there is but one k-tile of them.

@@ -20,6 +20,7 @@ struct MmaCostConstants {
     double lone_warp;               ///< mma time lost with one warp per scheduler, half with two ...
     double shared_bytes_per_cycle;  ///< of shared memory
     double l2_bytes_per_cycle;
+    double first_bytes_per_cycle;   ///< of what is not in an SM's half of L2 yet
     double sync_cycles;             ///< barrier and wait of a k-tile
     double block_latency_cycles;    ///< the same, where nothing hides it
     double step_latency_cycles;     ///< ldmatrix and mma of one k-block, dependent

@@ -22,24 +22,26 @@ constexpr int kMostBoxes = 48;
 
 // Chosen so that of all families' kernels timed for 227 problems on an H200 the one predicted fastest is, in the mean, 2.5 % behind the
 // best (docs/experiments.md); near the best ones they are 9 % off. Cycles are of the SM clock.
-constexpr double kBoxCycles = 12;           // of a box that TMA fetches into an SM, and
-constexpr double kLineCycles = 1;           // of a line of it
-constexpr double kLinesOfCutRow = 1.8;      // where rows begin within a line of L2
-constexpr double kBytesPerCycle = 55;       // that an SM takes, and
-constexpr double kBytesPerCycleOfTwo = 31;  // where the other SM of its TPC does, too
-constexpr double kDramShare = 0.935;
-constexpr double kCutRowShare = 0.96;  // of that, where rows begin within a line
-constexpr double kTileCycles = 167;    // sums of a tile
-constexpr double kNorm = 3.5;          // how sharply the slower of an SM and DRAM sets the pace
-constexpr double kOverheadUs = 1.45;   // of a launch that begins early
-constexpr double kEarlyUs = 1;         // which first panels take less that are fetched before the wait
+constexpr double kBoxCycles = 12.5;           // of a box that TMA fetches into an SM, and
+constexpr double kLineCycles = 1.41;          // of a line of it
+constexpr double kLinesOfCutRow = 1.42;       // where rows begin within a line of L2
+constexpr double kBytesPerCycle = 63.7;       // that an SM takes, and
+constexpr double kBytesPerCycleOfTwo = 35.3;  // where the other SM of its TPC does, too
+constexpr double kDramShare = 0.907;
+constexpr double kCutRowShare = 0.942;      // of that, where rows begin within a line,
+constexpr double kTwoStagesShare = 0.968;   // and where warps have one stage in flight while they read the other
+constexpr double kFewWarpsSlowdown = 1.22;  // of panels of blocks of four warps
+constexpr double kTileCycles = 167;         // sums of a tile
+constexpr double kNorm = 3.67;              // how sharply the slower of an SM and DRAM sets the pace
+constexpr double kOverheadUs = 1.45;        // of a launch that begins early
+constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
 
 // Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about the same time.
 // Of 75 such kernels on an H200, of 17 to 919 blocks, what these constants predict is 11 % off (rms).
-constexpr double kShortLineCycles = 0.5;    // of such a line,
-constexpr double kSharedLineCycles = 2;     // where all SMs ask for it more,
+constexpr double kShortLineCycles = 0.652;  // of such a line,
+constexpr double kSharedLineCycles = 2.04;  // where all SMs ask for it more,
 constexpr double kOutsideLineCycles = 4;    // where it lies partly outside the matrix more
-constexpr double kFirstLinesCycles = 4000;  // until the first ones have come to all SMs
+constexpr double kFirstLinesCycles = 3540;  // until the first ones have come to all SMs
 
 /// Stages that bring so much into flight, of eight warps or, where these have no room, of four.
 void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
@@ -104,14 +106,16 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
     const double panels = k_tiles * c.warps();
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double tile_bytes = 2.0 * c.block.m * static_cast<double>(spec.k);
-    const double dram_bytes_per_us =
-        kDramShare * (has_cut_rows(spec) ? kCutRowShare : 1) * gpu.dram_bytes_per_second / 1e6;
+    const double dram_share =
+        kDramShare * (has_cut_rows(spec) ? kCutRowShare : 1) * (c.stages == kShallowestRing ? kTwoStagesShare : 1);
+    const double dram_bytes_per_us = dram_share * gpu.dram_bytes_per_second / 1e6;
     const auto sm_us = [&](double blocks) {
         const double share = blocks / gpu.sm_count;
         const double box_cycles =
             2 * kBoxCycles + kLineCycles * lines(g.of_long, spec.lda) + few_lines_cycles(g.of_few, spec, c, share);
         const double rate = share > 0.5 ? kBytesPerCycleOfTwo : kBytesPerCycle;
-        const double panel_cycles = norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, kNorm);
+        const double panel_cycles = norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, kNorm) *
+                                    (c.warps() == kFewWarps ? kFewWarpsSlowdown : 1);
         const double first_cycles = g.of_few.k_major ? 0 : kFirstLinesCycles * share;
         return (panels * panel_cycles + kTileCycles + first_cycles) * us_per_cycle;
     };

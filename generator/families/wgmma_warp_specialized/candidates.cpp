@@ -82,7 +82,7 @@ bool reaches_beyond(const TileRange& range, int n, const GemmSpec& spec) {
 constexpr int kWidestInCluster = 192;
 constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
-constexpr int kMostStreamedByRow = 128 * 96;  // sums of a warpgroup
+constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
 constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
 // No limit of registers: with C, D stored row by row and stream-K, kernels of more sums are more than three times as long as one of
 // aligned operands, and as long to compile.

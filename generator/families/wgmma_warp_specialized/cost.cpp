@@ -59,7 +59,8 @@ constexpr double kEarlyUs = 1;
 constexpr double kLoneKTileUs = 0.25;           // more, of tiles of one k-tile (49 kernels, docs/experiments.md)
 constexpr double kClusterUs = 0.627;            // of clusters of up to four blocks
 constexpr double kLargestClusterUs = 1.02;      // and of eight
-constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces
+constexpr double kPiecesSlowdown = 1.059;       // of k-tiles of pieces in clusters,
+constexpr double kLonePiecesSlowdown = 1.1;     // and in blocks alone
 constexpr double kPiecesExponent = 2.92;        // of what these and their fetches from DRAM take
 constexpr double kMeetingCycles = 666;          // of sums that meet in the workspace,
 constexpr double kPartialSumCycles = 1270;      // for each that another cluster left,
@@ -154,7 +155,8 @@ double energy(const Config& c, const WgmmaGeometry& g) {
 /// Cycles of a cluster's pieces and tiles with stream-K, whose k-tiles take so many, those of pieces DRAM so many,
 double streamed_cycles(const Config& c, const StreamK& deal, double k_tile, double dram, double per_tile) {
     const double share = static_cast<double>(deal.streamed) / static_cast<double>(deal.clusters);  // of a tile
-    return share * static_cast<double>(deal.k_tiles) * norm({k_tile * kPiecesSlowdown, dram}, kPiecesExponent) +
+    const double slowdown = c.cluster.m * c.cluster.n == 1 ? kLonePiecesSlowdown : kPiecesSlowdown;
+    return share * static_cast<double>(deal.k_tiles) * norm({k_tile * slowdown, dram}, kPiecesExponent) +
            std::ceil(share) * epilogue_cycles(c) + static_cast<double>(deal.whole_tiles_per_cluster()) * per_tile;
 }
 

@@ -3,11 +3,13 @@
 #include "generator/base/round_up.hpp"
 #include "generator/base/sector.hpp"
 #include "generator/families/shared/norm.hpp"
+#include "generator/families/shared/readers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace jitgemm {
 namespace {
@@ -24,13 +26,16 @@ constexpr double kSharesExponent = 0.637;  // so a request counts that n blocks 
 constexpr double kMulticastBytesPerCycle = 138;  // that an SM is given, what others fetched for it included
 constexpr double kFirstBytesPerCycle = 63.2;     // that the SMs of a TPC take of what is not in their half of L2 yet
 constexpr double kOutsideRowCycles = 3.52;       // of a row of a box that reaches beyond the problem
+constexpr double kBeyondKCycles = 2.15;          // of one beyond K,
+constexpr double kCutRowCycles = 1.46;           // of one that K ends within, where all SMs ask for some at once
 constexpr double kSecondLine = 0.483;            // what a row's second line of L2 costs of its first one,
 constexpr double kFifthSector = 3.75;            // and a fifth sector of four
 constexpr double kOverlapExponent = 7.36;        // of what multiplying and fetching take, as kL2Exponent
 constexpr double kPartPanel = 1.05;              // where the last panel of a wgmma's B isn't full
 constexpr double kProducerCycles = 251;          // from one k-tile's copies to the next one's
-constexpr double kPairSlowdown = 1.03;           // of clusters of two (of larger ones it was fitted to less than 1 %),
-constexpr double kPingpongPairSlowdown = 1.06;   // and where in these one warpgroup at a time multiplies
+constexpr double kSharingPair = 0.0132;          // what a pair loses that shares what many other blocks read as well,
+constexpr double kStreamingPair = 0.0209;        // one whose blocks each fetch what hardly any other reads,
+constexpr double kPingpongPair = 0.029;          // and where in these one warpgroup at a time multiplies
 constexpr int kStagesBeingRead = 1;              // of the ring, by wgmmas: no loads are in flight there
 constexpr double kDeepPipeline = 2800;           // cycles of k-tiles in flight that hide the latency of a load,
 constexpr double kShallowPipeline = 0.176;       // and what a shallower one costs
@@ -53,16 +58,6 @@ double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
            (1 + kSecondLine * (lines - 1) + kFifthSector * (sectors / 4 - 1));
 }
 
-/// The blocks that fetch each byte of an operand, of which there are so many along the other one's extent.
-double readers(std::int64_t extent, int block, int shares) {
-    return static_cast<double>(
-        std::max<std::int64_t>(1, ceil_div(ceil_div<std::int64_t>(extent, block), std::int64_t{shares})));
-}
-
-/// Of an operand's fetches, those that find nothing in their half of L2: the first one in each half, where readers lie in either by
-/// chance. A byte that one block reads is one of them, of 64 blocks only two are.
-double first_share(double readers) { return 2 * (1 - std::exp2(-readers)) / readers; }
-
 /// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
 /// reads others. Of a cluster that reaches beyond, whole blocks may lie outside.
 double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, int cluster, int block_k) {
@@ -74,6 +69,31 @@ double outside_rows(const PanelledTile& tile, std::int64_t extent, int block, in
     const std::int64_t with_outside = round_up<std::int64_t>(tiles, std::max(cluster, 1));
     const std::int64_t outside = (with_outside - tiles) * tile.panels * (tile.k_major ? block : block_k);
     return static_cast<double>(rows + outside) / static_cast<double>(with_outside) / tile.shares;
+}
+
+/// Of the boxes that a block fetches for the last k-tile, which reaches beyond K: rows that lie there, where they are K's, and rows that
+/// end there, where they lie along K. Both for the mean k-tile.
+struct LastRows {
+    double beyond = 0;
+    double cut = 0;
+};
+LastRows last_rows(const PanelledTile& tile, std::int64_t k, int block, int block_k) {
+    const std::int64_t inside = k % block_k;
+    if (inside == 0) return {};
+    const double of_mean = 1 / (static_cast<double>(ceil_div<std::int64_t>(k, block_k)) * tile.shares);
+    if (tile.k_major) return {.cut = block * of_mean};
+    return {.beyond = static_cast<double>(block_k - inside) * tile.panels * of_mean};
+}
+
+/// What TMA takes longer for rows that it fills up with zeros.
+double filling_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeometry& g, double at_work,
+                      const GpuModel& gpu) {
+    const double outside = outside_rows(g.a, multiplied.m, c.block.m, c.cluster.m, c.block.k) +
+                           outside_rows(g.b, multiplied.n, c.block.n, c.cluster.n, c.block.k);
+    const LastRows a = last_rows(g.a, multiplied.k, c.block.m, c.block.k);
+    const LastRows b = last_rows(g.b, multiplied.k, c.block.n, c.block.k);
+    return kOutsideRowCycles * outside + kBeyondKCycles * (a.beyond + b.beyond) +
+           kCutRowCycles * at_work / gpu.sm_count * (a.cut + b.cut);
 }
 
 /// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of them.
@@ -92,8 +112,16 @@ double fetch_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGeom
         std::max(fetched / kL2BytesPerCycle, static_cast<double>(g.stage_bytes) / kMulticastBytesPerCycle);
     const double from_l2 = norm({to_sm, fetched * at_work / kL2BytesPerCycleOfAll}, kL2Exponent);
     return norm({from_l2, first * of_tpc / kFirstBytesPerCycle}, kOverlapExponent) +
-           kOutsideRowCycles * (outside_rows(g.a, multiplied.m, c.block.m, c.cluster.m, c.block.k) +
-                                outside_rows(g.b, multiplied.n, c.block.n, c.cluster.n, c.block.k));
+           filling_cycles(multiplied, c, g, at_work, gpu);
+}
+
+/// Blocks of a pair wait for each other: for what they share, and for what each of them fetches for itself.
+double pair_slowdown(const GemmSpec& multiplied, const Config& c) {
+    const double first_of_a = first_share(readers(multiplied.n, c.block.n));
+    const double first_of_b = first_share(readers(multiplied.m, c.block.m));
+    const auto [shared, own] = c.cluster.m == 1 ? std::pair(first_of_a, first_of_b) : std::pair(first_of_b, first_of_a);
+    const double slowdown = 1 + kSharingPair * (1 - shared) + kStreamingPair * own;
+    return slowdown * (c.schedule == WarpgroupSchedule::pingpong ? 1 + kPingpongPair : 1);
 }
 
 }  // namespace
@@ -110,8 +138,7 @@ KTileCycles k_tile_cycles(const GemmSpec& multiplied, const Config& c, const Wgm
     const double in_flight = std::max(cycles.all, dram_cycles) * std::max(1, c.stages - kStagesBeingRead);
     if (in_flight < kDeepPipeline) cycles.all *= 1 + kShallowPipeline * (kDeepPipeline / in_flight - 1);
     if (!g.b.k_major && c.warpgroup.n % g.b.box[0] != 0) cycles.all *= kPartPanel;
-    if (cluster_blocks == 2)
-        cycles.all *= c.schedule == WarpgroupSchedule::pingpong ? kPingpongPairSlowdown : kPairSlowdown;
+    if (cluster_blocks == 2) cycles.all *= pair_slowdown(multiplied, c);
     return cycles;
 }
 
