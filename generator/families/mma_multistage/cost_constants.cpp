@@ -23,8 +23,9 @@ constexpr std::array<MmaCostRow, 1> kRows{{
     // 3,991 timings of 92 problems of bench shapes: rms error of the predictions 9.9 %, the choice 2.7 % slower than the best; of problems
     // left out 10.9 % and 3.1 % (docs/experiments.md). pack_us is of a later comparison over odd sizes on an H200, where an entry that
     // packs was found to take 2 us more than the 1.77 of the fit. launch_us, prologue_cycles, first_copy_cycles, narrow_copy_cycles,
-    // realign_cycles and store_cycles are of 805 timings of 37 problems on an H100, most of a K below 120; reduce_us and cluster_cycles
-    // of 2,400 of 58 more there, many of them of a long K.
+    // realign_cycles and store_cycles are of 805 timings of 37 problems on an H100, most of a K below 120. first_bytes_per_cycle, and anew
+    // reduce_us, partials_share, load_latency_cycles, narrow_copy_cycles, realign_cycles, store_bytes_per_cycle, cluster_cycles,
+    // remote_bytes_per_cycle and dram_share, are of 3,700 of few rows or columns on an H200.
     {.gpu = "h200",
      .arch = "sm_90a",
      .sm_count = 132,

@@ -20,8 +20,8 @@ constexpr int kShallowestRing = 2;
 constexpr std::int64_t kBytesInFlight = 144 << 10;
 constexpr int kMostBoxes = 48;
 
-// Chosen so that of all families' kernels timed for 227 problems on an H200 the one predicted fastest is, in the mean, 2.5 % behind the
-// best (docs/experiments.md); near the best ones they are 9 % off. Cycles are of the SM clock.
+// Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200: of those of few rows or columns the
+// kernel predicted fastest is, in the mean, 3.8 % behind the best (docs/experiments.md). Cycles are of the SM clock.
 constexpr double kBoxCycles = 12.5;           // of a box that TMA fetches into an SM, and
 constexpr double kLineCycles = 1.41;          // of a line of it
 constexpr double kLinesOfCutRow = 1.42;       // where rows begin within a line of L2
@@ -37,7 +37,6 @@ constexpr double kOverheadUs = 1.45;        // of a launch that begins early
 constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
 
 // Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about the same time.
-// Of 75 such kernels on an H200, of 17 to 919 blocks, what these constants predict is 11 % off (rms).
 constexpr double kShortLineCycles = 0.652;  // of such a line,
 constexpr double kSharedLineCycles = 2.04;  // where all SMs ask for it more,
 constexpr double kOutsideLineCycles = 4;    // where it lies partly outside the matrix more
