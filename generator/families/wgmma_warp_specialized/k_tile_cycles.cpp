@@ -27,7 +27,8 @@ constexpr double kMulticastBytesPerCycle = 138;  // that an SM is given, what ot
 constexpr double kFirstBytesPerCycle = 63.2;     // that the SMs of a TPC take of what is not in their half of L2 yet
 constexpr double kOutsideRowCycles = 3.52;       // of a row of a box that reaches beyond the problem
 constexpr double kBeyondKCycles = 2.15;          // of one beyond K,
-constexpr double kCutRowCycles = 1.46;           // of one that K ends within, where all SMs ask for some at once
+constexpr double kCutRowCycles = 1.46;           // of one that K ends within, where all SMs ask for some at once,
+constexpr double kLoneCutRowCycles = 9.5;        // and where there is no other k-tile
 constexpr double kSecondLine = 0.483;            // what a row's second line of L2 costs of its first one,
 constexpr double kFifthSector = 3.75;            // and a fifth sector of four
 constexpr double kOverlapExponent = 7.36;        // of what multiplying and fetching take, as kL2Exponent
@@ -92,8 +93,8 @@ double filling_cycles(const GemmSpec& multiplied, const Config& c, const WgmmaGe
                            outside_rows(g.b, multiplied.n, c.block.n, c.cluster.n, c.block.k);
     const LastRows a = last_rows(g.a, multiplied.k, c.block.m, c.block.k);
     const LastRows b = last_rows(g.b, multiplied.k, c.block.n, c.block.k);
-    return kOutsideRowCycles * outside + kBeyondKCycles * (a.beyond + b.beyond) +
-           kCutRowCycles * at_work / gpu.sm_count * (a.cut + b.cut);
+    const double cut_row = (multiplied.k <= c.block.k ? kLoneCutRowCycles : kCutRowCycles) * at_work / gpu.sm_count;
+    return kOutsideRowCycles * outside + kBeyondKCycles * (a.beyond + b.beyond) + cut_row * (a.cut + b.cut);
 }
 
 /// Bytes of an operand's k-tile that one block fetches, and that are not in its half of L2 yet. So many fetch each of them.
