@@ -2,6 +2,7 @@
 
 #include "jitgemm/kernel_info.hpp"
 #include "runtime/cli/json_fields.hpp"
+#include "runtime/support/csv.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -106,12 +107,7 @@ void add_peer(Json& row, const PeerMeasurement& peer, double own_microseconds) {
 
 std::string csv_value(const Json& value) {
     if (value.is_null()) return {};
-    if (!value.is_string()) return value.dump();
-    auto text = value.get<std::string>();
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char letter : text) quoted.append(letter == '"' ? "\"\"" : std::string(1, letter));
-    return quoted + '"';
+    return value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
 }
 
 }  // namespace

@@ -1,18 +1,12 @@
 #include "runtime/tuning/report/tune_report.hpp"
 
+#include "runtime/support/csv.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace jitgemm::tuning {
 namespace {
-
-/// As RFC 4180 wants it: quoted where a comma, a quote or a line break is inside.
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char letter : text) quoted.append(letter == '"' ? "\"\"" : std::string(1, letter));
-    return quoted + '"';
-}
 
 constexpr std::string_view kHeader =
     "shape,spec,kernel,verdict,message,same_as,predicted_us,compile_ms,registers,spill_bytes,round,us,"
