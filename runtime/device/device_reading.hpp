@@ -12,6 +12,7 @@ struct DeviceReading {
     double power_watts = 0;
     int temperature_c = 0;
     std::uint64_t throttle = 0;
+    friend bool operator==(const DeviceReading&, const DeviceReading&) = default;
 };
 
 /// Of the GPU of that ordinal, as the driver counts; what NVML does not tell stays zero.

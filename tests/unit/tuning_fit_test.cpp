@@ -63,7 +63,7 @@ std::vector<FitPoint> made_up_points(const GpuModel& gpu, const CostConstants& c
 }  // namespace
 
 TEST_CASE("cost constants: every field has a name, and every GPU a row") {
-    REQUIRE(mma_cost_fields().size() == 24);
+    REQUIRE(mma_cost_fields().size() == 25);
     std::set<std::string_view> names;
     for (const MmaCostField& field : mma_cost_fields()) CHECK(names.insert(field.name).second);
     for (const GpuModel& gpu : gpu_table())
@@ -150,7 +150,7 @@ TEST_CASE("fit: other constants are found again by what they predict") {
     INFO(fit_text(fit, gpu));
     REQUIRE(fit.points > 800);
     REQUIRE(fit.left_out == 0);
-    CHECK(fit.before.rms_log > 0.1);
+    CHECK(fit.before.rms_log > 0.05);
     CHECK(fit.after.rms_log < 0.01);
     CHECK(std::abs(fit.after.ratio - 1) < 0.01);
     CHECK(fit.after.regret < 1.005);

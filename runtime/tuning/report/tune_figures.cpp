@@ -124,13 +124,8 @@ std::string why_untimed(const ProblemRecord& problem) {
                        problem.trials.size(), most->second, most->first);
 }
 
-auto as_tuple(const DeviceReading& reading) {
-    return std::tie(reading.sm_clock_mhz, reading.memory_clock_mhz, reading.power_watts, reading.temperature_c,
-                    reading.throttle);
-}
-
 /// Without NVML, and at the end of a round that was cut short, there is none.
-bool was_taken(const DeviceReading& reading) { return as_tuple(reading) != as_tuple(DeviceReading{}); }
+bool was_taken(const DeviceReading& reading) { return reading != DeviceReading{}; }
 
 }  // namespace
 
@@ -239,7 +234,7 @@ std::vector<DeviceReading> reading_sequence(const std::vector<ProblemRecord>& pr
             for (const Sample& sample : trial.samples) samples.push_back(&sample);
         std::ranges::sort(samples, {}, [](const Sample* sample) { return std::pair(sample->round, sample->us); });
         for (const Sample* sample : samples)
-            if (was_taken(sample->after) && (sequence.empty() || as_tuple(sequence.back()) != as_tuple(sample->after)))
+            if (was_taken(sample->after) && (sequence.empty() || sequence.back() != sample->after))
                 sequence.push_back(sample->after);
     }
     return sequence;
