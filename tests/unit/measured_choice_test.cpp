@@ -61,6 +61,25 @@ constexpr Fact kFacts[] = {
      "mma_multistage_bf16_tn_64x64x128_warp32x32_stages4_split6_cluster_pdl", 19.42},
     {"bf16 tn 2 2304 4160", "mma_multistage_bf16_tn_16x64x128_warp16x16_stages5_split3_cluster_pdl", 7.83,
      "mma_multistage_bf16_tn_16x128x128_warp16x32_stages3_split6_cluster_pdl", 13.01},
+    // Pairs that share what nobody else reads, and pairs that share what all do.
+    {"bf16 tn 256 4096 4096", "wgmma_bf16_tn_64x128x64_2x1_stages8", 17.10,
+     "wgmma_bf16_tn_64x128x64_1x2_stages8_group16", 20.31},
+    {"bf16 tn 256 4096 4096", "wgmma_bf16_tn_128x64x64_2x1_pingpong_stages8_group4", 16.60,
+     "wgmma_bf16_tn_128x64x64_2x1_pingpong_swapab_stages8_group4", 22.54},
+    // K ends within its first panel: clusters share the rows that TMA fills up.
+    {"bf16 tn 11760 944 8", "wgmma_bf16_tn_128x160x64_4x2_pingpong_stages5_group4", 9.46,
+     "wgmma_bf16_tn_128x160x64_pingpong_stages5_group16", 16.09},
+    // Stream-K of blocks alone.
+    {"bf16 nt 1536 7168 1536", "wgmma_bf16_nt_128x224x64_stages4_group16", 47.97,
+     "wgmma_bf16_nt_128x128x64_pingpong_stages6_streamk132", 58.79},
+    // A ring of two stages falls behind DRAM, as do blocks of four warps.
+    {"bf16 tn 4 12288 12288", "mma_sliced_k_bf16_tn_32x8x512_swapab_stages4", 70.85,
+     "mma_sliced_k_bf16_tn_64x8x512_swapab_stages2", 79.39},
+    {"bf16 tn 20 3392 632", "wgmma_bf16_tn_64x24x128_swapab_stages8", 4.02,
+     "mma_sliced_k_bf16_tn_64x32x256_swapab_stages3", 5.22},
+    // What no other block reads comes slowly.
+    {"bf16 nn 32 2560 10240", "mma_multistage_bf16_nn_32x64x128_warp16x32_stages4_split3_pdl", 17.98,
+     "mma_multistage_bf16_nn_32x256x128_warp32x64_stages3_split8_cluster_pdl", 22.49},
 };
 
 double predicted_us(const GemmSpec& spec, const std::string& kernel) {
@@ -74,10 +93,18 @@ TEST_CASE("of two kernels the one that an H200 ran faster is predicted faster") 
     for (const Fact& fact : kFacts) {
         INFO(fact.shape << ": " << fact.fast << " " << fact.fast_us << " us, " << fact.slow << " " << fact.slow_us);
         const GemmSpec spec = resolved(parse_shape_line(fact.shape));
+        REQUIRE(fact.fast_us < fact.slow_us);
         CHECK(predicted_us(spec, fact.fast) < predicted_us(spec, fact.slow));
         CHECK(predicted_us(spec, fact.fast) > 0.75 * fact.fast_us);
         CHECK(predicted_us(spec, fact.fast) < 1.25 * fact.fast_us);
     }
+}
+
+TEST_CASE(
+    "a cluster that shares rows which K ends within is predicted faster than blocks alone, if not as fast as it is") {
+    const GemmSpec spec = resolved(parse_shape_line("bf16 tt 168 15736 40"));  // 4.65 us, and 8.20
+    CHECK(predicted_us(spec, "wgmma_bf16_tt_64x88x64_4x1_pingpong_swapab_stages8_group4") <
+          predicted_us(spec, "wgmma_bf16_tt_64x88x64_pingpong_swapab_stages8_group16"));
 }
 
 TEST_CASE("the choice is no kernel that was measured 7 % slower than another") {

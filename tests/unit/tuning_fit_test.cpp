@@ -146,11 +146,11 @@ TEST_CASE("least squares: a line, Rosenbrock's valley, and a bound") {
 
 TEST_CASE("fit: other constants are found again by what they predict") {
     const GpuModel& gpu = find_gpu("h200");
-    const FitResult fit = fit_of(made_up_points(gpu, other_constants(gpu, 5), 0), gpu);
+    const FitResult fit = fit_of(made_up_points(gpu, other_constants(gpu, 6), 0), gpu);
     INFO(fit_text(fit, gpu));
     REQUIRE(fit.points > 800);
     REQUIRE(fit.left_out == 0);
-    CHECK(fit.before.rms_log > 0.05);
+    CHECK(fit.before.rms_log > 0.1);
     CHECK(fit.after.rms_log < 0.01);
     CHECK(std::abs(fit.after.ratio - 1) < 0.01);
     CHECK(fit.after.regret < 1.005);
