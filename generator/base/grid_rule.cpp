@@ -43,7 +43,7 @@ std::int64_t blocks_of(const GridRule& rule, std::int64_t tiles, int sm_count) {
 }  // namespace
 
 std::string_view to_string(GridMatrix matrix) {
-    constexpr std::array<std::string_view, 4> kNames{"a", "b", "d", "ab"};
+    constexpr std::array<std::string_view, 5> kNames{"a", "b", "d", "ab", "d_quads"};
     return kNames.at(static_cast<std::size_t>(matrix));
 }
 
@@ -58,6 +58,7 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm
         case GridMatrix::b: return block_count(rule, n, k, sm_count);
         case GridMatrix::ab:
             return blocks_of(rule, std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks), sm_count);
+        case GridMatrix::d_quads: return block_count(rule, 1, product(product(m, ceil_div<std::int64_t>(n, 4)), 4), sm_count);
         default: return block_count(rule, m, n, sm_count);
     }
 }
@@ -68,9 +69,14 @@ std::string block_count_expression(const GridRule& rule, std::string_view m, std
     const auto tiles_along = [&](std::string_view rows, std::string_view columns) {
         return fmt::format("tiles({}, {}) * tiles({}, {}) * {}", rows, rule.tile_m, columns, rule.tile_n, rule.splits);
     };
-    std::string tiles = rule.matrix == GridMatrix::ab
-                            ? fmt::format("({} + {})", tiles_along(m, k), tiles_along(n, k))
-                            : tiles_along(rule.matrix == GridMatrix::b ? n : m, rule.matrix == GridMatrix::d ? n : k);
+    std::string tiles;
+    switch (rule.matrix) {
+        case GridMatrix::a: tiles = tiles_along(m, k); break;
+        case GridMatrix::b: tiles = tiles_along(n, k); break;
+        case GridMatrix::d: tiles = tiles_along(m, n); break;
+        case GridMatrix::ab: tiles = fmt::format("({} + {})", tiles_along(m, k), tiles_along(n, k)); break;
+        case GridMatrix::d_quads: tiles = tiles_along("1", fmt::format("{} * tiles({}, 4) * 4", m, n)); break;
+    }
     return std::visit(
         Overloaded{
             [&](BlockPerTile) { return std::move(tiles); },

@@ -9,8 +9,9 @@
 
 namespace jitgemm {
 
-/// The matrix whose elements the blocks of an entry share out: A is (m, k), B is (n, k), D is (m, n); or A and B one after the other.
-enum class GridMatrix : std::uint8_t { a, b, d, ab };
+/// The matrix whose elements the blocks of an entry share out: A is (m, k), B is (n, k), D is (m, n); or A and B one after the other;
+/// or D's rows in one, each of them padded to whole quads of columns.
+enum class GridMatrix : std::uint8_t { a, b, d, ab, d_quads };
 [[nodiscard]] std::string_view to_string(GridMatrix matrix);
 
 /// How blocks take the tiles: each block one.

@@ -6,7 +6,7 @@
 //   arch     sm_80
 //   launch   gemm_pack: 272 blocks of 256 threads along x, 0 bytes of dynamic shared memory
 //   launch   gemm: 24 blocks of 128 threads along x, 73728 bytes of dynamic shared memory
-//   launch   gemm_reduce: 127 blocks of 64 threads along x, 0 bytes of dynamic shared memory
+//   launch   gemm_reduce: 66 blocks of 64 threads along x, 0 bytes of dynamic shared memory
 //   compile  nvcc -arch=sm_80 -std=c++17 -cubin kernel.cu
 //   command  jitgemm dump --m 127 --n 130 --k 4099 --type f16 --acc-type f16 --layout tt --arch sm_80 --kernel mma_multistage_f16_tt_accf16_64x64x64_warp32x32_stages4_shared-padding_db0_split4_packa_align2.4.4
 // ---- end of banner: what follows depends on the kernel's name alone, and is what gets compiled and hashed ----

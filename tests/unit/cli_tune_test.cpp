@@ -54,13 +54,14 @@ public:
     /// Runs tune and sends it a signal so many seconds after the device has begun that many turns more: a moment that does
     /// not depend on how fast the machine is. Returns the tool's exit status; 128 + the signal's number if it died of it.
     int signalled(const char* signal, int more_turns, double seconds, const std::string& arguments) const {
-        // A shell makes what it runs in the background deaf to INT; env undoes that.
+        // A shell makes what it runs in the background deaf to INT; env undoes that. What is killed leaves its temporary
+        // folder behind: in the test's own.
         const std::string script = fmt::format(
-            "JITGEMM_CACHE_DIR='{}' env --default-signal=INT '{}' {} --quiet >/dev/null 2>&1 & "
+            "JITGEMM_CACHE_DIR='{}' TMPDIR='{}' env --default-signal=INT '{}' {} --quiet >/dev/null 2>&1 & "
             "turns() {{ grep -c '^time ' '{}' 2>/dev/null || true; }}; "
             "while kill -0 $! 2>/dev/null && n=$(turns) && [ \"${{n:-0}}\" -lt {} ]; do sleep 0.005; done; "
             "sleep {}; kill -s {} $!; wait $!",
-            tool.cache(), JITGEMM_TOOL, words(arguments), log(), turns() + more_turns, seconds, signal);
+            tool.cache(), tool.folder().path(), JITGEMM_TOOL, words(arguments), log(), turns() + more_turns, seconds, signal);
         const int status = std::system(("exec 2>/dev/null; " + script).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }

@@ -488,7 +488,7 @@ TEST_CASE("an export's entries say all of their grids") {
         const auto& grid = entries.at(i).at("grid");
         GridRule rule{.tile_m = grid.at("tile_m"), .tile_n = grid.at("tile_n"), .splits = grid.at("splits")};
         const std::string matrix = grid.at("matrix");
-        for (const GridMatrix known : {GridMatrix::a, GridMatrix::b, GridMatrix::ab})
+        for (const GridMatrix known : {GridMatrix::a, GridMatrix::b, GridMatrix::ab, GridMatrix::d_quads})
             if (matrix == to_string(known)) rule.matrix = known;
         if (grid.at("blocks").at("rule") == "capped") rule.blocks = CappedBlocks{grid.at("blocks").at("most")};
         CHECK(rule == kernel.source.entries[i].grid);

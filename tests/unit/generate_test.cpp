@@ -117,6 +117,11 @@ TEST_CASE("launch geometry follows the tiles") {
     CHECK(split.entries[0].function == "gemm_pack");
     CHECK(split.entries[1].function == "gemm");
     CHECK(split.entries[2].function == "gemm_reduce");
+    // Blocks of 64 threads take four sums each, of as many rows as these fill: of narrow rows too.
+    const GridRule& sums = split.entries[2].grid;
+    CHECK(block_count(sums, resolved(problem(1000, 1000, 512))) == 1000 * 1000 / 256 + 1);
+    CHECK(block_count(sums, resolved(problem(11040, 2, 512))) == 11040 * 4 / 256 + 1);
+    CHECK(block_count(sums, resolved(problem(1, 257, 512))) == 2);
 }
 
 TEST_CASE("main allows a cluster of more blocks than every GPU takes") {

@@ -80,6 +80,17 @@ constexpr Fact kFacts[] = {
     // What no other block reads comes slowly.
     {"bf16 nn 32 2560 10240", "mma_multistage_bf16_nn_32x64x128_warp16x32_stages4_split3_pdl", 17.98,
      "mma_multistage_bf16_nn_32x256x128_warp32x64_stages3_split8_cluster_pdl", 22.49},
+    // Rows that begin within lines of L2, and few rows whose elements of one k are a short line that all SMs ask for.
+    {"bf16 nn 24 6776 3192", "wgmma_bf16_nn_64x64x128_1x4_stages6_slices1", 14.79,
+     "mma_multistage_bf16_nn_32x64x128_warp16x32_stages4_pdl", 23.14},
+    {"bf16 nn 24 12064 656", "wgmma_bf16_nn_64x104x64_1x4_stages8_group16", 6.88,
+     "mma_multistage_bf16_nn_32x128x64_warp32x32_stages4_pdl", 9.86},
+    // A tile of one k-tile: what all warps' sums take stands beside it.
+    {"bf16 tn 32 33008 256", "wgmma_bf16_tn_128x32x128_swapab_stages5_group4_slices1", 6.83,
+     "mma_sliced_k_bf16_tn_64x32x256_swapab_stages3", 10.63},
+    // Rows that begin within sectors.
+    {"bf16 tn 18112 12 344", "wgmma_bf16_tn_64x16x128_2x1_pingpong_stages8_group2_smem_align16.16.8", 6.41,
+     "mma_sliced_k_bf16_tn_64x16x512_stages2_align16.16.8", 9.22},
 };
 
 double predicted_us(const GemmSpec& spec, const std::string& kernel) {

@@ -5,6 +5,7 @@
 #include "generator/families/mma_multistage/family.hpp"
 #include "generator/families/mma_multistage/geometry.hpp"
 #include "generator/families/mma_multistage/shared_accesses.hpp"
+#include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/packing.hpp"
@@ -164,10 +165,36 @@ double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstan
     return operand.vector_bytes < 16 ? copies(operand) * constants.narrow_copy_cycles : 0;
 }
 
-/// To fetch a k-tile of an operand, whose bytes so many blocks read.
-double fetch_cycles(const OperandGeometry& operand, double readers, const MmaCostConstants& constants) {
-    const double first = first_share(readers);
-    return operand.stage_bytes * ((1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle);
+/// An operand as the copies find it.
+struct FetchedOperand {
+    const OperandGeometry& geometry;
+    std::int64_t extent;       ///< M or N
+    std::int64_t pitch_bytes;  ///< a packed one's rows begin with a line, or are short
+    double readers;            ///< blocks that read each byte
+};
+FetchedOperand fetched_a(const MmaCostInputs& in) {
+    const std::int64_t pitch = packs_a(in.config.pack) ? packed_a(in.spec).pitch() : in.spec.lda;
+    return {in.geometry.a, in.spec.m, pitch * bytes(in.spec.a), readers(in.spec.n, in.config.block.n)};
+}
+FetchedOperand fetched_b(const MmaCostInputs& in) {
+    const std::int64_t pitch = packs_b(in.config.pack) ? packed_b(in.spec).pitch() : in.spec.ldb;
+    return {in.geometry.b, in.spec.n, pitch * bytes(in.spec.b), readers(in.spec.m, in.config.block.m)};
+}
+
+/// The lines of L2 that a tile's rows lie in, beyond those that they would fill, as a share of these.
+double second_lines(const FetchedOperand& operand) {
+    const double lines_of_row = std::max(1.0, operand.geometry.row_bytes / static_cast<double>(kLineBytes));
+    return second_line_share(operand.pitch_bytes) / lines_of_row;
+}
+
+/// To fetch a k-tile, with this share of the SMs at work.
+double fetch_cycles(const FetchedOperand& operand, int block_k, double at_work, const MmaCostConstants& constants) {
+    const double first = first_share(operand.readers);
+    const double cycles_per_byte =
+        (1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle;
+    const bool is_short = !operand.geometry.k_major && operand.extent * 2 < kLineBytes;
+    return operand.geometry.stage_bytes * cycles_per_byte * (1 + constants.second_line * second_lines(operand)) +
+           (is_short ? block_k * constants.short_line_cycles * at_work : 0);
 }
 
 /// Of one k-tile of one block, the cycles that each unit of an SM is busy.
@@ -178,17 +205,18 @@ struct UnitCycles {
     double l2;
 };
 
-UnitCycles unit_cycles(const MmaCostInputs& in, const Arch& arch, const MmaCostConstants& constants) {
+UnitCycles unit_cycles(const MmaCostInputs& in, double blocks, const GpuModel& gpu, const MmaCostConstants& constants) {
     const MmaMultistageConfig& c = in.config;
     const TensorCoreGeometry& g = in.geometry;
     const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
+    const double at_work = std::min(1.0, blocks / gpu.sm_count);
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
-    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(*gpu.arch) * sums,
             .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
             .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
-            .l2 = fetch_cycles(g.a, readers(in.spec.n, c.block.n), constants) +
-                  fetch_cycles(g.b, readers(in.spec.m, c.block.m), constants)};
+            .l2 = fetch_cycles(fetched_a(in), c.block.k, at_work, constants) +
+                  fetch_cycles(fetched_b(in), c.block.k, at_work, constants)};
 }
 
 /// While the mma of one run. Vectors to shift wait in registers, so that there is but one k-tile of them.
@@ -273,10 +301,11 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
 /// whose blocks have the least to do is the fastest, as it is on an H200: a power of 8 or of 12 chooses equally well.
 constexpr double kOverlapExponent = 12;
 
-/// What a launch takes less that begins while the one before it ends. Clusters gain nothing, perhaps as all SMs of one have to be
-/// free at once: with that gain 1,595 kernels of few rows were predicted 0.6 to 1.4 us (medians by splits) too fast on an H200.
-double early_us(const MmaMultistageConfig& c) {
-    return c.dependent_launch && !c.splits_in_cluster() ? kEarlyLaunchUs : 0;
+/// Bytes of the operands, as DRAM counts them where rows begin within lines.
+double second_line_bytes(const MmaCostInputs& in) {
+    const auto k_bytes = static_cast<double>(in.spec.k * bytes(in.spec.a));
+    return k_bytes * (static_cast<double>(in.spec.m) * second_lines(fetched_a(in)) +
+                      static_cast<double>(in.spec.n) * second_lines(fetched_b(in)));
 }
 
 /// Reading an operand and writing it with its rows padded.
@@ -367,7 +396,7 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    const UnitCycles unit = unit_cycles(in, *gpu.arch, constants);
+    const UnitCycles unit = unit_cycles(in, blocks, gpu, constants);
     const auto turn_cycles = [&](int resident) {
         return prologue_cycles(in, resident, constants) + epilogue_cycles(in, resident, constants) +
                read_c_cycles(spec, c, in.geometry);
@@ -394,9 +423,10 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     cost.l2_us = k_tiles_per_sm * unit.l2 * us_per_cycle;
     const double partials_bytes =
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
-    cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes) /
+    cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes +
+                    constants.second_line_of_dram * second_line_bytes(in)) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = constants.launch_us - early_us(c) + (c.splits_in_workspace() ? constants.reduce_us : 0) +
+    cost.overhead_us = constants.launch_us - (c.dependent_launch ? kEarlyLaunchUs : 0) + (c.splits_in_workspace() ? constants.reduce_us : 0) +
                        pack_us(spec, c.pack, gpu, constants);
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.l2_us, cost.dram_us}, kOverlapExponent);
     return cost;

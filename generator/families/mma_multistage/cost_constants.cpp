@@ -21,30 +21,31 @@ struct MmaCostRow {
 // GPU model knows.
 constexpr std::array<MmaCostRow, 1> kRows{{
     // 3,991 timings of 92 problems of bench shapes: rms error of the predictions 9.9 %, the choice 2.7 % slower than the best; of problems
-    // left out 10.9 % and 3.1 % (docs/experiments.md). pack_us is of a later comparison over odd sizes on an H200, where an entry that
-    // packs was found to take 2 us more than the 1.77 of the fit. launch_us, prologue_cycles, first_copy_cycles, narrow_copy_cycles,
-    // realign_cycles and store_cycles are of 805 timings of 37 problems on an H100, most of a K below 120. first_bytes_per_cycle, and anew
-    // reduce_us, partials_share, load_latency_cycles, narrow_copy_cycles, realign_cycles, store_bytes_per_cycle, cluster_cycles,
-    // remote_bytes_per_cycle and dram_share, are of 3,700 of few rows or columns on an H200.
+    // left out 10.9 % and 3.1 % (docs/experiments.md). prologue_cycles, first_copy_cycles and store_cycles are of 805 timings of 37 problems
+    // on an H100, most of a K below 120; narrow_copy_cycles, realign_cycles and store_bytes_per_cycle of 3,700 of few rows or columns on an
+    // H200; second_line, second_line_of_dram and short_line_cycles, and anew launch_us, reduce_us, partials_share, pack_us,
+    // load_latency_cycles, first_bytes_per_cycle, cluster_cycles, remote_bytes_per_cycle and dram_share, of 8,500 more of 571 problems.
     {.gpu = "h200",
      .arch = "sm_90a",
      .sm_count = 132,
      .dram_bytes_per_second = 4800e9,
-     .constants = {.launch_us = 2.63,
-                   .reduce_us = 1.769,
-                   .partials_share = 1.739,
-                   .pack_us = 3.7,
+     .constants = {.launch_us = 2.438,
+                   .reduce_us = 1.013,
+                   .partials_share = 2.85,
+                   .pack_us = 1.65,
                    .prologue_cycles = 110,
                    .first_copy_cycles = 0.95,
                    .f16_accumulator = 0.9,
                    .lone_warp = 0.07569,
                    .shared_bytes_per_cycle = 119.7,
                    .l2_bytes_per_cycle = 58.88,
-                   .first_bytes_per_cycle = 35.46,
+                   .first_bytes_per_cycle = 32.11,
+                   .second_line = 0.353,
+                   .short_line_cycles = 1.68,
                    .sync_cycles = 14.66,
                    .block_latency_cycles = 73,
                    .step_latency_cycles = 26,
-                   .load_latency_cycles = 1803,
+                   .load_latency_cycles = 1941,
                    .stage_jitter = 0.02413,
                    .many_stages = 0.01703,
                    .tight_registers = 0.01457,
@@ -52,12 +53,13 @@ constexpr std::array<MmaCostRow, 1> kRows{{
                    .realign_cycles = 38.15,
                    .store_bytes_per_cycle = 11.22,
                    .store_cycles = 57,
-                   .cluster_cycles = 1067,
-                   .remote_bytes_per_cycle = 5.596,
-                   .dram_share = 0.784}},
+                   .cluster_cycles = 1404,
+                   .remote_bytes_per_cycle = 7.81,
+                   .dram_share = 0.8,
+                   .second_line_of_dram = 0.221}},
 }};
 
-constexpr std::array<MmaCostField, 25> kFields{{
+constexpr std::array<MmaCostField, 28> kFields{{
     {"launch_us", &MmaCostConstants::launch_us},
     {"reduce_us", &MmaCostConstants::reduce_us},
     {"partials_share", &MmaCostConstants::partials_share},
@@ -69,6 +71,8 @@ constexpr std::array<MmaCostField, 25> kFields{{
     {"shared_bytes_per_cycle", &MmaCostConstants::shared_bytes_per_cycle},
     {"l2_bytes_per_cycle", &MmaCostConstants::l2_bytes_per_cycle},
     {"first_bytes_per_cycle", &MmaCostConstants::first_bytes_per_cycle},
+    {"second_line", &MmaCostConstants::second_line},
+    {"short_line_cycles", &MmaCostConstants::short_line_cycles},
     {"sync_cycles", &MmaCostConstants::sync_cycles},
     {"block_latency_cycles", &MmaCostConstants::block_latency_cycles},
     {"step_latency_cycles", &MmaCostConstants::step_latency_cycles},
@@ -83,6 +87,7 @@ constexpr std::array<MmaCostField, 25> kFields{{
     {"cluster_cycles", &MmaCostConstants::cluster_cycles},
     {"remote_bytes_per_cycle", &MmaCostConstants::remote_bytes_per_cycle},
     {"dram_share", &MmaCostConstants::dram_share},
+    {"second_line_of_dram", &MmaCostConstants::second_line_of_dram},
 }};
 static_assert(kFields.size() * sizeof(double) == sizeof(MmaCostConstants), "a constant has no field");
 

@@ -21,6 +21,8 @@ struct MmaCostConstants {
     double shared_bytes_per_cycle;  ///< of shared memory
     double l2_bytes_per_cycle;
     double first_bytes_per_cycle;   ///< of what is not in an SM's half of L2 yet
+    double second_line;             ///< what the second line of L2 costs of the first, where rows begin within one
+    double short_line_cycles;       ///< of a k's few elements, where all SMs ask for the same ones
     double sync_cycles;             ///< barrier and wait of a k-tile
     double block_latency_cycles;    ///< the same, where nothing hides it
     double step_latency_cycles;     ///< ldmatrix and mma of one k-block, dependent
@@ -35,6 +37,7 @@ struct MmaCostConstants {
     double cluster_cycles;          ///< of a block that adds up in a cluster: two barriers, the way to a peer and back
     double remote_bytes_per_cycle;  ///< of peers' shared memory, into one SM
     double dram_share;              ///< of the datasheet's bandwidth
+    double second_line_of_dram;     ///< as second_line, for DRAM
     friend bool operator==(const MmaCostConstants&, const MmaCostConstants&) = default;
 };
 

@@ -2,6 +2,7 @@
 #include "generator/base/round_up.hpp"
 #include "generator/families/mma_sliced_k/family.hpp"
 #include "generator/families/mma_sliced_k/geometry.hpp"
+#include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/dependent_launch.hpp"
 #include "generator/families/shared/norm.hpp"
 
@@ -20,20 +21,24 @@ constexpr int kShallowestRing = 2;
 constexpr std::int64_t kBytesInFlight = 144 << 10;
 constexpr int kMostBoxes = 48;
 
-// Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200: of those of few rows or columns the
-// kernel predicted fastest is, in the mean, 3.8 % behind the best (docs/experiments.md). Cycles are of the SM clock.
+// Fitted beside wgmma_warp_specialized's and mma_multistage's to what 485 problems took on an H200; what second lines, cut sectors, rows
+// that K ends within and the sums of a tile take, and a launch, to 560 kernels of 200 problems more (docs/experiments.md). Cycles are of
+// the SM clock.
 constexpr double kBoxCycles = 12.5;           // of a box that TMA fetches into an SM, and
 constexpr double kLineCycles = 1.41;          // of a line of it
-constexpr double kLinesOfCutRow = 1.42;       // where rows begin within a line of L2
+constexpr double kSecondLine = 0.216;         // what a row's second line of L2 costs of its first one
 constexpr double kBytesPerCycle = 63.7;       // that an SM takes, and
 constexpr double kBytesPerCycleOfTwo = 35.3;  // where the other SM of its TPC does, too
 constexpr double kDramShare = 0.907;
-constexpr double kCutRowShare = 0.942;      // of that, where rows begin within a line,
+constexpr double kCutLineShare = 0.942;     // of that, where rows begin within a line of L2,
+constexpr double kCutSectorShare = 0.755;    // where they begin within a sector,
 constexpr double kTwoStagesShare = 0.968;   // and where warps have one stage in flight while they read the other
 constexpr double kFewWarpsSlowdown = 1.22;  // of panels of blocks of four warps
-constexpr double kTileCycles = 167;         // sums of a tile
+constexpr double kTileCycles = 155;         // of a tile,
+constexpr double kSumsPerCycle = 8.84;       // of all warps, that a tile adds up
+constexpr double kEndingRowCycles = 3.02;   // of a row of the long operand that K ends within a panel of: TMA fills it up
 constexpr double kNorm = 3.67;              // how sharply the slower of an SM and DRAM sets the pace
-constexpr double kOverheadUs = 1.45;        // of a launch that begins early
+constexpr double kOverheadUs = 1.31;        // of a launch that begins early
 constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
 
 // Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about the same time.
@@ -53,14 +58,25 @@ void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
     }
 }
 
-constexpr std::int64_t kLine = 128;  // bytes, of L2 and of a panel's rows
+bool has_cut_rows(const GemmSpec& multiplied) { return second_line_share(multiplied.lda * 2) > 0; }
 
-bool begins_within_lines(std::int64_t pitch) { return pitch * 2 % kLine != 0; }
-bool has_cut_rows(const GemmSpec& multiplied) { return begins_within_lines(multiplied.lda); }
-
-/// Of L2, that a panel's box touches.
+/// Of L2, that a panel's box touches, in first ones of its rows.
 double lines(const SlicedPanel& panel, std::int64_t pitch) {
-    return panel.box[1] * (begins_within_lines(pitch) ? kLinesOfCutRow : 1);
+    return panel.box[1] * (1 + kSecondLine * second_line_share(pitch * 2));
+}
+
+/// Of DRAM's bandwidth.
+double dram_share(const GemmSpec& multiplied, const Config& c) {
+    return kDramShare * (has_cut_rows(multiplied) ? kCutLineShare : 1) *
+           (begins_within_sectors(multiplied.lda * 2) ? kCutSectorShare : 1) *
+           (c.stages == kShallowestRing ? kTwoStagesShare : 1);
+}
+
+/// What a tile takes beside its panels.
+double tile_cycles(const GemmSpec& multiplied, const Config& c) {
+    const double sums = static_cast<double>(c.warps()) * c.block.m * c.block.n;
+    const double ending_rows = multiplied.k % kSlicedPanelK != 0 ? c.block.m : 0;
+    return kTileCycles + sums / kSumsPerCycle + kEndingRowCycles * ending_rows;
 }
 
 /// What the lines of a panel of the few rows take, with this share of the SMs at work.
@@ -105,9 +121,7 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
     const double panels = k_tiles * c.warps();
     const double us_per_cycle = 1 / static_cast<double>(gpu.clock_mhz);
     const double tile_bytes = 2.0 * c.block.m * static_cast<double>(spec.k);
-    const double dram_share =
-        kDramShare * (has_cut_rows(spec) ? kCutRowShare : 1) * (c.stages == kShallowestRing ? kTwoStagesShare : 1);
-    const double dram_bytes_per_us = dram_share * gpu.dram_bytes_per_second / 1e6;
+    const double dram_bytes_per_us = dram_share(spec, c) * gpu.dram_bytes_per_second / 1e6;
     const auto sm_us = [&](double blocks) {
         const double share = blocks / gpu.sm_count;
         const double box_cycles =
@@ -116,7 +130,7 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
         const double panel_cycles = norm({box_cycles, static_cast<double>(g.stage_bytes) / rate}, kNorm) *
                                     (c.warps() == kFewWarps ? kFewWarpsSlowdown : 1);
         const double first_cycles = g.of_few.k_major ? 0 : kFirstLinesCycles * share;
-        return (panels * panel_cycles + kTileCycles + first_cycles) * us_per_cycle;
+        return (panels * panel_cycles + tile_cycles(spec, c) + first_cycles) * us_per_cycle;
     };
     // Of a round of tiles, one per block.
     const auto round_us = [&](double blocks) {

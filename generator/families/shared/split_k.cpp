@@ -3,7 +3,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr int kReduceColumns = 256;         // of D a reduction block takes at a time: four per thread
+constexpr int kReduceSums = 4 * kReduceThreads;  // of D, that a reduction block takes at a time
 constexpr int kMostReduceBlocks = 1 << 20;  // hundreds for each place on any GPU; a grid may have 2^31
 constexpr int kAddRows = 8;                 // of a remainder tile a block adds at a time, about
 constexpr int kMostAddBlocks = 32;          // on an SM
@@ -14,7 +14,7 @@ KernelEntry reduce_entry(const std::vector<KernelArgument>& arguments) {
     KernelEntry entry;
     entry.function = "gemm_reduce";
     entry.threads = kReduceThreads;
-    entry.grid = {.tile_m = 1, .tile_n = kReduceColumns, .blocks = CappedBlocks{kMostReduceBlocks}};
+    entry.grid = {.tile_n = kReduceSums, .matrix = GridMatrix::d_quads, .blocks = CappedBlocks{kMostReduceBlocks}};
     entry.arguments = arguments;
     return entry;
 }

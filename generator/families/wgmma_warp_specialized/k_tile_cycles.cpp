@@ -1,14 +1,13 @@
 #include "generator/families/wgmma_warp_specialized/k_tile_cycles.hpp"
 
 #include "generator/base/round_up.hpp"
-#include "generator/base/sector.hpp"
+#include "generator/families/shared/cut_rows.hpp"
 #include "generator/families/shared/norm.hpp"
 #include "generator/families/shared/readers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 
 namespace jitgemm {
@@ -51,12 +50,9 @@ double multiply_cycles(const Config& c) {
 /// lie in two lines, and in five sectors where they begin within one.
 /// Blocks that share it save less than the requests they don't make, as if L2 served those of neighbours for a line together anyway.
 double fetched_bytes(const PanelledTile& tile, std::int64_t pitch) {
-    constexpr std::int64_t kLine = 128;
-    const std::int64_t step = std::gcd(pitch * 2, kLine);  // from where in a line one row begins to where another may
-    const double lines = 2 - static_cast<double>(step) / kLine;
-    const double sectors = step % static_cast<std::int64_t>(kSectorBytes) == 0 ? 4 : 4.5;
+    const double fifth_sector = begins_within_sectors(pitch * 2) ? kFifthSector / 8 : 0;  // half of the rows have one
     return static_cast<double>(tile.bytes) / std::pow(tile.shares, kSharesExponent) *
-           (1 + kSecondLine * (lines - 1) + kFifthSector * (sectors / 4 - 1));
+           (1 + kSecondLine * second_line_share(pitch * 2) + fifth_sector);
 }
 
 /// Rows of one block's boxes that reach beyond an operand's extent, of the mean k-tile. TMA fills them with zeros, slower than it
