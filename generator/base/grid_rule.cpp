@@ -58,7 +58,8 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm
         case GridMatrix::b: return block_count(rule, n, k, sm_count);
         case GridMatrix::ab:
             return blocks_of(rule, std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks), sm_count);
-        case GridMatrix::d_quads: return block_count(rule, 1, product(product(m, ceil_div<std::int64_t>(n, 4)), 4), sm_count);
+        case GridMatrix::d_quads:
+            return block_count(rule, 1, product(product(m, ceil_div<std::int64_t>(n, 4)), 4), sm_count);
         default: return block_count(rule, m, n, sm_count);
     }
 }

@@ -61,7 +61,8 @@ public:
             "turns() {{ grep -c '^time ' '{}' 2>/dev/null || true; }}; "
             "while kill -0 $! 2>/dev/null && n=$(turns) && [ \"${{n:-0}}\" -lt {} ]; do sleep 0.005; done; "
             "sleep {}; kill -s {} $!; wait $!",
-            tool.cache(), tool.folder().path(), JITGEMM_TOOL, words(arguments), log(), turns() + more_turns, seconds, signal);
+            tool.cache(), tool.folder().path(), JITGEMM_TOOL, words(arguments), log(), turns() + more_turns, seconds,
+            signal);
         const int status = std::system(("exec 2>/dev/null; " + script).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }

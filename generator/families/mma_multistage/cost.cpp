@@ -190,8 +190,7 @@ double second_lines(const FetchedOperand& operand) {
 /// To fetch a k-tile, with this share of the SMs at work.
 double fetch_cycles(const FetchedOperand& operand, int block_k, double at_work, const MmaCostConstants& constants) {
     const double first = first_share(operand.readers);
-    const double cycles_per_byte =
-        (1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle;
+    const double cycles_per_byte = (1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle;
     const bool is_short = !operand.geometry.k_major && operand.extent * 2 < kLineBytes;
     return operand.geometry.stage_bytes * cycles_per_byte * (1 + constants.second_line * second_lines(operand)) +
            (is_short ? block_k * constants.short_line_cycles * at_work : 0);
@@ -426,7 +425,8 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes +
                     constants.second_line_of_dram * second_line_bytes(in)) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
-    cost.overhead_us = constants.launch_us - (c.dependent_launch ? kEarlyLaunchUs : 0) + (c.splits_in_workspace() ? constants.reduce_us : 0) +
+    const double early_us = c.dependent_launch ? kEarlyLaunchUs + idle_sms_us(blocks, gpu.sm_count) : 0;
+    cost.overhead_us = constants.launch_us - early_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +
                        pack_us(spec, c.pack, gpu, constants);
     cost.total_us = cost.overhead_us + norm({cost.math_us, cost.l2_us, cost.dram_us}, kOverlapExponent);
     return cost;

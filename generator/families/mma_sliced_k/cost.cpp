@@ -31,15 +31,16 @@ constexpr double kBytesPerCycle = 63.7;       // that an SM takes, and
 constexpr double kBytesPerCycleOfTwo = 35.3;  // where the other SM of its TPC does, too
 constexpr double kDramShare = 0.907;
 constexpr double kCutLineShare = 0.942;     // of that, where rows begin within a line of L2,
-constexpr double kCutSectorShare = 0.755;    // where they begin within a sector,
+constexpr double kCutSectorShare = 0.755;   // where they begin within a sector,
 constexpr double kTwoStagesShare = 0.968;   // and where warps have one stage in flight while they read the other
 constexpr double kFewWarpsSlowdown = 1.22;  // of panels of blocks of four warps
 constexpr double kTileCycles = 155;         // of a tile,
-constexpr double kSumsPerCycle = 8.84;       // of all warps, that a tile adds up
-constexpr double kEndingRowCycles = 3.02;   // of a row of the long operand that K ends within a panel of: TMA fills it up
-constexpr double kNorm = 3.67;              // how sharply the slower of an SM and DRAM sets the pace
-constexpr double kOverheadUs = 1.31;        // of a launch that begins early
-constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
+constexpr double kSumsPerCycle = 8.84;      // of all warps, that a tile adds up
+constexpr double kEndingRowCycles =
+    3.02;                             // of a row of the long operand that K ends within a panel of: TMA fills it up
+constexpr double kNorm = 3.67;        // how sharply the slower of an SM and DRAM sets the pace
+constexpr double kOverheadUs = 1.31;  // of a launch that begins early
+constexpr double kEarlyUs = 1;        // which first panels take less that are fetched before the wait
 
 // Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about the same time.
 constexpr double kShortLineCycles = 0.652;  // of such a line,
@@ -149,7 +150,8 @@ CostEstimate MmaSlicedK::cost(const GemmSpec& row_major, const Config& c, const 
     const double mmas = panels * kSlicedPanelK / kSlicedMma.k * mmas_of_k;
     cost.math_unit_us = std::ceil(cost.waves) * mmas * kCyclesPerMma / 4 * us_per_cycle;
     cost.math_us = cost.math_unit_us;
-    cost.overhead_us = kOverheadUs - (c.early ? kEarlyUs : 0) + (c.dependent_launch ? 0 : kEarlyLaunchUs);
+    cost.overhead_us = kOverheadUs - (c.early ? kEarlyUs : 0) +
+                       (c.dependent_launch ? -idle_sms_us(tiles, gpu.sm_count) : kEarlyLaunchUs);
     cost.total_us = cost.overhead_us + busy_us;
     return cost;
 }

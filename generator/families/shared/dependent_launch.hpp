@@ -5,6 +5,8 @@
 #include "generator/families/shared/constraint_checks.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 
+#include <algorithm>
+
 namespace jitgemm {
 
 /// \file Kernels that may begin while the launch before them ends (griddepcontrol), and wait for it before they touch memory: CUDA C++
@@ -22,6 +24,12 @@ inline constexpr int kLoneBlockBytes = 116 << 10;
 
 /// What such a launch takes less, measured on an H200 (docs/experiments.md).
 inline constexpr double kEarlyLaunchUs = 0.7;
+
+/// And what it takes less where the launch before has left SMs without a block: these are free for its own from the beginning.
+[[nodiscard]] inline double idle_sms_us(double blocks, int sm_count) {
+    constexpr double kOfAllSms = 0.3;
+    return kOfAllSms * std::max(0.0, 1 - blocks / sm_count);
+}
 
 /// griddepcontrol is there from sm_90 on.
 void check_dependent_launch(Reasons& reasons, bool dependent_launch, const Arch& arch);

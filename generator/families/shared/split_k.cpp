@@ -4,9 +4,9 @@ namespace jitgemm {
 namespace {
 
 constexpr int kReduceSums = 4 * kReduceThreads;  // of D, that a reduction block takes at a time
-constexpr int kMostReduceBlocks = 1 << 20;  // hundreds for each place on any GPU; a grid may have 2^31
-constexpr int kAddRows = 8;                 // of a remainder tile a block adds at a time, about
-constexpr int kMostAddBlocks = 32;          // on an SM
+constexpr int kMostReduceBlocks = 1 << 20;       // hundreds for each place on any GPU; a grid may have 2^31
+constexpr int kAddRows = 8;                      // of a remainder tile a block adds at a time, about
+constexpr int kMostAddBlocks = 32;               // on an SM
 
 }  // namespace
 
