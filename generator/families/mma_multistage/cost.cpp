@@ -168,17 +168,19 @@ double copy_overhead_cycles(const OperandGeometry& operand, const MmaCostConstan
 /// An operand as the copies find it.
 struct FetchedOperand {
     const OperandGeometry& geometry;
-    std::int64_t extent;       ///< M or N
+    std::int64_t bytes_of_k;   ///< of the M or N elements of one k
     std::int64_t pitch_bytes;  ///< a packed one's rows begin with a line, or are short
     double readers;            ///< blocks that read each byte
 };
 FetchedOperand fetched_a(const MmaCostInputs& in) {
     const std::int64_t pitch = packs_a(in.config.pack) ? packed_a(in.spec).pitch() : in.spec.lda;
-    return {in.geometry.a, in.spec.m, pitch * bytes(in.spec.a), readers(in.spec.n, in.config.block.n)};
+    return {in.geometry.a, in.spec.m * bytes(in.spec.a), pitch * bytes(in.spec.a),
+            readers(in.spec.n, in.config.block.n)};
 }
 FetchedOperand fetched_b(const MmaCostInputs& in) {
     const std::int64_t pitch = packs_b(in.config.pack) ? packed_b(in.spec).pitch() : in.spec.ldb;
-    return {in.geometry.b, in.spec.n, pitch * bytes(in.spec.b), readers(in.spec.m, in.config.block.m)};
+    return {in.geometry.b, in.spec.n * bytes(in.spec.b), pitch * bytes(in.spec.b),
+            readers(in.spec.m, in.config.block.m)};
 }
 
 /// The lines of L2 that a tile's rows lie in, beyond those that they would fill, as a share of these.
@@ -191,7 +193,7 @@ double second_lines(const FetchedOperand& operand) {
 double fetch_cycles(const FetchedOperand& operand, int block_k, double at_work, const MmaCostConstants& constants) {
     const double first = first_share(operand.readers);
     const double cycles_per_byte = (1 - first) / constants.l2_bytes_per_cycle + first / constants.first_bytes_per_cycle;
-    const bool is_short = !operand.geometry.k_major && operand.extent * 2 < kLineBytes;
+    const bool is_short = !operand.geometry.k_major && operand.bytes_of_k < kLineBytes;
     return operand.geometry.stage_bytes * cycles_per_byte * (1 + constants.second_line * second_lines(operand)) +
            (is_short ? block_k * constants.short_line_cycles * at_work : 0);
 }
@@ -300,7 +302,7 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
 /// whose blocks have the least to do is the fastest, as it is on an H200: a power of 8 or of 12 chooses equally well.
 constexpr double kOverlapExponent = 12;
 
-/// Bytes of the operands, as DRAM counts them where rows begin within lines.
+/// Bytes of the operands' lines beyond those that their rows would fill.
 double second_line_bytes(const MmaCostInputs& in) {
     const auto k_bytes = static_cast<double>(in.spec.k * bytes(in.spec.a));
     return k_bytes * (static_cast<double>(in.spec.m) * second_lines(fetched_a(in)) +
