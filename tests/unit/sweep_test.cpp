@@ -585,6 +585,30 @@ TEST_CASE("a budget is shared out: the last problem gets its part") {
     for (const TunedProblem& one : result.problems) CHECK(one.record.winner.has_value());
 }
 
+TEST_CASE("what others leave of a budget goes to the problems that their share cut short") {
+    // Two slow problems, and 98 that leave their shares: no family has a kernel for two matrices at once.
+    std::vector<TuneProblem> asked{problem(1024), problem(1088)};
+    for (int i = 1; i <= 98; ++i) asked.push_back({resolved({.m = 8 * i, .n = 64, .k = 64, .batch = 2}), 1.0F, 0.0F});
+    Bench bench;
+    SweepOptions options;
+    options.budget_seconds = 60;
+    const auto start = std::chrono::steady_clock::now();
+    bench.scripts[0]->before_turn = [&] {
+        if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1500))
+            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    };
+    const SweepResult result = bench.run(asked, options);
+    CHECK(result.stop == Stop::none);
+    REQUIRE(bench.finished.size() == asked.size());  // each is told once,
+    for (std::size_t last = asked.size() - 2; last < asked.size(); ++last) {
+        CHECK(bench.finished[last].index < 2);  // those that went on behind the others
+        REQUIRE(bench.finished[last].record.winner.has_value());
+        CHECK(bench.finished[last].record.winner->complete);
+    }
+    CHECK(each_once(bench.turns()));
+    CHECK(bench.finished[98].new_samples + bench.finished[99].new_samples == static_cast<int>(bench.turns().size()));
+}
+
 TEST_CASE("a finished sweep is reported on request, and done again without") {
     Bench bench;
     const std::vector<TuneProblem> asked{problem(1024)};

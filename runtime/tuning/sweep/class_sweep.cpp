@@ -81,7 +81,7 @@ ClassSweep::ClassSweep(SharedSweep& shared, const std::vector<MeasureService*>& 
 void ClassSweep::work(SharedDevice& device) {
     while (const std::optional<Begun> problem = next(device)) {
         const Flight flight(*this, device, *problem);
-        keep(problem->index, tune(device, *problem));
+        keep(*problem, tune(device, *problem));
     }
 }
 
@@ -90,6 +90,8 @@ void ClassSweep::finish() {
         return result && result->stop == Stop::none && !result->wanted_memory;
     };
     if (!was_finished_ && std::ranges::all_of(results_, whole)) shared_.services.store.finish_sweep(id_);
+    if (!shared_.services.on_problem) return;
+    for (const std::size_t index : cut_) shared_.services.on_problem(*results_[index]);
 }
 
 void ClassSweep::add_to(SweepResult& all) {
@@ -163,14 +165,20 @@ void ClassSweep::report_finished() {
 
 // ---- problem after problem ------------------------------------------------------------------------------------------
 
-/// Waits for room on the device.
+/// Waits for room on the device. Those that their share cut short go on behind all others, once.
 std::optional<ClassSweep::Begun> ClassSweep::next(SharedDevice& device) {
     std::unique_lock lock(shared_.mutex);
-    while (next_ < shared_.problems.size() && !shared_.services.interrupted()) {
-        if (device.admit(bytes_of(next_))) return begin_next();
+    while (!shared_.services.interrupted()) {
+        const bool are_new = next_ < shared_.problems.size();
+        if (!are_new && (cut_.empty() || !has_time())) break;
+        if (device.admit(bytes_of(are_new ? next_ : cut_.front()))) return are_new ? begin_next() : begin_again();
         shared_.ended.wait_for(lock, kLookInterval);
     }
     return std::nullopt;
+}
+
+bool ClassSweep::has_time() const {
+    return shared_.options.budget_seconds > 0 && shared_.elapsed() < shared_.options.budget_seconds;
 }
 
 /// Under the lock.
@@ -181,6 +189,16 @@ ClassSweep::Begun ClassSweep::begin_next() {
     return {.index = next_++, .over = shared_.pace.begin(now, share)};
 }
 
+/// Under the lock.
+ClassSweep::Begun ClassSweep::begin_again() {
+    const Clock::time_point now = Clock::now();
+    const double left = shared_.options.budget_seconds - shared_.elapsed();
+    const double share = shared_.pace.share(now, left, static_cast<double>(cut_.size()));
+    const std::size_t index = cut_.front();
+    cut_.pop_front();
+    return {.index = index, .over = shared_.pace.begin(now, share), .again = true};
+}
+
 void ClassSweep::end(SharedDevice& device, const Begun& problem) {
     const std::lock_guard lock(shared_.mutex);
     shared_.pace.end(Clock::now(), problem.over);
@@ -188,11 +206,21 @@ void ClassSweep::end(SharedDevice& device, const Begun& problem) {
     shared_.ended.notify_all();
 }
 
-void ClassSweep::keep(std::size_t index, TunedProblem result) {
+void ClassSweep::keep(const Begun& problem, TunedProblem result) {
     const std::lock_guard lock(shared_.mutex);
-    ++shared_.done;
-    if (shared_.services.on_problem) shared_.services.on_problem(result);
-    results_[index] = std::move(result);
+    if (!problem.again) ++shared_.done;
+    if (result.stop == Stop::budget && !problem.again && has_time())
+        cut_.push_back(problem.index);
+    else if (shared_.services.on_problem)
+        shared_.services.on_problem(result);
+    results_[problem.index] = std::move(result);
+}
+
+/// What there is of it before it begins.
+TunedProblem ClassSweep::so_far(const Begun& problem) const {
+    if (!problem.again) return blank(problem.index);
+    const std::lock_guard lock(shared_.mutex);
+    return *results_[problem.index];
 }
 
 std::int64_t ClassSweep::bytes_of(std::size_t index) const {
@@ -218,7 +246,8 @@ Stop ClassSweep::stop_at(double over) const {
     const double budget = shared_.options.budget_seconds;
     if (budget <= 0) return Stop::none;
     const std::lock_guard lock(shared_.mutex);
-    const bool has_had_its_share = shared_.begun < shared_.asked && shared_.pace.seconds(Clock::now()) >= over;
+    const bool others_wait = shared_.begun < shared_.asked || !cut_.empty();
+    const bool has_had_its_share = others_wait && shared_.pace.seconds(Clock::now()) >= over;
     return has_had_its_share || shared_.elapsed() >= budget ? Stop::budget : Stop::none;
 }
 
@@ -247,20 +276,21 @@ std::optional<TunedProblem> ClassSweep::unserved(std::size_t index, const std::s
 TunedProblem ClassSweep::tune(SharedDevice& device, const Begun& begun) {
     const Clock::time_point start = Clock::now();
     const std::size_t index = begun.index;
-    TunedProblem result = blank(index);
+    TunedProblem result = so_far(begun);
     result.stop = stop_at(begun.over);
     if (result.stop != Stop::none)
         return result;  // before its search space is made, which may take longer than a budget
     const Prepared now = prepare(shared_.problems[index]);
     if (std::optional<TunedProblem> none = unserved(index, now.failure)) return *std::move(none);
     search(device, begun, now, result);
-    result.seconds = seconds_since(start);
+    result.seconds += seconds_since(start);
     return result;
 }
 
 void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared& now, TunedProblem& result) {
     const TuneProblem& problem = shared_.problems[begun.index];
-    TrialLog log(shared_.services.store, id_, problem.spec, now.space.heuristic_kernel, earlier(problem.spec));
+    TrialLog log(shared_.services.store, id_, problem.spec, now.space.heuristic_kernel,
+                 begun.again ? result.record.trials : earlier(problem.spec));
     ProblemTuner tuner(problem, now.space, *now.strategy, shared_.options.timing, log,
                        {.compiling = shared_.services.compiling,
                         .device = device,
@@ -272,7 +302,7 @@ void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared
     if (result.record.winner) result.record.winner->narrowed = narrowing_of(now.space, shared_.options);
     result.record.trials = log.trials();
     if (!log.cublaslt().samples.empty()) result.record.trials.push_back(log.cublaslt());
-    result.new_samples = log.samples_added();
+    result.new_samples += log.samples_added();
     if (result.record.winner)
         shared_.services.store.set_winner(id_, *result.record.winner);
     else if (result.stop == Stop::none)
@@ -283,6 +313,7 @@ void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared
 
 std::optional<double> ClassSweep::remaining_seconds() const {
     if (shared_.done == 0) return std::nullopt;
+    if (shared_.done == shared_.asked && has_time()) return shared_.options.budget_seconds - shared_.elapsed();
     return shared_.elapsed() / static_cast<double>(shared_.done) * static_cast<double>(shared_.asked - shared_.done);
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,7 @@ private:
     struct Begun {
         std::size_t index = 0;
         double over = 0;
+        bool again = false;  ///< its share had cut it short, and others have left some of theirs
     };
     /// What the search for one problem starts from.
     struct Prepared {
@@ -66,9 +68,12 @@ private:
     [[nodiscard]] bool take_over(const SweepRow& row);
     void report_finished();
     [[nodiscard]] std::optional<Begun> next(SharedDevice& device);
+    [[nodiscard]] bool has_time() const;
     [[nodiscard]] Begun begin_next();
+    [[nodiscard]] Begun begin_again();
     void end(SharedDevice& device, const Begun& problem);
-    void keep(std::size_t index, TunedProblem result);
+    void keep(const Begun& problem, TunedProblem result);
+    [[nodiscard]] TunedProblem so_far(const Begun& problem) const;
     [[nodiscard]] std::int64_t bytes_of(std::size_t index) const;
     [[nodiscard]] Prepared prepare(const TuneProblem& problem) const;
     [[nodiscard]] TunedProblem blank(std::size_t index) const;
@@ -90,6 +95,7 @@ private:
     std::vector<ProblemRecord> earlier_;
     std::vector<std::optional<TunedProblem>> results_;  // by index of the problem; guarded by the shared mutex, as are:
     std::size_t next_ = 0;
+    std::deque<std::size_t> cut_;  // short by their share, and told to nobody yet
 };
 
 }  // namespace jitgemm::tuning
