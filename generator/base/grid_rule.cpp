@@ -58,8 +58,7 @@ std::int64_t block_count(const GridRule& rule, const GemmSpec& row_major, int sm
         case GridMatrix::b: return block_count(rule, n, k, sm_count);
         case GridMatrix::ab:
             return blocks_of(rule, std::min(tile_count(rule, m, k) + tile_count(rule, n, k), kMostBlocks), sm_count);
-        case GridMatrix::d_quads:
-            return block_count(rule, 1, product(product(m, ceil_div<std::int64_t>(n, 4)), 4), sm_count);
+        case GridMatrix::d_quads: return block_count(rule, 1, product(m, round_up<std::int64_t>(n, 4)), sm_count);
         default: return block_count(rule, m, n, sm_count);
     }
 }
@@ -76,7 +75,9 @@ std::string block_count_expression(const GridRule& rule, std::string_view m, std
         case GridMatrix::b: tiles = tiles_along(n, k); break;
         case GridMatrix::d: tiles = tiles_along(m, n); break;
         case GridMatrix::ab: tiles = fmt::format("({} + {})", tiles_along(m, k), tiles_along(n, k)); break;
-        case GridMatrix::d_quads: tiles = tiles_along("1", fmt::format("{} * tiles({}, 4) * 4", m, n)); break;
+        case GridMatrix::d_quads:
+            tiles = fmt::format("tiles({} * tiles({}, 4) * 4, {}) * {}", m, n, rule.tile_n, rule.splits);
+            break;
     }
     return std::visit(
         Overloaded{

@@ -185,7 +185,7 @@ FetchedOperand fetched_b(const MmaCostInputs& in) {
 
 /// The lines of L2 that a tile's rows lie in, beyond those that they would fill, as a share of these.
 double second_lines(const FetchedOperand& operand) {
-    const double lines_of_row = std::max(1.0, operand.geometry.row_bytes / static_cast<double>(kLineBytes));
+    const double lines_of_row = std::max(1.0, static_cast<double>(operand.geometry.row_bytes) / kLineBytes);
     return second_line_share(operand.pitch_bytes) / lines_of_row;
 }
 
@@ -206,18 +206,17 @@ struct UnitCycles {
     double l2;
 };
 
-UnitCycles unit_cycles(const MmaCostInputs& in, double blocks, const GpuModel& gpu, const MmaCostConstants& constants) {
+UnitCycles unit_cycles(const MmaCostInputs& in, const FetchedOperand& a, const FetchedOperand& b, double at_work,
+                       const Arch& arch, const MmaCostConstants& constants) {
     const MmaMultistageConfig& c = in.config;
     const TensorCoreGeometry& g = in.geometry;
     const double sums = in.signature.accumulator == DataType::f16 ? constants.f16_accumulator : 1.0;
-    const double at_work = std::min(1.0, blocks / gpu.sm_count);
     const double fill = g.a.stage_bytes + g.b.stage_bytes;
     const double reads = static_cast<double>(g.threads) / 32 * (c.warp.m + c.warp.n) * c.block.k * 2;
-    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(*gpu.arch) * sums,
+    return {.tensor = 2.0 * c.block.m * c.block.n * c.block.k / mma_flops_per_clock(arch) * sums,
             .copies = copy_overhead_cycles(g.a, constants) + copy_overhead_cycles(g.b, constants),
             .shared = (reads + fill) * in.conflicts / constants.shared_bytes_per_cycle,
-            .l2 = fetch_cycles(fetched_a(in), c.block.k, at_work, constants) +
-                  fetch_cycles(fetched_b(in), c.block.k, at_work, constants)};
+            .l2 = fetch_cycles(a, c.block.k, at_work, constants) + fetch_cycles(b, c.block.k, at_work, constants)};
 }
 
 /// While the mma of one run. Vectors to shift wait in registers, so that there is but one k-tile of them.
@@ -303,10 +302,9 @@ int sms_for_clusters(const GpuModel& gpu, int blocks) {
 constexpr double kOverlapExponent = 12;
 
 /// Bytes of the operands' lines beyond those that their rows would fill.
-double second_line_bytes(const MmaCostInputs& in) {
-    const auto k_bytes = static_cast<double>(in.spec.k * bytes(in.spec.a));
-    return k_bytes * (static_cast<double>(in.spec.m) * second_lines(fetched_a(in)) +
-                      static_cast<double>(in.spec.n) * second_lines(fetched_b(in)));
+double second_line_bytes(const FetchedOperand& a, const FetchedOperand& b, std::int64_t k) {
+    return static_cast<double>(k) *
+           (static_cast<double>(a.bytes_of_k) * second_lines(a) + static_cast<double>(b.bytes_of_k) * second_lines(b));
 }
 
 /// Reading an operand and writing it with its rows padded.
@@ -397,7 +395,9 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
 
     const auto blocks = static_cast<double>(block_count({c.block.m, c.block.n, c.split_k}, spec.m, spec.n));
     const double k_tiles = std::ceil(std::ceil(static_cast<double>(spec.k) / c.block.k) / c.split_k);
-    const UnitCycles unit = unit_cycles(in, blocks, gpu, constants);
+    const FetchedOperand a = fetched_a(in);
+    const FetchedOperand b = fetched_b(in);
+    const UnitCycles unit = unit_cycles(in, a, b, std::min(1.0, blocks / gpu.sm_count), *gpu.arch, constants);
     const auto turn_cycles = [&](int resident) {
         return prologue_cycles(in, resident, constants) + epilogue_cycles(in, resident, constants) +
                read_c_cycles(spec, c, in.geometry);
@@ -425,7 +425,7 @@ CostEstimate mma_pipeline_cost(const MmaCostInputs& in, const GpuModel& gpu, con
     const double partials_bytes =
         c.splits_in_workspace() ? 2.0 * c.split_k * static_cast<double>(spec.m) * static_cast<double>(spec.n) * 4 : 0;
     cost.dram_us = (compulsory_bytes(spec) + constants.partials_share * partials_bytes +
-                    constants.second_line_of_dram * second_line_bytes(in)) /
+                    constants.second_line_of_dram * second_line_bytes(a, b, spec.k)) /
                    (constants.dram_share * gpu.dram_bytes_per_second) * 1e6;
     const double early_us = c.dependent_launch ? kEarlyLaunchUs + idle_sms_us(blocks, gpu.sm_count) : 0;
     cost.overhead_us = constants.launch_us - early_us + (c.splits_in_workspace() ? constants.reduce_us : 0) +

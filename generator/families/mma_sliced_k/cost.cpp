@@ -36,11 +36,10 @@ constexpr double kTwoStagesShare = 0.968;   // and where warps have one stage in
 constexpr double kFewWarpsSlowdown = 1.22;  // of panels of blocks of four warps
 constexpr double kTileCycles = 155;         // of a tile,
 constexpr double kSumsPerCycle = 8.84;      // of all warps, that a tile adds up
-constexpr double kEndingRowCycles =
-    3.02;                             // of a row of the long operand that K ends within a panel of: TMA fills it up
-constexpr double kNorm = 3.67;        // how sharply the slower of an SM and DRAM sets the pace
-constexpr double kOverheadUs = 1.31;  // of a launch that begins early
-constexpr double kEarlyUs = 1;        // which first panels take less that are fetched before the wait
+constexpr double kEndingRowCycles = 3.02;   // of a row of its long operand that K ends within
+constexpr double kNorm = 3.67;              // how sharply the slower of an SM and DRAM sets the pace
+constexpr double kOverheadUs = 1.31;        // of a launch that begins early
+constexpr double kEarlyUs = 1;              // which first panels take less that are fetched before the wait
 
 // Few rows whose elements of one k lie side by side come in a short line for each k, the same ones to every SM at about the same time.
 constexpr double kShortLineCycles = 0.652;  // of such a line,
@@ -59,8 +58,6 @@ void set_ring(Config& c, const GemmSignature& signature, const Arch& arch) {
     }
 }
 
-bool has_cut_rows(const GemmSpec& multiplied) { return second_line_share(multiplied.lda * 2) > 0; }
-
 /// Of L2, that a panel's box touches, in first ones of its rows.
 double lines(const SlicedPanel& panel, std::int64_t pitch) {
     return panel.box[1] * (1 + kSecondLine * second_line_share(pitch * 2));
@@ -68,7 +65,7 @@ double lines(const SlicedPanel& panel, std::int64_t pitch) {
 
 /// Of DRAM's bandwidth.
 double dram_share(const GemmSpec& multiplied, const Config& c) {
-    return kDramShare * (has_cut_rows(multiplied) ? kCutLineShare : 1) *
+    return kDramShare * (second_line_share(multiplied.lda * 2) > 0 ? kCutLineShare : 1) *
            (begins_within_sectors(multiplied.lda * 2) ? kCutSectorShare : 1) *
            (c.stages == kShallowestRing ? kTwoStagesShare : 1);
 }

@@ -1,5 +1,6 @@
 #include "generator/families/shared/simt_anatomy.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/base/sector.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +8,6 @@
 
 namespace jitgemm {
 namespace {
-
-constexpr int kLineBytes = 128;
 
 /// An operand's panel in shared memory.
 struct Panel {

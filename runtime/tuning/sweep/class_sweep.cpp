@@ -169,9 +169,9 @@ void ClassSweep::report_finished() {
 std::optional<ClassSweep::Begun> ClassSweep::next(SharedDevice& device) {
     std::unique_lock lock(shared_.mutex);
     while (!shared_.services.interrupted()) {
-        const bool are_new = next_ < shared_.problems.size();
-        if (!are_new && (cut_.empty() || !has_time())) break;
-        if (device.admit(bytes_of(are_new ? next_ : cut_.front()))) return are_new ? begin_next() : begin_again();
+        const bool again = next_ == shared_.problems.size();
+        if (again && (cut_.empty() || !has_time())) break;
+        if (device.admit(bytes_of(again ? cut_.front() : next_))) return begin_next(again);
         shared_.ended.wait_for(lock, kLookInterval);
     }
     return std::nullopt;
@@ -182,21 +182,14 @@ bool ClassSweep::has_time() const {
 }
 
 /// Under the lock.
-ClassSweep::Begun ClassSweep::begin_next() {
+ClassSweep::Begun ClassSweep::begin_next(bool again) {
     const Clock::time_point now = Clock::now();
     const double left = shared_.options.budget_seconds - shared_.elapsed();
-    const double share = shared_.pace.share(now, left, static_cast<double>(shared_.asked - shared_.begun++));
-    return {.index = next_++, .over = shared_.pace.begin(now, share)};
-}
-
-/// Under the lock.
-ClassSweep::Begun ClassSweep::begin_again() {
-    const Clock::time_point now = Clock::now();
-    const double left = shared_.options.budget_seconds - shared_.elapsed();
-    const double share = shared_.pace.share(now, left, static_cast<double>(cut_.size()));
-    const std::size_t index = cut_.front();
-    cut_.pop_front();
-    return {.index = index, .over = shared_.pace.begin(now, share), .again = true};
+    const std::size_t waiting = again ? cut_.size() : shared_.asked - shared_.begun++;
+    const double share = shared_.pace.share(now, left, static_cast<double>(waiting));
+    const std::size_t index = again ? cut_.front() : next_++;
+    if (again) cut_.pop_front();
+    return {.index = index, .over = shared_.pace.begin(now, share), .again = again};
 }
 
 void ClassSweep::end(SharedDevice& device, const Begun& problem) {
@@ -243,12 +236,11 @@ ClassSweep::Prepared ClassSweep::prepare(const TuneProblem& problem) const {
 /// what is left: nobody waits for it.
 Stop ClassSweep::stop_at(double over) const {
     if (shared_.services.interrupted()) return Stop::interrupted;
-    const double budget = shared_.options.budget_seconds;
-    if (budget <= 0) return Stop::none;
+    if (shared_.options.budget_seconds <= 0) return Stop::none;
     const std::lock_guard lock(shared_.mutex);
     const bool others_wait = shared_.begun < shared_.asked || !cut_.empty();
     const bool has_had_its_share = others_wait && shared_.pace.seconds(Clock::now()) >= over;
-    return has_had_its_share || shared_.elapsed() >= budget ? Stop::budget : Stop::none;
+    return has_had_its_share || !has_time() ? Stop::budget : Stop::none;
 }
 
 std::vector<Trial> ClassSweep::earlier(const GemmSpec& spec) const {

@@ -69,8 +69,7 @@ private:
     void report_finished();
     [[nodiscard]] std::optional<Begun> next(SharedDevice& device);
     [[nodiscard]] bool has_time() const;
-    [[nodiscard]] Begun begin_next();
-    [[nodiscard]] Begun begin_again();
+    [[nodiscard]] Begun begin_next(bool again);
     void end(SharedDevice& device, const Begun& problem);
     void keep(const Begun& problem, TunedProblem result);
     [[nodiscard]] TunedProblem so_far(const Begun& problem) const;
