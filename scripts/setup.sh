@@ -167,9 +167,15 @@ configure() {
     printf '%s\n' "$wanted" >"$build/.configured-with"
 }
 
+say_build_time() {
+    say "the first build takes 4 to 5 minutes on two cores (with the tests 10)"
+    if ! command -v ccache >/dev/null; then say "where ccache is installed, builds in other folders take less"; fi
+}
+
 # build_release [TARGET...]: everything when no target is named.
 build_release() {
     configure
+    if [ ! -e "$build/jitgemm" ]; then say_build_time; fi
     say "building build/release"
     cmake --build "$build" ${1:+--target "$@"} >&2
 }

@@ -9,7 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$repository"
 
-largest_wheel=8000000    # bytes
+largest_wheel=5000000    # bytes
 build_option=()
 torch=(torch==2.11.*)
 while [ $# -gt 0 ]; do
@@ -24,11 +24,16 @@ done
 environments=$(mktemp -d)
 trap 'rm -rf "$environments"; print_times' EXIT
 
+large_files() {
+    python3 -c 'import sys, zipfile; print(sum(file.file_size > 1_000_000 for file in zipfile.ZipFile(sys.argv[1]).infolist()))' "$1"
+}
+
 make_wheel() {
     wheel=$(scripts/wheel.sh --output build/python "${build_option[@]}")
     if [ "$(stat --format=%s "$wheel")" -gt "$largest_wheel" ]; then
         fail "$wheel has $(stat --format=%s "$wheel") bytes, more than $largest_wheel"
     fi
+    if [ "$(large_files "$wheel")" -ne 1 ]; then fail "the library is in $wheel $(large_files "$wheel") times, not once"; fi
 }
 
 # test_with NAME PACKAGE...: what needs a package that is not there is skipped, which pytest says.

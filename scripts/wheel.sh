@@ -71,6 +71,7 @@ settings() {
 make_wheel() {
     local built wanted
     built=$(mktemp -d)
+    if [ -z "$given_build" ]; then say_build_time; fi
     readarray -t wanted < <(settings)
     PATH=$tools/bin:$PATH "$tools/bin/python" -m build --wheel --no-isolation --outdir "$built" "${wanted[@]}" "$repository" >&2
     mkdir -p "$output"
@@ -99,7 +100,7 @@ check_glibc() {
 timed "packages" install_packages
 timed "CUDA headers" find_cuda
 timed "tools" install_tools
-if [ -n "$glibc" ]; then timed "build for glibc $glibc" configure_for_glibc; fi
+if [ -n "$glibc" ]; then say_build_time && timed "build for glibc $glibc" configure_for_glibc; fi
 timed "wheel" make_wheel
 if [ -n "$glibc" ]; then timed "glibc of the wheel's programs" check_glibc; fi
 print_times

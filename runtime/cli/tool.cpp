@@ -1,0 +1,41 @@
+#include "runtime/cli/tool.hpp"
+
+#include "runtime/cli/interrupt.hpp"
+#include "runtime/cli/verb.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace {
+
+using jitgemm::cli::Verb;
+
+constexpr std::array kVerbs{
+    Verb{"run", "Generate, compile or fetch, launch, verify and time one kernel", jitgemm::cli::declare_run},
+    Verb{"dump", "Print the generated CUDA file, or its PTX, cubin or SASS", jitgemm::cli::declare_dump},
+    Verb{"list", "Candidate kernels for a problem with their predicted times", jitgemm::cli::declare_list},
+    Verb{"explain", "Why this kernel for this problem: choice, runners-up, limits", jitgemm::cli::declare_explain},
+    Verb{"bench", "Time kernels side by side with cuBLASLt or a peer library", jitgemm::cli::declare_bench},
+    Verb{"tune", "Search the fastest kernels on this GPU and keep them for later requests", jitgemm::cli::declare_tune,
+         jitgemm::cli::tune_verbs},
+    Verb{"ladder", "Every kernel from a plain loop to the fastest, measured side by side",
+         jitgemm::cli::declare_ladder},
+    Verb{"export", "Write a kernel to take away: cubin, launcher, header", jitgemm::cli::declare_export},
+    Verb{"layout", "Layouts, thread-value layouts, swizzles and whole kernels, computed and drawn", nullptr,
+         jitgemm::cli::layout_verbs},
+    Verb{"cache", "Look into the cache of compiled kernels: ls, info, verify, prune, clear, why", nullptr,
+         jitgemm::cli::cache_verbs},
+    Verb{"wisdom", "Tuning winners as a file an application ships: export, import, show, forget", nullptr,
+         jitgemm::cli::wisdom_verbs},
+    Verb{"doctor", "What is installed, found and missing", jitgemm::cli::declare_doctor},
+    Verb{"worker", "What a sweep's child processes do: compile, measure", nullptr, jitgemm::cli::worker_verbs, true},
+};
+
+}  // namespace
+
+int jitgemm_tool_main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    jitgemm::cli::handle_interrupts(jitgemm::cli::wants_json(arguments));
+    return jitgemm::cli::dispatch(kVerbs, "jitgemm", arguments);
+}
