@@ -54,10 +54,11 @@
 __device__ __forceinline__ void multiply_piece(const GemmArgs& args, const TileWalk& walk, char* shared_memory) {
 #else
 // ---- kernel
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
 #if GEMM_SPLIT_CLUSTER
-extern "C" __global__ void __launch_bounds__(kThreads) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
 #else
-extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
 #endif
     extern __shared__ __align__(128) char shared_memory[];
 #if GEMM_DEPENDENT_LAUNCH
@@ -202,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args)
 #if GEMM_STREAM_K
 
 // ---- kernel
-// One block on an SM at least: ptxas would rather have one more there than all of the walk in registers.
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 #if GEMM_DEPENDENT_LAUNCH

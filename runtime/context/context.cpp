@@ -30,7 +30,7 @@ Selection selection_of(const Options& options) {
     return selection;
 }
 
-std::string spill_warning(const PtxasReport& report) {
+std::string spill_message(const PtxasReport& report) {
     return fmt::format("spills registers to local memory: {} bytes of stores, {} bytes of loads",
                        report.spill_store_bytes, report.spill_load_bytes);
 }
@@ -68,7 +68,7 @@ void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
     info.stack_bytes = report.stack_bytes;
     info.compile_ms = compiled.compile_ms;
     info.warnings = report.warnings;
-    if (info.spill_bytes != 0) info.warnings.push_back(spill_warning(report));
+    if (info.spill_bytes != 0) info.warnings.push_back(spill_message(report));
 }
 
 KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry>& entries, CacheSource cache) {
@@ -124,7 +124,7 @@ LoadedKernel ContextState::load(const KernelSource& source, const std::string& k
         loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
     }
     const PtxasReport& report = loaded_kernel.compiled.report;
-    if (report.spill_bytes() != 0) log().warn("{} {}", source.name, spill_warning(report));
+    if (report.spill_bytes() != 0) log().info("{} {}", source.name, spill_message(report));
     return loaded_kernel;
 }
 

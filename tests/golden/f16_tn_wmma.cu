@@ -360,7 +360,8 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
     // Which tile of D.

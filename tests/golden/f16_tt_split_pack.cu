@@ -643,7 +643,8 @@ extern "C" __global__ void __launch_bounds__(kReduceThreads) gemm_reduce(const G
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
-extern "C" __global__ void __launch_bounds__(kThreads) gemm(const GemmArgs args) {
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
     // Which tile of D, and which part of K: [first_k, end_k).

@@ -92,7 +92,7 @@ TEST_CASE("what a worker compiled is a hit of the cache it was given") {
 
 TEST_CASE("spills are part of the outcome") {
     // Sixteen blocks per SM leave a thread a few registers only.
-    const CompileOutcome outcome = compile_edited("__launch_bounds__(kThreads", "__launch_bounds__(kThreads, 16");
+    const CompileOutcome outcome = compile_edited("__launch_bounds__(kThreads, 1", "__launch_bounds__(kThreads, 16");
     INFO(outcome.message);
     REQUIRE(outcome.verdict == Verdict::fine);
     CHECK(outcome.spill_bytes > 0);
