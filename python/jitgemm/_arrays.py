@@ -45,7 +45,7 @@ def describe(x: Any, name: str, stream: Any) -> Description:
 
 def _described(x: Any, name: str, stream: Any) -> Description:
     module = type(x).__module__.partition(".")[0]
-    if module == "torch" and hasattr(x, "data_ptr"):
+    if _is_tensor(x):
         return _of_torch(x, name)
     if hasattr(x, "__array_interface__"):
         return _of_numpy(x, name)
@@ -62,10 +62,14 @@ def _described(x: Any, name: str, stream: Any) -> Description:
     )
 
 
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, getattr(sys.modules.get("torch"), "Tensor", ()))
+
+
 def empty(like: Any, shape: tuple[int, ...], type_: str) -> Any:
     """A new row-major array of the same library in the same place."""
     module = type(like).__module__.partition(".")[0]
-    if module == "torch":
+    if _is_tensor(like):
         return like.new_empty(shape, dtype=getattr(sys.modules["torch"], _TORCH_TYPES[type_]))
     if module == "cupy":
         with like.device:
@@ -100,8 +104,9 @@ def _of_torch(x: Any, name: str) -> Description:
         raise _refusal(name, "requires grad, and this product would have none: jitgemm.torch.matmul has")
     if x.is_neg():
         raise _refusal(name, "is a view that negates its elements (is_neg()): resolve_neg() copies it")
-    forward_ad = torch.autograd.forward_ad
-    if getattr(forward_ad, "_current_level", -1) >= 0 and forward_ad.unpack_dual(x).tangent is not None:
+    if torch._C._is_tracing() or _records_real_tensors(torch):
+        raise _refusal(name, "is traced, and the trace would keep this product's numbers as a constant")
+    if _has_tangent(torch.autograd.forward_ad, x):
         raise _refusal(name, "has a tangent of forward-mode differentiation, and this product would have none")
     if x.device.type not in ("cpu", "cuda"):
         raise _refusal(name, f"lies on {x.device}: host memory and CUDA are served")
@@ -117,6 +122,17 @@ def _of_torch(x: Any, name: str) -> Description:
         torch.cuda.current_stream(x.device).cuda_stream if on_gpu else 0,
         None,
     )
+
+
+def _has_tangent(forward_ad: Any, x: Any) -> bool:
+    if forward_ad._current_level < 0 or not forward_ad._is_fwd_grad_enabled():
+        return False
+    return forward_ad.unpack_dual(x).tangent is not None
+
+
+def _records_real_tensors(torch: Any) -> bool:
+    """Whether make_fx writes down what is done with them."""
+    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None
 
 
 def _of_interface(interface: Any, name: str, type_: str, item: int, gpu: int, stream: int) -> Description:

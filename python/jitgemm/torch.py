@@ -1,39 +1,54 @@
 """PyTorch: products with gradients, under torch.compile, and in place of a model's Linear layers.
 
-In eager mode nothing of PyTorch's dispatcher is in the way: a tensor goes straight to its kernel. Under torch.compile the
-same product is the operator torch.ops.jitgemm.matmul, with a fake kernel and a gradient of its own.
+In eager mode a tensor goes straight to its kernel. PyTorch's dispatcher sees the operators torch.ops.jitgemm.matmul and
+torch.ops.jitgemm.linear instead where somebody observes it: a tracer, a compiler, a mode, a transform, a profiler, or a
+tensor of another kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import prod
 from typing import Any
 
 import torch
-from torch import Tensor, library
+from torch import Tensor
+from torch.autograd import profiler
+from torch.overrides import handle_torch_function, has_torch_function_variadic
 
 from . import _core
 from ._errors import OperandError
+from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
+from ._torch_linear import cast_under_autocast, check_dimensions, linear_by
+from ._torch_operator import LINEAR, MATMUL
 
-__all__ = ["Linear", "linear", "matmul", "replace_linear"]
+__all__ = ["Linear", "linear", "matmul", "replace_linear", "restore_linear"]
+
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+_transforms_are_active = torch._C._are_functorch_transforms_active
+_autocast_is_active = torch._C._is_any_autocast_enabled
+_PLAIN = frozenset({Tensor, torch.nn.Parameter})
 
 
 def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: str | None = None) -> Tensor:
-    """a @ b with a gradient. a: (..., m, k), b: (k, n) or (..., k, n); the result is packed and of a's type.
+    """a @ b with derivatives. a: (..., m, k), b: (k, n) or (..., k, n); the result is packed and of a's type.
 
-    `device` (None for tensors on a GPU) and `deterministic`, which gradients keep to as well, as for jitgemm.matmul, which
-    also says what is refused.
+    `device` (None for tensors on a GPU) and `deterministic` are those of jitgemm.matmul, whose help says what is
+    refused. Gradients keep to them. Under torch.autocast operands are of its type.
     """
     if torch.compiler.is_compiling():
-        return torch.ops.jitgemm.matmul(a, b, device, deterministic)
-    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad):
-        return _Matmul.apply(a, b, device, deterministic, None)
-    return _core.matmul(a, b, device=device, deterministic=deterministic)
-
-
-_BIASED = (torch.bfloat16, torch.float16, torch.float32)  # types of which A, C and D may be at once
+        a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
+        return _matmul_by_operator(a, b, device, deterministic)
+    if has_torch_function_variadic(a, b):
+        return handle_torch_function(matmul, (a, b), a, b, device=device, deterministic=deterministic)
+    if _autocast_is_active():
+        a, b = cast_under_autocast(a, b)  # type: ignore[assignment]
+    if not _is_observed(a, b):
+        try:
+            return _eager(a, b, device, deterministic, None)
+        except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
+            pass
+    return _matmul_by_operator(a, b, device, deterministic)
 
 
 def linear(
@@ -44,58 +59,47 @@ def linear(
     device: str | None = None,
     deterministic: str | None = None,
 ) -> Tensor:
-    """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k), bias: (n,).
+    """torch.nn.functional.linear: x @ weight.T + bias. x: (..., k), weight: (n, k) or (k,), bias: (n,).
 
-    An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied first, as PyTorch does.
-    A contiguous bias of x's type is added in f32, before the one rounding; another, and any under torch.compile, which fuses the
-    addition with what follows, to the rounded product. Under torch.autocast operands are of its type. Where `deterministic` is
-    "batch_invariant", a token's result has the same bits whatever else is in its batch.
+    An x whose leading dimensions and rows don't lie at one stride (a transposed batch, say) is copied, as PyTorch does.
+    A contiguous bias of shape (n,) is added in f32, before the result is rounded. Another bias is added afterwards, and
+    so is any under torch.compile, which fuses the addition with what follows. Under torch.autocast operands are of its
+    type. Where `deterministic` is "batch_invariant", a token's result has the same bits whatever its batch holds.
     """
-    if torch.is_autocast_enabled(x.device.type):
-        dtype = torch.get_autocast_dtype(x.device.type)
-        x, weight = x.to(dtype), weight.to(dtype)
-        bias = None if bias is None else bias.to(dtype)
-    is_packed = x.dim() > 1 and x.is_contiguous()
-    a = x if is_packed else _as_matrix(x)
-    if bias is not None and _is_read_as_c(bias, x, weight):
-        d, bias = _with_bias(a, weight.T, bias, device, deterministic), None
-    else:
-        d = matmul(a, weight.T, device=device, deterministic=deterministic)
-    if not is_packed:
-        d = d.reshape(*x.shape[:-1], weight.shape[0])
-    return d if bias is None else d + bias
+    if torch.compiler.is_compiling():
+        x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
+        return linear_by(MATMUL, x, weight, bias, _word(device), deterministic)
+    if has_torch_function_variadic(x, weight, bias):
+        tensors = (x, weight, bias)
+        return handle_torch_function(linear, tensors, *tensors, device=device, deterministic=deterministic)
+    if _autocast_is_active():
+        x, weight, bias = cast_under_autocast(x, weight, bias)  # type: ignore[assignment]
+    if (bias is None or type(bias) in _PLAIN) and not _is_observed(x, weight):
+        try:
+            return linear_by(_eager, x, weight, bias, device, deterministic)
+        except OperandError:  # as for matmul
+            pass
+    return LINEAR(x, weight, bias, _word(device), deterministic)
 
 
-def _is_read_as_c(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
-    """Whether a kernel adds the bias as it lies, to what it has not rounded yet."""
-    dtype = x.dtype
-    return (
-        bias.dtype is dtype
-        and dtype in _BIASED
-        and bias.dim() == 1
-        and weight.dim() == 2
-        and bias.numel() == weight.size(0)
-        and bias.is_contiguous()
-        and not torch.compiler.is_compiling()
-    )
-
-
-def _with_bias(a: Tensor, b: Tensor, bias: Tensor, device: str | None, deterministic: str | None) -> Tensor:
-    """a @ b + bias."""
-    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or bias.requires_grad):
-        return _Matmul.apply(a, b, device, deterministic, bias)
-    return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
+# ---- models --------------------------------------------------------------------------------------
 
 
 class Linear(torch.nn.Linear):
     """torch.nn.Linear by jitgemm's kernels."""
 
-    jitgemm_device: str | None = None
-    jitgemm_deterministic: str | None = None
+    __constants__ = [*torch.nn.Linear.__constants__, "jitgemm_device", "jitgemm_deterministic"]
+    jitgemm_device = None
+    jitgemm_deterministic = None
 
     def forward(self, input: Tensor) -> Tensor:
-        options = {"device": self.jitgemm_device, "deterministic": self.jitgemm_deterministic}
-        return linear(input, self.weight, self.bias, **options)
+        device, deterministic = self.jitgemm_device, self.jitgemm_deterministic
+        if torch.jit.is_scripting():  # type: ignore[attr-defined]
+            return torch.ops.jitgemm.linear(input, self.weight, self.bias, device, deterministic)
+        return linear(input, self.weight, self.bias, device=device, deterministic=deterministic)
+
+
+Filter = Callable[[str, torch.nn.Linear], bool]
 
 
 def replace_linear(
@@ -103,116 +107,109 @@ def replace_linear(
     *,
     device: str | None = None,
     deterministic: str | None = None,
-    only: Callable[[str, torch.nn.Linear], bool] | None = None,
+    only: Filter | None = None,
 ) -> list[str]:
     """Every torch.nn.Linear of a model, and the model if it is one, multiplies by jitgemm from now on; in place.
 
-    Parameters, hooks and names stay what they are, and subclasses of Linear are left alone. `only` is asked with name and
-    module. Returns the names of those that were replaced.
+    Parameters, hooks and names stay what they are, and subclasses of Linear are left alone. `only` is asked with name
+    and module. Layers that were replaced before take the options of this call. Returns the names of all these layers.
+    restore_linear is the way back. A word that `device` or `deterministic` can't be is refused, and nothing changes.
     """
-    replaced = []
-    for name, module in model.named_modules():
-        if type(module) is not torch.nn.Linear or (only is not None and not only(name, module)):
-            continue
-        module.__class__ = Linear
-        for name_of_option, value in (("jitgemm_device", device), ("jitgemm_deterministic", deterministic)):
-            if value is not None:
-                module.__dict__[name_of_option] = value
-        replaced.append(name)
-    return replaced
+    device = _word(device)
+    _core.check_words(device, deterministic)
+    chosen = _chosen(model, (torch.nn.Linear, Linear), only)
+    for _, layer in chosen:
+        layer.__class__ = Linear
+        _set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic)
+    return [name for name, _ in chosen]
 
 
-# ---- gradients -----------------------------------------------------------------------------------------------------------
+def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> list[str]:
+    """The layers that replace_linear replaced are torch.nn.Linear again. Returns their names."""
+    chosen = _chosen(model, (Linear,), only)
+    for _, layer in chosen:
+        layer.__class__ = torch.nn.Linear
+        _set_options(layer, jitgemm_device=None, jitgemm_deterministic=None)
+    return [name for name, _ in chosen]
 
 
-def _as_matrix(x: Tensor) -> Tensor:
-    """(..., k) as rows of one matrix that kernels read as it lies: a view where there is one, else a copy."""
-    if x.dim() != 2:
-        x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
-    by_row, by_column = x.stride()
-    lies = (by_column == 1 and by_row >= x.shape[1]) or (by_row == 1 and by_column >= x.shape[0])
-    return x if lies else x.contiguous()
+def _chosen(model: torch.nn.Module, kinds: tuple[type, ...], only: Filter | None) -> list[tuple[str, Any]]:
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is of type {type(model).__name__}: a torch.nn.Module")
+    if only is not None and not callable(only):
+        raise TypeError(f"only is of type {type(only).__name__}: a function of a layer's name and the layer")
+    layers = [(name, layer) for name, layer in model.named_modules() if type(layer) in kinds]
+    return [(name, layer) for name, layer in layers if only is None or only(name, layer)]
 
 
-def _gradients(product: Callable[[Tensor, Tensor], Tensor], gradient: Tensor, a: Tensor, b: Tensor, needed: Any) -> Any:
-    """dA = dD @ B^T and dB = A^T @ dD, which are differentiable themselves; None for the two options."""
-    of_a = of_b = None
-    if prod(b.shape[:-2]) == 1 and a.dim() >= b.dim():  # the leading dimensions of A and D are rows
-        gradient, matrix = _as_matrix(gradient), b.reshape(b.shape[-2:])
-        if needed[0]:
-            of_a = product(gradient, matrix.mT).reshape(a.shape)
-        if needed[1]:
-            of_b = product(_as_matrix(a).mT, gradient).reshape(b.shape)
-        return of_a, of_b, None, None
-    # That of sum() is one element, expanded: no kernel reads it as it lies.
-    gradient = gradient if gradient.is_contiguous() or gradient.mT.is_contiguous() else gradient.contiguous()
-    if needed[0]:
-        of_a = product(gradient, b.mT).sum_to_size(a.shape)
-    if needed[1]:
-        of_b = product(a.mT, gradient).sum_to_size(b.shape)
-    return of_a, of_b, None, None
+def _set_options(layer: Any, **options: str | None) -> None:
+    for name, value in options.items():
+        if value is None:
+            layer.__dict__.pop(name, None)
+        else:
+            layer.__dict__[name] = value
 
 
-def _check(a: Tensor, b: Tensor) -> None:
-    for name, tensor in (("a", a), ("b", b)):
-        if tensor.dim() < 2:
-            reason = f"{name} has shape {tuple(tensor.shape)}: with gradients a product's tensors have two dimensions or more"
-            raise OperandError(f"invalid array: {reason}", (reason,))
+# ---- the short way and the other -----------------------------------------------------------------
+
+
+def _is_observed(a: Any, b: Any) -> bool:
+    """Whether somebody would see an operator, or a tensor would serve it in a way of its own.
+
+    Tensors without memory (meta ones, those of a vmap) and tracers are not asked for: the short way refuses them.
+    """
+    return (
+        type(a) not in _PLAIN
+        or type(b) not in _PLAIN
+        or _dispatch_modes() != 0
+        or _transforms_are_active()
+        or profiler._is_profiler_enabled
+    )
+
+
+def _eager(a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None) -> Tensor:
+    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)):
+        return _Matmul.apply(a, b, device, deterministic, bias)
+    return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
+
+
+def _matmul_by_operator(a: Tensor, b: Tensor, device: Any, deterministic: str | None) -> Tensor:
+    """With torch.matmul's rules for one dimension, which the operator does not know."""
+    if a.dim() == 1:
+        return _matmul_by_operator(a.unsqueeze(0), b, device, deterministic).squeeze(-1 if b.dim() == 1 else -2)
+    if b.dim() == 1:
+        return _matmul_by_operator(a, b.unsqueeze(1), device, deterministic).squeeze(-1)
+    return MATMUL(a, b, _word(device), deterministic)
+
+
+def _word(device: Any) -> str | None:
+    """The operator takes no torch.device."""
+    return device if device is None else str(device)
 
 
 class _Matmul(torch.autograd.Function):
-    """In eager mode."""
+    """The short way's gradient. setup_context, which torch.func wants, would cost 15 us per product."""
 
     @staticmethod
     def forward(
         ctx: Any, a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None
     ) -> Tensor:
-        _check(a, b)
-        ctx.save_for_backward(a, b)
-        ctx.options = {"device": device, "deterministic": deterministic}
-        if bias is None:
-            return _core.matmul(a, b, **ctx.options)
-        return _core.matmul(a, b, c=bias, **ctx.options)
+        check_dimensions(a, b)
+        keep_factors(ctx, a, b, *ctx.needs_input_grad[:2])
+        ctx.save_for_forward(a, b)
+        ctx.set_materialize_grads(False)
+        ctx.product = partial(matmul, device=device, deterministic=deterministic)
+        return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        product = partial(matmul, **ctx.options)
+        if gradient is None:
+            return (None,) * 5
+        of_bias = gradient_of_bias(gradient) if ctx.needs_input_grad[4] else None
+        return *gradients(ctx.product, gradient, kept_factors(ctx)), None, None, of_bias
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        of_a, of_b, _, _, of_bias = tangents
         a, b = ctx.saved_tensors
-        of_bias = gradient.sum_to_size(gradient.shape[-1:]) if ctx.needs_input_grad[4] else None
-        return *_gradients(product, gradient, a, b, ctx.needs_input_grad), of_bias
-
-
-# ---- the operator, for torch.compile ---------------------------------------------------------------------------------------
-
-_NAME = "jitgemm::matmul"
-library.define(_NAME, "(Tensor a, Tensor b, str? device=None, str? deterministic=None) -> Tensor")
-
-
-@library.impl(_NAME, ("cpu", "cuda"))
-def _launch(a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None) -> Tensor:
-    _check(a, b)
-    with torch.no_grad():  # autograd has taken note, or need not
-        return _core.matmul(a, b, device=device, deterministic=deterministic)
-
-
-@library.register_fake(_NAME)
-def _fake(a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None) -> Tensor:
-    _check(a, b)
-    torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
-    torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
-    leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    return a.new_empty((*leading, a.shape[-2], b.shape[-1]))
-
-
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(inputs[0], inputs[1])
-    ctx.options = {"device": inputs[2], "deterministic": inputs[3]}
-
-
-def _backward(ctx: Any, gradient: Tensor) -> Any:
-    product = partial(torch.ops.jitgemm.matmul, **ctx.options)
-    a, b = ctx.saved_tensors
-    return _gradients(product, gradient, a, b, ctx.needs_input_grad)
-
-
-library.register_autograd(_NAME, _backward, setup_context=_save)
+        return tangent(ctx.product, a, b, of_a, of_b, of_bias)

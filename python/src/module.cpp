@@ -24,6 +24,15 @@ PyObject* forget(PyObject* /*module*/, PyObject* /*unused*/) {
     Py_RETURN_NONE;
 }
 
+PyObject* check_options(PyObject* /*module*/, PyObject* arguments) {
+    return guarded([&] {
+        PyObject *device = nullptr, *deterministic = nullptr;
+        if (PyArg_ParseTuple(arguments, "OO", &device, &deterministic) == 0) throw PythonError{};
+        check_words(device, deterministic);
+        return Ref::borrowed(Py_None).release();
+    });
+}
+
 PyObject* name_of_type(PyObject* /*module*/, PyObject* object) {
     return guarded([&] { return text(type_name(object)).release(); });
 }
@@ -47,6 +56,7 @@ PyMethodDef functions[] = {
     {"read_capsule", read_capsule, METH_VARARGS, nullptr},
     {"stream_handle", stream_handle, METH_O, nullptr},
     {"type_name", name_of_type, METH_O, nullptr},
+    {"check_words", check_options, METH_VARARGS, nullptr},
     {"current_gpu", current_gpu, METH_NOARGS, nullptr},
     {"forget", forget, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -135,6 +135,23 @@ void fill(Operand& operand, const dlpack::Tensor& tensor) {
     }
 }
 
+/// A function of torch._C that answers with an integer and takes nothing.
+class Question {
+public:
+    explicit Question(const char* name) : name_(name) {}
+    long ask() {
+        if (function_ == nullptr) {
+            const Ref core = Ref::owned(PyImport_ImportModule("torch._C"));
+            function_ = Ref::owned(PyObject_GetAttrString(core.get(), name_)).release();
+        }
+        return PyLong_AsLong(Ref::owned(PyObject_CallNoArgs(function_)).get());
+    }
+
+private:
+    const char* name_;
+    PyObject* function_ = nullptr;
+};
+
 /// Whether derivatives are carried forward at the moment, and the tensor has one.
 bool has_tangent(PyObject* tensor) {
     static PyObject* const level_name = PyUnicode_InternFromString("_current_level");
@@ -146,6 +163,9 @@ bool has_tangent(PyObject* tensor) {
     }
     PyObject* const level = PyDict_GetItemWithError(names, level_name);  // borrowed
     if (level == nullptr || PyLong_AsLong(level) < 0) return false;
+    static Question is_enabled(
+        "_is_fwd_grad_enabled");  // not in a torch.autograd.Function, which has a rule of its own
+    if (is_enabled.ask() == 0) return false;
     const Ref dual = Ref::owned(PyObject_CallMethod(forward_ad, "unpack_dual", "O", tensor));
     return Ref::owned(PyObject_GetAttrString(dual.get(), "tangent")).get() != Py_None;
 }
@@ -272,6 +292,29 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
 void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
     read(object, name, stream, operand);
     if (!operand.type) refuse_type(operand);
+}
+
+namespace {
+
+/// Whether make_fx writes down what is done with real tensors. It is one of the modes on the stack.
+bool is_recorded_by_a_mode() {
+    static Question depth("_len_torch_dispatch_stack");
+    if (depth.ask() == 0) return false;
+    const Ref core = Ref::owned(PyImport_ImportModule("torch._C"));
+    const Ref keys = Ref::owned(PyObject_GetAttrString(core.get(), "_TorchDispatchModeKey"));
+    const Ref key = Ref::owned(PyObject_GetAttrString(keys.get(), "PROXY"));
+    return Ref::owned(PyObject_CallMethod(core.get(), "_get_dispatch_mode", "O", key.get())).get() != Py_None;
+}
+
+}  // namespace
+
+void refuse_if_traced(const Operand& operand) {
+    if (operand.exchange == nullptr || !array_type(operand.object).is_tensor) return;
+    static Question is_tracing("_is_tracing");
+    if (is_tracing.ask() == 0 && !is_recorded_by_a_mode()) return;
+    refuse(operand.name,
+           "is traced, and the trace would keep this product's numbers as a constant: jitgemm.torch.matmul and "
+           "jitgemm.torch.linear can be traced");
 }
 
 Operand read_workspace(PyObject* object, PyObject* stream) {

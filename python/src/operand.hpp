@@ -52,6 +52,10 @@ struct Operand {
 /// `operand` is a new one.
 void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand);
 
+/// Throws OperandError where the array is a torch.Tensor and PyTorch traces the running program.
+/// The trace would keep this product's numbers as a constant.
+void refuse_if_traced(const Operand& operand);
+
 /// The same of memory whose elements' type doesn't matter.
 [[nodiscard]] Operand read_workspace(PyObject* object, PyObject* stream);
 

@@ -3,6 +3,7 @@
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "runtime/c_api/host_launch.hpp"
+#include "runtime/device/device_name.hpp"
 #include "runtime/device/launch.hpp"
 
 #include <fmt/format.h>
@@ -131,6 +132,7 @@ void read_product(const ProductArguments& given, Product& product) {
     product.stream = given.stream == Py_None ? nullptr : given.stream;
     Arrays& arrays = product.arrays;
     read_operand(given.a, "a", product.stream, arrays.a);
+    refuse_if_traced(arrays.a);
     read_operand(given.b, "b", product.stream, arrays.b);
     read_if_given(given.c, "c", product.stream, arrays.c);
     read_if_given(given.out, "out", product.stream, arrays.out);
@@ -144,6 +146,11 @@ void read_product(const ProductArguments& given, Product& product) {
     product.dependent_launch = dependent_launch_of(given.dependent_launch);
     product.alpha = number(given.alpha, "alpha", 1);
     product.beta = number(given.beta, "beta", arrays.has_c() ? 1.0F : 0.0F);
+}
+
+void check_words(PyObject* device, PyObject* deterministic) {
+    if (const std::optional<std::string> word = word_of(device, "device")) static_cast<void>(parse_device_name(*word));
+    static_cast<void>(determinism_of(deterministic));
 }
 
 Stream stream_of(PyObject* stream, const Operand& a) {

@@ -74,13 +74,13 @@ def without_memory(x):
 
 
 REFUSED = {
-    "float64": (lambda x: x.double(), "a is of type torch.float64, which no kernel takes"),
-    "complex": (lambda x: x.to(torch.complex64), "a is of type torch.complex64"),
+    "float64": (lambda x: x.double(), "a is of type .*float64, which no kernel takes"),
+    "complex": (lambda x: x.to(torch.complex64), "a is of type .*complex64"),
     "requires grad": (lambda x: x.clone().requires_grad_(), "a requires grad"),
-    "meta": (lambda x: x.to("meta"), "a can't be handed over by its library"),
-    "sparse": (lambda x: x.to_sparse(), "a can't be handed over by its library"),
+    "meta": (lambda x: x.to("meta"), "a can't be handed over by its library|a lies on meta"),
+    "sparse": (lambda x: x.to_sparse(), "a .*can't be handed over by its library"),
     "resized to nothing": (without_memory, "a of type torch.Tensor has no memory of its own"),
-    "quantized": (lambda x: torch.quantize_per_tensor(x, 1, 0, torch.qint8), "a can't be handed over by its library"),
+    "quantized": (lambda x: torch.quantize_per_tensor(x, 1, 0, torch.qint8), "a can't be handed over|a is of type .*qint8"),
     "masked": (lambda x: torch.masked.masked_tensor(x, x > 0), "a of type .*MaskedTensor has no memory of its own"),
     "negated": (torch._neg_view, "a is a view that negates its elements"),
 }
@@ -115,24 +115,64 @@ def test_out_is_no_part_of_a_graph():
         jg.matmul(tensor(6, 5), tensor(5, 4), out=torch.zeros(6, 4, requires_grad=True), device=EMULATOR)
 
 
-@pytest.mark.parametrize("call", [jg.matmul, jg.torch.matmul])
-def test_derivatives_that_are_carried_forward_are_not_lost(call):
+def test_derivatives_that_are_carried_forward_are_not_lost():
     import torch.autograd.forward_ad as forward_ad
 
     a, b = tensor(6, 5), tensor(5, 4, seed=1)
     with forward_ad.dual_level():
+        dual = forward_ad.make_dual(a, torch.ones_like(a))
         with pytest.raises(jg.OperandError, match="a has a tangent of forward-mode differentiation"):
-            call(forward_ad.make_dual(a, torch.ones_like(a)), b, device=EMULATOR)
-        torch.testing.assert_close(call(a, b, device=EMULATOR), a @ b)  # a constant of it
+            jg.matmul(dual, b, device=EMULATOR)
+        torch.testing.assert_close(jg.matmul(a, b, device=EMULATOR), a @ b)  # a constant of it
+        assert forward_ad.unpack_dual(Doubled.apply(dual, b)).tangent is not None
     with pytest.raises(jg.OperandError, match="a can't be handed over by its library|a has a tangent"):
-        torch.func.jvp(lambda x: call(x, b, device=EMULATOR), (a,), (torch.ones_like(a),))
+        torch.func.jvp(lambda x: jg.matmul(x, b, device=EMULATOR), (a,), (torch.ones_like(a),))
+
+
+class Doubled(torch.autograd.Function):
+    """A function that knows its derivative, as users write them around jitgemm.matmul."""
+
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_forward(a, b)
+        return jg.matmul(a, b, alpha=2, device=EMULATOR)
+
+    @staticmethod
+    def jvp(ctx, of_a, of_b):
+        return jg.matmul(of_a, ctx.saved_tensors[1], alpha=2, device=EMULATOR)
+
+
+def traced(f, x):
+    return torch.jit.trace(f, x)
+
+
+def recorded(f, x):
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    return make_fx(f)(x)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("trace", [traced, recorded])
+def test_no_product_becomes_a_constant_of_a_trace(trace):
+    a, b, out = tensor(6, 5), tensor(5, 4, seed=1), torch.zeros(6, 4)
+    kernel = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
+    for call in (
+        lambda x: jg.matmul(x, b, device=EMULATOR),
+        lambda x: jg.matmul(x, b, out=out, device=EMULATOR),
+        lambda x: kernel(x, b, out=out),
+    ):
+        with pytest.raises(jg.OperandError, match="is traced"):
+            trace(call, a)
+    f = trace(lambda x: x.sum() + jg.torch.matmul(x, b, device=EMULATOR), a)
+    torch.testing.assert_close(f(a + 1), (a + 1).sum() + (a + 1) @ b)
 
 
 def test_tensors_of_transforms_and_fake_ones_are_refused():
     from torch._subclasses import FakeTensorMode
 
     a, b = tensor(2, 6, 5), tensor(5, 4, seed=1)
-    with pytest.raises(jg.OperandError, match="a can't be handed over by its library"):
+    with pytest.raises(jg.OperandError, match="a .*can't be handed over by its library"):
         torch.vmap(lambda x: jg.matmul(x, b, device=EMULATOR))(a)
     with FakeTensorMode():
         fake = torch.ones(6, 5)
@@ -337,11 +377,18 @@ def test_a_bias_is_added_before_the_rounding():
 
 def test_a_bias_that_no_kernel_reads_is_added_behind():
     x, weight = tensor(6, 5), tensor(4, 5, seed=1)
-    for bias in (tensor(8, seed=2)[::2], tensor(1, 4, seed=2), tensor(1, seed=2), tensor(4, seed=2).double()):
+    for bias in (tensor(8, seed=2)[::2], tensor(1, 4, seed=2), tensor(1, seed=2), tensor(6, 1, seed=2)):
         d = biased(x, weight, bias)
         expected = x @ weight.T + bias
         assert d.dtype == expected.dtype
         torch.testing.assert_close(d, expected, rtol=0, atol=0)
+    for bias, rule in (
+        (tensor(4, seed=2).double(), "bias is of type torch.float64, but x is of type torch.float32"),
+        (tensor(3, seed=2), r"bias has shape \(3,\)"),
+        (tensor(2, 6, 4, seed=2), r"bias has shape \(2, 6, 4\)"),
+    ):
+        with pytest.raises(jg.OperandError, match=rule):
+            biased(x, weight, bias)
     whole = tensor(9, seed=2)
     torch.testing.assert_close(biased(x, weight, whole[1:5]), x @ weight.T + whole[1:5], rtol=0, atol=0)
 
@@ -400,6 +447,77 @@ def test_only_some_layers():
     assert type(model.head) is torch.nn.Linear
 
 
+INVARIANT = "batch_invariant"
+
+
+def test_options_of_layers_are_what_the_last_call_says():
+    x, model = tensor(2, 7), torch.nn.Sequential(torch.nn.Linear(7, 3), torch.nn.Linear(3, 2))
+    expected = model(x)
+    with pytest.raises(jg.OperandError, match="no device is named"):
+        assert jg.torch.replace_linear(model) == ["0", "1"]
+        model(x)
+    assert jg.torch.replace_linear(model, device=EMULATOR, deterministic=INVARIANT) == ["0", "1"]
+    torch.testing.assert_close(model(x), expected)
+    assert (model[0].jitgemm_device, model[0].jitgemm_deterministic) == (EMULATOR, INVARIANT)
+    assert jg.torch.replace_linear(model, device=EMULATOR, only=lambda name, layer: name == "0") == ["0"]
+    assert (model[0].jitgemm_device, model[0].jitgemm_deterministic) == (EMULATOR, None)
+    assert model[1].jitgemm_deterministic == INVARIANT
+
+
+def test_a_replaced_model_is_restored():
+    x, model = tensor(2, 7), torch.nn.Sequential(torch.nn.Linear(7, 3), torch.nn.Linear(3, 2))
+    before, state = [dict(layer.__dict__) for layer in model], model.state_dict()
+    jg.torch.replace_linear(model, device=EMULATOR, deterministic=INVARIANT)
+    assert jg.torch.restore_linear(model, only=lambda name, layer: name == "1") == ["1"]
+    assert [type(layer) for layer in model] == [jg.torch.Linear, torch.nn.Linear]
+    assert jg.torch.restore_linear(model) == ["0"]
+    assert jg.torch.restore_linear(model) == []
+    assert [type(layer) for layer in model] == [torch.nn.Linear, torch.nn.Linear]
+    assert [list(layer.__dict__) for layer in model] == [list(kept) for kept in before]
+    assert all(model.state_dict()[name] is not None for name in state)
+    model(x)
+
+
+@pytest.mark.parametrize(
+    "options, error, words",
+    [
+        ({"device": "cpu"}, jg.SpecError, "cpu"),
+        ({"device": "emulator:sm_1"}, jg.SpecError, "sm_1"),
+        ({"device": 5}, jg.SpecError, "5"),
+        ({"deterministic": "always"}, jg.SpecError, "always"),
+        ({"deterministic": True}, jg.SpecError, "deterministic"),
+        ({"only": "head"}, TypeError, "only"),
+    ],
+)
+def test_options_that_no_layer_takes_change_nothing(options, error, words):
+    model = torch.nn.Sequential(torch.nn.Linear(7, 3))
+    with pytest.raises(error, match=words):
+        jg.torch.replace_linear(model, **options)
+    assert type(model[0]) is torch.nn.Linear
+    with pytest.raises(TypeError, match="Module"):
+        jg.torch.replace_linear("model")
+
+
+def test_a_device_of_torch_is_a_device():
+    layer = torch.nn.Linear(7, 3)
+    jg.torch.replace_linear(layer, device=torch.device("cuda:1"))
+    assert layer.jitgemm_device == "cuda:1"
+
+
+class Adapter(torch.nn.Linear):
+    pass
+
+
+def test_other_kinds_of_linear_layers_are_left_alone():
+    attention = torch.nn.MultiheadAttention(8, 2)
+    normed = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(7, 3))
+    layers = [Adapter(7, 3), torch.nn.LazyLinear(3), torch.nn.Bilinear(7, 3, 2), normed, attention.out_proj]
+    quantized = torch.ao.nn.quantized.dynamic.Linear(7, 3)
+    kinds = [type(layer) for layer in layers]
+    assert jg.torch.replace_linear(torch.nn.ModuleList([*layers, quantized])) == []
+    assert [type(layer) for layer in layers] == kinds
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_compiled():
     torch.manual_seed(0)
@@ -428,6 +546,21 @@ def test_a_compiled_graph_has_the_operator():
     )
 
 
-def test_products_of_one_dimension_have_no_gradient():
+def test_products_of_one_dimension():
+    matrix, vector = tensor(6, 5), tensor(5, seed=1)
+    for a, b in ((matrix, vector), (vector, matrix.T), (vector, vector), (vector, tensor(1, 5, 4))):
+        d, theirs = product(leaf(a), leaf(b)), a @ b
+        torch.testing.assert_close(d.detach(), theirs, rtol=0, atol=0)
+        torch.testing.assert_close(product(a, b), theirs, rtol=0, atol=0)
+        ours, expected = [leaf(a), leaf(b)], [leaf(a), leaf(b)]
+        product(*ours).pow(2).sum().backward()
+        (expected[0] @ expected[1]).pow(2).sum().backward()
+        for one, other in zip(ours, expected, strict=True):
+            torch.testing.assert_close(one.grad, other.grad, rtol=0, atol=0)
     with pytest.raises(jg.OperandError, match="two dimensions or more"):
-        product(tensor(5).requires_grad_(), tensor(5, 4))
+        torch.ops.jitgemm.matmul(vector, matrix.T, EMULATOR)
+
+
+def test_a_weight_of_one_dimension_does_not_warn(recwarn):
+    jg.torch.linear(tensor(6, 5), tensor(5, seed=1), device=EMULATOR)
+    assert not recwarn.list

@@ -1,0 +1,102 @@
+"""A linear layer in terms of a product, and which tensors a kernel reads as they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import torch
+from torch import Tensor
+
+from ._errors import OperandError
+
+# a, b, device, deterministic, bias
+Product = Callable[[Tensor, Tensor, "str | None", "str | None", "Tensor | None"], Tensor]
+
+_BIASED = (torch.bfloat16, torch.float16, torch.float32)  # A, C and D may all be of one of these types
+
+
+def linear_by(
+    product: Product,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    device: str | None,
+    deterministic: str | None,
+) -> Tensor:
+    """x @ weight.T + bias with torch.nn.functional.linear's shapes."""
+    is_fused = bias is not None and _is_read_as_c(bias, x, weight)
+    if bias is not None and not is_fused:
+        _check_bias(bias, x, weight)
+        return linear_by(product, x, weight, None, device, deterministic) + bias
+    if weight.dim() == 1:
+        return linear_by(product, x, weight.unsqueeze(0), None, device, deterministic).squeeze(-1)
+    is_packed = x.dim() > 1 and x.is_contiguous()
+    a = x if is_packed else as_matrix(x)
+    d = product(a, weight.t(), device, deterministic, bias)
+    return d if is_packed else d.reshape(*x.shape[:-1], weight.shape[0])
+
+
+def _is_read_as_c(bias: Tensor, x: Tensor, weight: Tensor) -> bool:
+    """Whether a kernel adds the bias as it lies, before the result is rounded."""
+    dtype = x.dtype
+    return (
+        bias.dtype is dtype
+        and dtype in _BIASED
+        and bias.dim() == 1
+        and weight.dim() == 2
+        and bias.numel() == weight.size(0)
+        and bias.is_contiguous()
+        and not torch.compiler.is_compiling()
+    )
+
+
+def _check_bias(bias: Tensor, x: Tensor, weight: Tensor) -> None:
+    """A bias has the result's type and is repeated to its shape, as torch.nn.functional.linear demands."""
+    if bias.dtype != x.dtype:
+        _refuse(f"bias is of type {bias.dtype}, but x is of type {x.dtype}: bias.to(x.dtype) converts it")
+    shape = x.shape[:-1] + weight.shape[:-1]
+    if not _is_repeated_to(bias.shape, shape):
+        _refuse(f"bias has shape {tuple(bias.shape)}, which is not repeated to the product's {tuple(shape)}")
+
+
+def _is_repeated_to(shape: Sequence[int], whole: Sequence[int]) -> bool:
+    skipped = len(whole) - len(shape)
+    return skipped >= 0 and all(size in (1, whole[skipped + i]) for i, size in enumerate(shape))
+
+
+def as_matrix(x: Tensor) -> Tensor:
+    """(..., k) as rows of one matrix that kernels read as it lies: a view where there is one, else a copy."""
+    if x.dim() == 0:
+        _refuse("x has no dimension: a linear layer multiplies the last one of x by the weight")
+    if x.dim() != 2:
+        x = x.reshape(prod(x.shape[:-1]), x.shape[-1])
+    by_row, by_column = x.stride()
+    lies = (by_column == 1 and by_row >= x.shape[1]) or (by_row == 1 and by_column >= x.shape[0])
+    return x if lies else x.contiguous()
+
+
+def cast_under_autocast(*tensors: Tensor | None) -> tuple[Tensor | None, ...]:
+    """In the type that torch.autocast asks for: floating-point tensors on the first one's device, except float64."""
+    first = tensors[0]
+    kind = first.device.type if first is not None else ""
+    if kind not in ("cpu", "cuda") or not torch.is_autocast_enabled(kind):
+        return tensors
+    dtype = torch.get_autocast_dtype(kind)
+    return tuple(_cast(x, kind, dtype) for x in tensors)
+
+
+def _cast(x: Tensor | None, kind: str, dtype: torch.dtype) -> Tensor | None:
+    if x is None or x.device.type != kind or not x.is_floating_point() or x.dtype == torch.float64:
+        return x
+    return x.to(dtype)
+
+
+def check_dimensions(a: Tensor, b: Tensor) -> None:
+    for name, tensor in (("a", a), ("b", b)):
+        if tensor.dim() < 2:
+            _refuse(f"{name} has shape {tuple(tensor.shape)}: the operator's tensors have two dimensions or more")
+
+
+def _refuse(reason: str) -> None:
+    raise OperandError(f"invalid array: {reason}", (reason,))
