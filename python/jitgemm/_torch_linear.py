@@ -62,7 +62,7 @@ def _check_bias(bias: Tensor, x: Tensor, weight: Tensor) -> None:
 
 def _is_repeated_to(shape: Sequence[int], whole: Sequence[int]) -> bool:
     skipped = len(whole) - len(shape)
-    return skipped >= 0 and all(size in (1, whole[skipped + i]) for i, size in enumerate(shape))
+    return skipped >= 0 and all(size == 1 or size == whole[skipped + i] for i, size in enumerate(shape))
 
 
 def as_matrix(x: Tensor) -> Tensor:
