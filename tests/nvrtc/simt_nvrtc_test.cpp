@@ -3,6 +3,7 @@
 #include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"
 #include "generator/generate.hpp"
+#include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/compiled.hpp"
 #include "tests/support/simt_variants.hpp"
@@ -52,4 +53,16 @@ TEST_CASE("no candidate of a SIMT family spills, f32 on sm_90a") {
 TEST_CASE("no candidate of a SIMT family spills, f16 with C on sm_80") {
     for (const GemmLayout layout : {GemmLayout::tn, GemmLayout::nt})
         check_candidates(problem(DataType::f16, layout), "sm_80");
+}
+
+TEST_CASE("simt_long_k: no choice spills whose threads have many sums and many copies") {
+    GemmSpec spec = problem(DataType::f32, GemmLayout::tn);
+    spec.m = 8;
+    spec.n = 5120;
+    spec.k = spec.lda = spec.ldb = 3072;
+    spec.ldd = 5140;
+    for (const char* const gpu : {"l4", "a100"}) {
+        const GpuModel& model = find_gpu(gpu);
+        check_no_spills(generate(spec, choose_config(spec, model), *model.arch), 30);
+    }
 }

@@ -58,6 +58,16 @@ std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, co
     return {static_cast<int>(most), static_cast<int>((k_tiles + rounds - 1) / rounds)};
 }
 
+/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that spill,
+/// right for 1,232 of the 1,334.
+double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
+    constexpr int kUnit = 8;  // in which registers are handed out
+    const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
+                          2 * std::max(c.thread.m, c.thread.n) + 1.5 * (g.a.copies + g.b.copies) + 40;
+    const int left = arch.registers_per_sm / (g.threads * c.min_blocks_per_sm) / kUnit * kUnit;
+    return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
+}
+
 void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
                 SimtLongKConfig config) {
     const GemmSignature problem = signature(spec);
@@ -69,6 +79,7 @@ void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, 
         if (stage_bytes * config.min_blocks_per_sm > kMostStageBytes) break;
         config.stages = stages_for(config, problem, *gpu.arch);
         if (config.stages < 2) break;
+        if (missing_registers(config, geometry(problem, config), *gpu.arch) > 0) continue;  // ptxas would spill
         for (const int splits : splits_for(spec, config, gpu)) {
             config.split_k = splits;
             candidates.push_back({config});
@@ -151,16 +162,6 @@ bool is_in_range(const SimtLongKConfig& c) {
            within(c.lanes.m, kWarpLanes) && within(c.lanes.n, kWarpLanes) && within(c.lanes.k, kWarpLanes) &&
            within(c.warps, kWarpLanes) && within(c.stages, kAnyCount) && within(c.min_blocks_per_sm, kWarpLanes) &&
            within(c.block_k, kAnyCount) && within(c.split_k, kAnyCount);
-}
-
-/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that spill,
-/// right for 1,232 of the 1,334.
-double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
-    constexpr int kUnit = 8;  // in which registers are handed out
-    const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
-                          2 * std::max(c.thread.m, c.thread.n) + 1.5 * (g.a.copies + g.b.copies) + 40;
-    const int left = arch.registers_per_sm / (g.threads * c.min_blocks_per_sm) / kUnit * kUnit;
-    return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
 }
 
 /// Of an SM with so many blocks, for one k-tile of each.
