@@ -29,23 +29,16 @@ struct Alias {
     DataType type;
 };
 
-/// NumPy's, PyTorch's and ml_dtypes' words, and those of data sheets.
+/// NumPy's, PyTorch's and ml_dtypes' words, and those of data sheets. float8_e4m3 is none: for ml_dtypes it has
+/// infinities, which e4m3 has not.
 constexpr std::array kAliases{
-    Alias{"float16", DataType::f16},
-    Alias{"fp16", DataType::f16},
-    Alias{"half", DataType::f16},
-    Alias{"bfloat16", DataType::bf16},
-    Alias{"float32", DataType::f32},
-    Alias{"fp32", DataType::f32},
-    Alias{"float", DataType::f32},
-    Alias{"float8_e4m3", DataType::e4m3},
-    Alias{"float8_e4m3fn", DataType::e4m3},
-    Alias{"fp8_e4m3", DataType::e4m3},
-    Alias{"float8_e5m2", DataType::e5m2},
-    Alias{"fp8_e5m2", DataType::e5m2},
-    Alias{"int8", DataType::s8},
-    Alias{"i8", DataType::s8},
-    Alias{"int32", DataType::s32},
+    Alias{"float16", DataType::f16},   Alias{"fp16", DataType::f16},
+    Alias{"half", DataType::f16},      Alias{"bfloat16", DataType::bf16},
+    Alias{"float32", DataType::f32},   Alias{"fp32", DataType::f32},
+    Alias{"float", DataType::f32},     Alias{"float8_e4m3fn", DataType::e4m3},
+    Alias{"fp8_e4m3", DataType::e4m3}, Alias{"float8_e5m2", DataType::e5m2},
+    Alias{"fp8_e5m2", DataType::e5m2}, Alias{"int8", DataType::s8},
+    Alias{"i8", DataType::s8},         Alias{"int32", DataType::s32},
     Alias{"i32", DataType::s32},
 };
 

@@ -64,5 +64,8 @@ TEST_CASE("what people write is understood in any case and in other libraries' w
     CHECK(data_type_of_word("FP16") == DataType::f16);
     CHECK(data_type_of_word("float8_e4m3fn") == DataType::e4m3);
     CHECK(data_type_of_word("int8") == DataType::s8);
+    for (const std::string_view word :
+         {"float8_e4m3", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float8_e3m4"})
+        CHECK(!data_type_of_word(word));  // other formats of 8 bits
     for (const std::string_view word : {"", "bf17", "float64", "f16 "}) CHECK(!data_type_of_word(word));
 }
