@@ -78,6 +78,17 @@ CUtensorMapDataType tensor_map_type(DataType type) {
                                  shape.shared_bytes));
 }
 
+/// The driver copies no rows that are farther apart (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+constexpr std::size_t kMaxPitch = 0x7fffffff;
+
+CUDA_MEMCPY2D copy_of(const MemoryRows& rows) {
+    CUDA_MEMCPY2D copy{};
+    copy.srcPitch = copy.dstPitch = rows.pitch;
+    copy.WidthInBytes = rows.bytes;
+    copy.Height = rows.count;
+    return copy;
+}
+
 struct CaptureState {
     bool active = false;
     std::uint64_t id = 0;
@@ -189,6 +200,29 @@ void CudaDevice::copy_to_host(void* destination, DevicePointer source, std::size
     if (bytes == 0) return;
     const ScopedContext current(*context_);
     JITGEMM_CHECK(api_.cuMemcpyDtoH(destination, address(source), bytes));
+}
+
+void CudaDevice::copy_rows_to_device(DevicePointer destination, const void* source, const MemoryRows& rows) {
+    if (rows.are_one_run() || rows.pitch > kMaxPitch) return Device::copy_rows_to_device(destination, source, rows);
+    CUDA_MEMCPY2D copy = copy_of(rows);
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = source;
+    copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = address(destination);
+    const ScopedContext current(*context_);
+    JITGEMM_CHECK(api_.cuMemcpy2D(&copy));
+    JITGEMM_CHECK(api_.cuStreamSynchronize(nullptr));
+}
+
+void CudaDevice::copy_rows_to_host(void* destination, DevicePointer source, const MemoryRows& rows) {
+    if (rows.are_one_run() || rows.pitch > kMaxPitch) return Device::copy_rows_to_host(destination, source, rows);
+    CUDA_MEMCPY2D copy = copy_of(rows);
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = address(source);
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+    copy.dstHost = destination;
+    const ScopedContext current(*context_);
+    JITGEMM_CHECK(api_.cuMemcpy2D(&copy));
 }
 
 void CudaDevice::fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) {

@@ -30,6 +30,8 @@ public:
     void free(DevicePointer pointer) noexcept override;
     void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) override;
     void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) override;
+    void copy_rows_to_device(DevicePointer destination, const void* source, const MemoryRows& rows) override;
+    void copy_rows_to_host(void* destination, DevicePointer source, const MemoryRows& rows) override;
     void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) override;
 
     [[nodiscard]] Function load(std::string_view binary, const KernelEntry& entry) override;

@@ -36,6 +36,15 @@ struct LaunchShape {
     bool programmatic = false;  ///< KernelEntry::programmatic_launch
 };
 
+/// Rows of bytes, as far apart on a device as in host memory.
+struct MemoryRows {
+    std::size_t count = 0;
+    std::size_t bytes = 0;  ///< of each
+    std::size_t pitch = 0;  ///< from one to the next
+
+    [[nodiscard]] bool are_one_run() const { return count <= 1 || bytes == pitch; }
+};
+
 /// What tells a stream and its capture from others, past and present (handles are used again, identities are not).
 struct StreamIdentity {
     std::uint64_t stream = 0;
@@ -68,6 +77,9 @@ public:
     virtual void copy_to_device(DevicePointer destination, const void* source, std::size_t bytes) = 0;
     virtual void copy_to_host(void* destination, DevicePointer source, std::size_t bytes) = 0;
     virtual void fill_bytes(DevicePointer destination, std::uint8_t value, std::size_t bytes) = 0;
+    /// The same of rows; what lies between them is neither read nor written.
+    virtual void copy_rows_to_device(DevicePointer destination, const void* source, const MemoryRows& rows);
+    virtual void copy_rows_to_host(void* destination, DevicePointer source, const MemoryRows& rows);
 
     /// What messages call the allocation that begins there; for devices that have such messages.
     virtual void name_memory(DevicePointer /*allocation*/, const std::string& /*name*/) {}
