@@ -57,3 +57,18 @@ class EmulatorFault(Error):
 
 class UsageError(Error, ValueError):
     """The tool `jitgemm` was asked in a way that it does not know."""
+
+
+for _class in (
+    Error,
+    SpecError,
+    OperandError,
+    ConfigError,
+    RenderError,
+    CompileError,
+    CudaError,
+    LayoutError,
+    EmulatorFault,
+    UsageError,
+):
+    _class.__module__ = "jitgemm"  # where programs find it, and what a traceback prints

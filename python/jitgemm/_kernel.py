@@ -50,8 +50,16 @@ class Kernel(_core.Kernel):
         # Another would be chosen now, or unasked.
         return _tool.text([*asked, "--kernel", self.name], gpu)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it is made from: whoever reads it, a spawned worker say, asks for the kernel again."""
+        return _made_again, (type(self), self.spec, self.device, self.name)
+
     def __repr__(self) -> str:
         return f"<jitgemm.Kernel {self.name} on {self.device} for {self.spec}>"
+
+
+def _made_again(kind: type[Kernel], spec: str, device: str, name: str) -> Kernel:
+    return kind(spec, device=device, kernel=name)
 
 
 def kernel(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Iterator
+from operator import index
 from typing import Any, Union
 
 from . import _core
@@ -206,9 +207,13 @@ def _text(value: Any) -> str:
         return "(" + ",".join(map(_text, value)) + ")"
     if isinstance(value, Layout):
         return value._layout
-    if isinstance(value, int | str):
-        return str(value)
-    raise TypeError(f"a layout is made of integers, tuples and texts, not of {type(value).__name__}")
+    if isinstance(value, str):
+        return value
+    try:
+        return str(index(value))  # numpy's integers, too
+    except TypeError:
+        text = f"a layout is made of integers, tuples and texts, and {value!r} is of type {type(value).__name__}"
+        raise TypeError(f"{text}: tuple() makes a tuple of it" if isinstance(value, list) else text) from None
 
 
 def _tuples(text: str) -> Any:

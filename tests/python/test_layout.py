@@ -78,3 +78,13 @@ def test_pictures():
     assert "<svg" in a._repr_html_() and "<!DOCTYPE html>" in a.draw("html") and "tikz" in a.draw("latex")
     assert "31" in a.draw()
     assert jg.layout((200, 200))._repr_html_() is None
+
+
+def test_integers_of_every_kind_and_a_list_that_is_none():
+    np = pytest.importorskip("numpy")
+    assert jg.layout((np.int64(8), np.int8(4)), (np.uint16(4), 1)) == jg.layout((8, 4), (4, 1))
+    assert jg.layout((8, 4))(np.int64(3), np.int32(1)) == 11
+    with pytest.raises(TypeError, match=r"\[8, 4\] is of type list.*tuple"):
+        jg.layout([8, 4])
+    with pytest.raises(TypeError, match="2.5 is of type float"):
+        jg.layout((8, 2.5))
