@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from math import prod
 from operator import index
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ class Description(NamedTuple):
     gpu: int  # -1: host memory
     read_only: bool
     stream: int  # the library's current one, 0: the legacy default one
+    library: str  # "torch", "jax", or "" for all others
+    unordered: bool  # on a GPU, of a library that may use the memory again once the call has returned
     keeper: Any  # what must live as long as the call
 
 
@@ -47,6 +50,8 @@ def _described(x: Any, name: str, stream: Any) -> Description:
     module = type(x).__module__.partition(".")[0]
     if _is_tensor(x):
         return _of_torch(x, name)
+    if module in _JAX:
+        _check_jax(x, name)
     if hasattr(x, "__array_interface__"):
         return _of_numpy(x, name)
     if hasattr(x, "__dlpack__"):
@@ -67,22 +72,73 @@ def _is_tensor(x: Any) -> bool:
 
 
 def empty(like: Any, shape: tuple[int, ...], type_: str) -> Any:
-    """A new row-major array of the same library in the same place."""
+    """A new row-major array of the same library in the same place, to be written.
+
+    For JAX, whose arrays are immutable: memory, of which hand_over() makes an array.
+    """
     module = type(like).__module__.partition(".")[0]
     if _is_tensor(like):
         return like.new_empty(shape, dtype=getattr(sys.modules["torch"], _TORCH_TYPES[type_]))
     if module == "cupy":
         with like.device:
             return sys.modules["cupy"].empty(shape, dtype=_numpy_type(type_))
-    if hasattr(like, "__array_interface__"):
+    if module in _JAX and _is_on_gpu(like) and prod(shape) > 0:
+        return _GpuMemory(like.__dlpack_device__()[1], shape, type_)
+    if module in _JAX or hasattr(like, "__array_interface__"):
         return sys.modules["numpy"].empty(shape, dtype=_numpy_type(type_))
     raise _refusal("out", f"must be given: no array of {_core.type_name(like)} can be made here")
+
+
+def hand_over(made: Any, like: Any) -> Any:
+    """The JAX array for the caller, on `like`'s device, of what empty() made. Nobody else has seen this memory."""
+    jax = sys.modules["jax"]
+    if isinstance(made, _GpuMemory):
+        return import_module("jax.dlpack").from_dlpack(made)
+    (device,) = like.devices()
+    return jax.device_put(made, device)
+
+
+def repeated(c: Any, shape: tuple[int, ...], by_column: bool) -> Any:
+    """A copy of c by its own library, repeated to `shape`: row-major, or with contiguous columns.
+
+    Where `shape` has 1 and c more, one element of c stands for all.
+    """
+    if c.ndim > 0:
+        sizes = shape[len(shape) - c.ndim :]
+        c = c[tuple(slice(0, 1) if size == 1 else slice(None) for size in sizes)]
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(c, torch.Tensor):
+        whole = c.expand(shape)
+        whole = (whole.movedim(-1, 0) if by_column else whole).clone(memory_format=torch.contiguous_format)
+        return whole.movedim(0, -1) if by_column else whole
+    module = type(c).__module__.partition(".")[0]
+    if module == "cupy":
+        with c.device:
+            return _repeated(sys.modules["cupy"], c, shape, by_column)
+    if module in _JAX and _is_on_gpu(c) and not by_column:
+        return import_module("jax.numpy").broadcast_to(c, shape)
+    if hasattr(c, "__array_interface__") or (module in _JAX and not _is_on_gpu(c)):
+        return _repeated(sys.modules["numpy"], c, shape, by_column)
+    raise _refusal(
+        "c",
+        f"of type {_core.type_name(c)} is read by no kernel as it lies, and can't be copied here: "
+        "give a copy, as np.broadcast_to(c, shape).copy() makes one",
+    )
+
+
+def _repeated(numpy: Any, c: Any, shape: tuple[int, ...], by_column: bool) -> Any:
+    whole = numpy.broadcast_to(numpy.asarray(c), shape)
+    whole = numpy.array(numpy.moveaxis(whole, -1, 0) if by_column else whole, order="C", copy=True)
+    return numpy.moveaxis(whole, 0, -1) if by_column else whole
 
 
 _NUMPY_TYPES = {"f16": "float16", "f32": "float32", "s8": "int8", "s32": "int32"}
 _ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 _INTERFACE_TYPES = {"<f2": "f16", "<f4": "f32", "|i1": "s8", "<i4": "s32"}
 _TORCH_TYPES = {**_NUMPY_TYPES, **_ML_DTYPES}
+_JAX = ("jax", "jaxlib")
+_WRITABLE = ("torch", "cupy", "jitgemm")  # of these an old DLPack capsule may be written, though it can't say so
+_WRITTEN = ("out", "workspace")  # arguments
 
 
 def _numpy_type(type_: str) -> Any:
@@ -120,6 +176,8 @@ def _of_torch(x: Any, name: str) -> Description:
         x.device.index if on_gpu else -1,
         False,
         torch.cuda.current_stream(x.device).cuda_stream if on_gpu else 0,
+        "torch",
+        False,
         None,
     )
 
@@ -146,7 +204,7 @@ def _of_interface(interface: Any, name: str, type_: str, item: int, gpu: int, st
         raise _refusal(name, f"has strides of {strides} bytes, no multiples of its elements' {item}")
     pointer, read_only = _field(interface, "data", name)
     elements = tuple(stride // item for stride in strides)
-    return Description(pointer or 0, shape, elements, type_, item, gpu, bool(read_only), stream, interface)
+    return Description(pointer or 0, shape, elements, type_, item, gpu, bool(read_only), stream, "", False, interface)
 
 
 def _field(interface: Any, key: str, name: str) -> Any:
@@ -175,6 +233,10 @@ def _of_numpy(x: Any, name: str) -> Description:
         raise _refusal(
             name, "is masked, and a product would not see the mask: filled() and data are arrays without one"
         )
+    scalar = getattr(sys.modules.get("numpy"), "generic", None)
+    if scalar is not None and isinstance(x, scalar):  # its interface points at memory that is gone by now
+        array = sys.modules["numpy"].asarray(x)
+        return _of_numpy(array, name)._replace(read_only=True, keeper=array)
     interface = x.__array_interface__
     if interface.get("mask") is not None:
         raise _refusal(name, "is masked")
@@ -205,14 +267,52 @@ def _of_cuda_interface(x: Any, name: str) -> Description:
 def _of_dlpack(x: Any, name: str, module: str, stream: Any) -> Description:
     device_type, _ = x.__dlpack_device__()
     current = 0
-    if device_type in (_core.DLPACK_CUDA, _core.DLPACK_MANAGED):
+    on_gpu = device_type in (_core.DLPACK_CUDA, _core.DLPACK_MANAGED)
+    if on_gpu:
         if module == "cupy":
             current = sys.modules["cupy"].cuda.get_current_stream().ptr
         handle = current if stream is None else _core.stream_handle(stream)
         capsule = _exported(x, handle or _LEGACY_STREAM)
     else:
         capsule = _exported(x, None)
-    return Description(*_core.read_capsule(capsule, name), current, capsule)
+    *described, read_only = _core.read_capsule(capsule, name)
+    if read_only is None:
+        read_only = module not in _WRITABLE
+        if read_only and name in _WRITTEN:
+            raise _refusal(name, "is read-only as far as is known: its DLPack capsule has no version, and can't say")
+    library = "jax" if module in _JAX else ""
+    return Description(*described, read_only, current, library, on_gpu and module != "cupy", capsule)
+
+
+def _is_on_gpu(x: Any) -> bool:
+    return bool(x.__dlpack_device__()[0] in (_core.DLPACK_CUDA, _core.DLPACK_MANAGED))
+
+
+def _check_jax(x: Any, name: str) -> None:
+    if any(base.__name__ == "Tracer" for base in type(x).__mro__):
+        raise _refusal(
+            name,
+            f"is a tracer of JAX ({type(x).__name__}) and has no elements, as inside jax.jit, vmap and grad: "
+            "call jitgemm outside of them, or in a jax.pure_callback",
+        )
+    if getattr(x, "is_deleted", bool)():
+        raise _refusal(name, "is a JAX array that was deleted, as what is donated to a program is")
+    if name in _WRITTEN:
+        raise _refusal(name, f"is a JAX array: JAX arrays are immutable, leave {name}= away")
+
+
+class _GpuMemory:
+    """Memory of ours on a GPU, which a library takes over by DLPack."""
+
+    def __init__(self, gpu: int, shape: tuple[int, ...], type_: str) -> None:
+        self._gpu = gpu
+        self._capsule = _core.gpu_memory(gpu, shape, type_)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _core.DLPACK_CUDA, self._gpu
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
 
 
 def _exported(x: Any, stream: int | None) -> Any:

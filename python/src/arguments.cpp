@@ -17,7 +17,7 @@ std::size_t find_named(const Signature& signature, PyObject* name) {
         if (signature.names[i].is(name)) return i;
     for (std::size_t i = 0; i < signature.names.size(); ++i)
         if (signature.names[i].reads(name)) return i;
-    refuse(signature, fmt::format("got an unexpected keyword argument '{}'", text_of(name)));
+    refuse(signature, fmt::format("got an unexpected keyword argument '{}'", words_of(name)));
 }
 
 void take_named(const Signature& signature, PyObject* name, PyObject* value, PyObject** into) {

@@ -37,7 +37,8 @@ struct Version {
 };
 inline constexpr std::uint32_t kMajor = 1;
 
-/// In a capsule named "dltensor".
+inline constexpr const char* kCapsule = "dltensor";
+/// In a capsule of that name.
 struct ManagedTensor {
     Tensor tensor;
     void* owner;

@@ -22,7 +22,7 @@ void raise(const char* name, const std::string& message, const std::vector<std::
     const Ref positional = Ref::owned(Py_BuildValue("(NO)", text(message).release(), listed.get()));
     const Ref named = Ref::owned(PyDict_New());
     for (const auto& [key, value] : details) check(PyDict_SetItemString(named.get(), key, text(value).get()));
-    const Ref exception = Ref::owned(PyObject_Call(type.get(), positional.get(), named.get()));
+    const Ref exception = Ref::owned(call_python(type.get(), positional.get(), named.get()));
     PyErr_SetObject(type.get(), exception.get());
 }
 
@@ -75,17 +75,58 @@ std::string take_complaint() {
     PyErr_NormalizeException(&type, &value, &trace);
     const Ref held_type = Ref::owned(type), held_value = Ref::owned(value);
     Py_XDECREF(trace);
-    const Ref said = Ref::owned(PyObject_Str(value));
-    const std::string_view words = text_of(said.get());
-    return words.empty() ? type_name(value) : std::string(words.substr(0, words.find('\n')));
+    const std::string words = words_of(Ref::owned(PyObject_Str(value)).get());
+    return words.empty() ? type_name(value) : words.substr(0, words.find('\n'));
+}
+
+std::string_view text_of(PyObject* text, const char* name) {
+    if (PyUnicode_Check(text) == 0) {
+        PyErr_Format(PyExc_TypeError, "%s is %R: a str is expected", name, text);
+        throw PythonError{};
+    }
+    Py_ssize_t size = 0;
+    const char* const characters = PyUnicode_AsUTF8AndSize(text, &size);
+    if (characters == nullptr) throw PythonError{};
+    const std::string_view all(characters, static_cast<std::size_t>(size));
+    if (all.find('\0') != std::string_view::npos)
+        throw SpecError("invalid text", {std::string(name) + " is '" + words_of(text) + "': a text holds no NUL"});
+    return all;
+}
+
+std::string words_of(PyObject* text) {
+    const Ref bytes = Ref::owned(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+    char* characters = nullptr;
+    Py_ssize_t size = 0;
+    check(PyBytes_AsStringAndSize(bytes.get(), &characters, &size));
+    std::string words;
+    for (const char character : std::string_view(characters, static_cast<std::size_t>(size)))
+        if (character == '\0')
+            words += "\\0";
+        else
+            words += character;
+    return words;
+}
+
+PyObject* KeptMember::get() {
+    if (full_name_ == nullptr)
+        full_name_ = PyUnicode_InternFromString((std::string("jitgemm.") + module_name_).c_str());
+    Ref imported;
+    if (PyObject* const known = PyImport_GetModule(full_name_); known != nullptr) imported = Ref::owned(known);
+    if (imported.get() != nullptr && imported.get() == module_) return member_;
+    Ref now = Ref::owned(PyImport_Import(full_name_));
+    Ref member = Ref::owned(PyObject_GetAttrString(now.get(), name_));
+    // What was kept before stays alive: another thread may be calling it.
+    module_ = now.release();
+    member_ = member.release();
+    return member_;
 }
 
 std::string type_name(PyObject* object) {
     auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
     const Ref name = Ref::owned(PyObject_GetAttrString(type, "__name__"));
     const Ref module = Ref::owned(PyObject_GetAttrString(type, "__module__"));
-    if (!PyUnicode_Check(module.get()) || text_of(module.get()) == "builtins") return std::string(text_of(name.get()));
-    return std::string(text_of(module.get())) + "." + std::string(text_of(name.get()));
+    if (!PyUnicode_Check(module.get()) || words_of(module.get()) == "builtins") return words_of(name.get());
+    return words_of(module.get()) + "." + words_of(name.get());
 }
 
 }  // namespace jitgemm::python

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace jitgemm::python {
 namespace {
@@ -52,21 +54,47 @@ bool wait_unless_interrupted(Event& event) {
     }
 }
 
-/// Threads that nobody waits for any more. A fork has none of its parent's.
-struct Abandoned {
+/// Threads that nobody may be waiting for when the process ends: the caller was interrupted, or is a thread that the
+/// interpreter left behind. A fork has none of its parent's.
+struct Workers {
     std::mutex mutex;
     std::condition_variable ended;
     int running = 0;
+    std::vector<std::atomic<bool>*> stops;  ///< of launches
 };
 
-Abandoned*& abandoned() {
-    static auto* current = new Abandoned;
+Workers*& workers() {
+    static auto* current = new Workers;
     return current;
 }
 
-void wait_for_abandoned() {
-    Abandoned& all = *abandoned();
+/// One more of them, while it lives.
+class Running {
+public:
+    explicit Running(std::atomic<bool>* stop = nullptr) : all_(*workers()), stop_(stop) {
+        const std::scoped_lock lock(all_.mutex);
+        if (stop_ != nullptr) all_.stops.push_back(stop_);
+        ++all_.running;
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running() {
+        const std::scoped_lock lock(all_.mutex);
+        std::erase(all_.stops, stop_);
+        --all_.running;
+        all_.ended.notify_all();
+    }
+
+private:
+    Workers& all_;
+    std::atomic<bool>* stop_;
+};
+
+/// Compilers can't be stopped.
+void end_workers() {
+    Workers& all = *workers();
     std::unique_lock lock(all.mutex);
+    for (std::atomic<bool>* const stop : all.stops) *stop = true;
     all.ended.wait(lock, [&] { return all.running == 0; });
 }
 
@@ -91,7 +119,7 @@ void launch_interruptibly(const std::function<void()>& launch) {
     std::atomic<bool> stop{false};
     Event done;
     std::exception_ptr failure;
-    std::thread worker([&] {
+    std::thread worker([&, running = std::make_unique<Running>(&stop)] {
         const StopFlagScope scope(stop);
         try {
             launch();
@@ -112,35 +140,22 @@ void launch_interruptibly(const std::function<void()>& launch) {
 
 GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec) {
     const auto making = std::make_shared<Making>();
-    Abandoned& all = *abandoned();
-    {
-        const std::scoped_lock lock(all.mutex);
-        ++all.running;
-    }
-    try {
-        std::thread([&all, making = making, session = session, spec]() mutable {
-            make(*making, *session, spec);
-            making->done.set();
-            session.reset();
-            making.reset();
-            const std::scoped_lock lock(all.mutex);
-            --all.running;
-            all.ended.notify_all();
-        }).detach();
-    } catch (...) {
-        const std::scoped_lock lock(all.mutex);
-        --all.running;
-        throw;
-    }
+    std::thread([running = std::make_unique<Running>(), making = making, session = session, spec]() mutable {
+        make(*making, *session, spec);
+        making->done.set();
+        session.reset();
+        making.reset();
+        running.reset();
+    }).detach();
     if (!wait_unless_interrupted(making->done)) throw PythonError{};
     if (making->failure) std::rethrow_exception(making->failure);
     return making->kernel;
 }
 
 void watch_exit() {
-    static_cast<void>(abandoned());
-    if (Py_AtExit(wait_for_abandoned) != 0) throw std::bad_alloc();
-    if (pthread_atfork(nullptr, nullptr, [] { abandoned() = new Abandoned; }) != 0) throw std::bad_alloc();
+    static_cast<void>(workers());
+    if (Py_AtExit(end_workers) != 0) throw std::bad_alloc();
+    if (pthread_atfork(nullptr, nullptr, [] { workers() = new Workers; }) != 0) throw std::bad_alloc();
 }
 
 }  // namespace jitgemm::python

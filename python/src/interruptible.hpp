@@ -17,7 +17,7 @@ void launch_interruptibly(const std::function<void()>& launch);
 /// The kernel for a spec. No compiler can be stopped: PythonError is thrown at once, and the kernel made nevertheless, for whoever asks next.
 [[nodiscard]] GemmKernel kernel_interruptibly(const std::shared_ptr<Session>& session, const GemmSpec& spec);
 
-/// Once, before the first kernel: the process's end waits for compilers that are still at work.
+/// Once, before the first kernel: the process's end stops launches, and waits for compilers that are still at work.
 void watch_exit();
 
 }  // namespace jitgemm::python

@@ -45,9 +45,9 @@ const Signature& init_signature() {
     return signature;
 }
 
-std::string text_or_empty(PyObject* object) {
+std::string text_or_empty(PyObject* object, const char* name) {
     if (object == nullptr || object == Py_None) return {};
-    return std::string(text_of(object));
+    return std::string(text_of(object, name));
 }
 
 int init(PyObject* self, PyObject* positional, PyObject* named) {
@@ -57,11 +57,11 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         std::array<PyObject*, kInitArguments> values{};
         read_arguments(init_signature(), positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters] = values;
-        const GemmSpec spec = parse_spec_text(text_of(spec_text));
-        std::shared_ptr<Session> session = session_of({.device = text_or_empty(device),
-                                                       .kernel = text_or_empty(kernel),
-                                                       .family = text_or_empty(family),
-                                                       .parameters = text_or_empty(parameters)});
+        const GemmSpec spec = parse_spec_text(text_of(spec_text, "spec"));
+        std::shared_ptr<Session> session = session_of({.device = text_or_empty(device, "device"),
+                                                       .kernel = text_or_empty(kernel, "kernel"),
+                                                       .family = text_or_empty(family, "family"),
+                                                       .parameters = text_or_empty(parameters, "param")});
         auto loaded = std::make_unique<Loaded>(
             Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
         loaded->kernel = kernel_interruptibly(session, spec);
@@ -127,8 +127,8 @@ std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spe
     return shape;
 }
 
-/// Sets broadcast_c as well.
-void check_fits(Loaded& loaded, Product& product) {
+/// Sets broadcast_c as well. A C that no kernel reads as it lies is copied first, where the launch is ours.
+void check_fits(Loaded& loaded, Product& product, bool may_copy) {
     const Arrays& arrays = product.arrays;
     ProblemKey key(arrays);
     product.broadcast_c = loaded.latest_broadcasts_c;
@@ -137,6 +137,11 @@ void check_fits(Loaded& loaded, Product& product) {
     Problem problem = problem_of(arrays, &made);
     if (problem.is_empty() && made.m != 0 && made.n != 0)
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, {"the product has no element"});
+    if (problem.copy_of_c && !problem.is_empty()) {
+        if (!may_copy && product.beta != 0) refuse_to_copy_c(product, "the copy would not outlive this call");
+        copy_c(product, *problem.copy_of_c);
+        return check_fits(loaded, product, may_copy);
+    }
     GemmSpec asked = resolved(problem.spec);
     if (!arrays.out.given() && (made.d_order != Order::row || made.ldd != made.n))
         throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
@@ -183,13 +188,14 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch},
                      product);
         check_places(loaded, product.arrays);
-        check_fits(loaded, product);
+        check_fits(loaded, product, true);
         const Operand room = read_room(loaded, workspace, product.stream);
         const GemmSpec& spec = loaded.kernel.spec();
         Result result = result_for(product, result_shape(product.arrays, spec), spec.d);
         const Ref held = Ref::borrowed(self);
         launch(*loaded.session, loaded.kernel, product, result.data, room.data, size_in_bytes(room));
-        return result.array.release();
+        if (room.given()) note_written(room);
+        return finished(product, std::move(result)).release();
     });
 }
 
@@ -241,7 +247,7 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         Product product;
         read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr}, product);
         check_places(loaded, product.arrays);
-        check_fits(loaded, product);
+        check_fits(loaded, product, false);
         const Operand room = read_room(loaded, workspace, nullptr);
         const std::vector<std::string> packed = packed_arguments(
             loaded.kernel, {.a = product.arrays.a.data,

@@ -26,19 +26,20 @@ std::string drawn(const Picture& picture, std::string_view format) {
 
 PyObject* layout_evaluate(PyObject* /*module*/, PyObject* expression) {
     return guarded([&] {
-        const LayoutValue value = evaluate_layout_expression(text_of(expression));
+        const LayoutValue value = evaluate_layout_expression(text_of(expression, "a layout"));
         return Py_BuildValue("sN", kind_of(value), text(to_string(value)).release());
     });
 }
 
 PyObject* layout_text(PyObject* /*module*/, PyObject* expression) {
-    return guarded(
-        [&] { return text(to_string(evaluate_layout_expression(text_of(expression)).as_composed())).release(); });
+    return guarded([&] {
+        return text(to_string(evaluate_layout_expression(text_of(expression, "a layout")).as_composed())).release();
+    });
 }
 
 PyObject* layout_table(PyObject* /*module*/, PyObject* expression) {
     return guarded([&] {
-        const ComposedLayout layout = evaluate_layout_expression(text_of(expression)).as_composed();
+        const ComposedLayout layout = evaluate_layout_expression(text_of(expression, "a layout")).as_composed();
         Ref list = Ref::owned(PyList_New(0));
         for (const std::int64_t value : table(layout))
             check(PyList_Append(list.get(), Ref::owned(PyLong_FromLongLong(value)).get()));
@@ -50,8 +51,8 @@ PyObject* layout_picture(PyObject* /*module*/, PyObject* arguments) {
     return guarded([&] {
         PyObject *expression = nullptr, *format = nullptr;
         if (PyArg_ParseTuple(arguments, "UU", &expression, &format) == 0) throw PythonError{};
-        const LayoutValue value = evaluate_layout_expression(text_of(expression));
-        return text(drawn(jitgemm::layout_picture(value.as_composed()), text_of(format))).release();
+        const LayoutValue value = evaluate_layout_expression(text_of(expression, "a layout"));
+        return text(drawn(jitgemm::layout_picture(value.as_composed()), text_of(format, "format"))).release();
     });
 }
 

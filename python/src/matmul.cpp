@@ -3,6 +3,7 @@
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "python/src/product.hpp"
+#include "runtime/context/context_state.hpp"
 
 #include <array>
 
@@ -40,13 +41,32 @@ GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& pr
     }
 }
 
+/// The rules of types, sizes and layouts, where no kernel is made. Matrices of no element are no batch.
+void check_rules(Session& session, GemmSpec spec) {
+    spec.batch = 1;
+    spec.batch_stride_a = spec.batch_stride_b = spec.batch_stride_c = spec.batch_stride_d = std::nullopt;
+    ContextState& context = state_of(session.context);
+    static_cast<void>(context.tuned_choices().choose(spec, context.device->model(), context.selection));
+}
+
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
                                       const Arrays& arrays) {
     Problem problem = problem_of(arrays);
     Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
-    if (!problem.is_empty()) plan.kernel = kernel_for(session, problem);
+    if (!problem.is_empty()) plan.copy_of_c = std::move(problem.copy_of_c);
+    if (problem.is_empty() || plan.copy_of_c)
+        check_rules(*session, problem.spec);
+    else
+        plan.kernel = kernel_for(session, problem);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
     return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
+}
+
+/// Held: other threads make plans, and forget them, while this one allocates and launches.
+std::shared_ptr<const Plan> plan_for(const std::shared_ptr<Session>& session, const Arrays& arrays) {
+    const ProblemKey key(arrays);
+    const auto known = session->plans.find(key);
+    return known != session->plans.end() ? known->second : make_plan(session, key, arrays);
 }
 
 }  // namespace
@@ -57,14 +77,14 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
         Product product;
         read_product(given, product);
         const std::shared_ptr<Session> session = session_for(product.arrays, given.device);
-        const ProblemKey key(product.arrays);
-        const auto known = session->plans.find(key);
-        // Held: other threads make plans, and forget them, while this one allocates and launches.
-        const std::shared_ptr<const Plan> plan =
-            known != session->plans.end() ? known->second : make_plan(session, key, product.arrays);
+        std::shared_ptr<const Plan> plan = plan_for(session, product.arrays);
+        if (plan->copy_of_c) {
+            copy_c(product, *plan->copy_of_c);
+            plan = plan_for(session, product.arrays);
+        }
         Result result = result_for(product, plan->shape, plan->type);
         if (plan->kernel) launch(*session, plan->kernel, product, result.data);
-        return result.array.release();
+        return finished(product, std::move(result)).release();
     });
 }
 
@@ -81,10 +101,10 @@ const char* const kMatmulDoc =
     "reason.\n"
     "out: where the result goes, (..., m, n); else a new row-major array of a's library. Its type is the result's "
     "(default:\n"
-    "  a's). No part of it may be a's or b's.\n"
+    "  a's). No part of it may be a's or b's. JAX's arrays are immutable, and no out.\n"
     "c: what beta multiplies, of the result's shape or one that is repeated to it by numpy's rules: a bias of shape "
     "(n,);\n"
-    "  may be out itself. beta: 1 unless given, 0 without a c.\n"
+    "  may be out itself. What no kernel reads as it lies is copied first. beta: 1 unless given, 0 without a c.\n"
     "accumulate: c is out, which is added to.\n"
     "stream: a handle, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__ (default: the current one of "
     "a's\n"

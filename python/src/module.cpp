@@ -1,6 +1,7 @@
 /// \file The extension jitgemm._core.
 
 #include "jitgemm/version.hpp"
+#include "python/src/allocation.hpp"
 #include "python/src/dlpack.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
@@ -45,6 +46,10 @@ PyObject* read_capsule(PyObject* /*module*/, PyObject* arguments) {
     return guarded([&] { return describe_capsule(arguments).release(); });
 }
 
+PyObject* make_gpu_memory(PyObject* /*module*/, PyObject* arguments) {
+    return guarded([&] { return gpu_memory(arguments).release(); });
+}
+
 PyMethodDef functions[] = {
     // NOLINT: Python's form
     {"matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul)), METH_FASTCALL | METH_KEYWORDS,
@@ -54,6 +59,7 @@ PyMethodDef functions[] = {
     {"layout_table", layout_table, METH_O, nullptr},
     {"layout_picture", layout_picture, METH_VARARGS, nullptr},
     {"read_capsule", read_capsule, METH_VARARGS, nullptr},
+    {"gpu_memory", make_gpu_memory, METH_VARARGS, nullptr},
     {"stream_handle", stream_handle, METH_O, nullptr},
     {"type_name", name_of_type, METH_O, nullptr},
     {"check_words", check_options, METH_VARARGS, nullptr},

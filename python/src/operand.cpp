@@ -20,12 +20,13 @@ namespace {
 
 // ---- libraries with the exchange interface -----------------------------------------------------------------------------
 
-/// What is known of a Python type.
+/// What is known of a Python type. Methods of tensors are called without looking them up; null where they are no
+/// functions of C's.
 struct ArrayType {
     const dlpack::ExchangeApi* exchange = nullptr;
     bool is_tensor = false;  ///< of PyTorch's
-    PyCFunction is_negated =
-        nullptr;  ///< is_neg() of a tensor's type, called without looking it up; null where it is no function of C's
+    PyCFunction is_neg = nullptr;
+    PyCFunction is_inference = nullptr;
 };
 
 /// Of a type that stays alive; the table of the standard's major version that we know, if it has one.
@@ -64,7 +65,10 @@ ArrayType array_type(PyObject* object) {
             return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), name) != 0;
         };
         read.is_tensor = read.exchange != nullptr && has("requires_grad") && has("is_neg");
-        if (read.is_tensor) read.is_negated = c_method(object, "is_neg");
+        if (read.is_tensor) {
+            read.is_neg = c_method(object, "is_neg");
+            read.is_inference = c_method(object, "is_inference");
+        }
         Py_INCREF(type);
         found = known.emplace(type, read).first;
     }
@@ -152,6 +156,30 @@ private:
     PyObject* function_ = nullptr;
 };
 
+/// What a method without arguments answers.
+bool answers_yes(PyObject* object, PyCFunction function, PyObject* name) {
+    return Ref::owned(function != nullptr ? function(object, nullptr)
+                                          : PyObject_CallMethodObjArgs(object, name, nullptr))
+               .get() == Py_True;
+}
+
+/// Made in inference mode: autograd keeps no version of it.
+bool is_inference(PyObject* tensor) {
+    static PyObject* const name = PyUnicode_InternFromString("is_inference");
+    return answers_yes(tensor, array_type(tensor).is_inference, name);
+}
+
+/// torch.autograd.graph.increment_version. Throws OperandError where PyTorch is too old to have it.
+PyObject* increment_version(const char* name) {
+    static PyObject* kept = nullptr;
+    if (kept != nullptr) return kept;
+    const Ref graph = Ref::owned(PyImport_ImportModule("torch.autograd.graph"));
+    kept = PyObject_GetAttrString(graph.get(), "increment_version");
+    if (kept != nullptr) return kept;
+    PyErr_Clear();
+    refuse(name, "can't be written: this PyTorch has no torch.autograd.graph.increment_version to tell autograd so");
+}
+
 /// Whether derivatives are carried forward at the moment, and the tensor has one.
 bool has_tangent(PyObject* tensor) {
     static PyObject* const level_name = PyUnicode_InternFromString("_current_level");
@@ -166,7 +194,8 @@ bool has_tangent(PyObject* tensor) {
     static Question is_enabled(
         "_is_fwd_grad_enabled");  // not in a torch.autograd.Function, which has a rule of its own
     if (is_enabled.ask() == 0) return false;
-    const Ref dual = Ref::owned(PyObject_CallMethod(forward_ad, "unpack_dual", "O", tensor));
+    const Ref unpack = Ref::owned(PyObject_GetAttrString(forward_ad, "unpack_dual"));
+    const Ref dual = called(unpack.get(), PyTuple_Pack(1, tensor));
     return Ref::owned(PyObject_GetAttrString(dual.get(), "tangent")).get() != Py_None;
 }
 
@@ -174,9 +203,7 @@ bool has_tangent(PyObject* tensor) {
 /// gradient, and of a tensor that is to be negated when it is read the sign would be wrong.
 void check_tensor(const Operand& operand, const ArrayType& type) {
     static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
-    PyObject* const answer = type.is_negated != nullptr ? type.is_negated(operand.object, nullptr)
-                                                        : PyObject_CallMethodObjArgs(operand.object, is_neg, nullptr);
-    if (Ref::owned(answer).get() == Py_True)
+    if (answers_yes(operand.object, type.is_neg, is_neg))
         refuse(operand.name, "is a view that negates its elements (is_neg()): resolve_neg() copies it");
 
     if (has_tangent(operand.object))
@@ -228,12 +255,36 @@ void fill(const char* name, std::array<std::int64_t, kMaxRank>& numbers, int ran
 }
 
 /// _arrays.Description's fields, in its order.
-enum Field : Py_ssize_t { kPointer, kShape, kStrides, kType, kItem, kGpu, kReadOnly, kStream, kKeeper, kFields };
+enum Field : Py_ssize_t {
+    kPointer,
+    kShape,
+    kStrides,
+    kType,
+    kItem,
+    kGpu,
+    kReadOnly,
+    kStream,
+    kLibrary,
+    kUnordered,
+    kKeeper,
+};
 
-void describe(Operand& operand, PyObject* stream) {
-    static PyObject* kept = nullptr;
-    Ref answer = Ref::owned(PyObject_CallFunction(kept_member(kept, "_arrays", "describe"), "OsO", operand.object,
-                                                  operand.name, stream == nullptr ? Py_None : stream));
+/// The stream for __dlpack__(): the caller's, else that of the array by whose library the launch is ordered.
+Ref stream_to_order(PyObject* stream, const Operand* first) {
+    if (stream != nullptr) return Ref::borrowed(stream);
+    if (first == nullptr || !first->place.on_gpu) return Ref::borrowed(Py_None);
+    return Ref::owned(PyLong_FromVoidPtr(current_stream(*first)));
+}
+
+Library library_of(PyObject* word) {
+    const std::string_view name = text_of(word);
+    return name == "torch" ? Library::torch : name == "jax" ? Library::jax : Library::other;
+}
+
+void describe(Operand& operand, PyObject* stream, const Operand* first) {
+    static KeptMember description("_arrays", "describe");
+    const Ref ordered = stream_to_order(stream, first);
+    Ref answer = called(description.get(), Py_BuildValue("(OsO)", operand.object, operand.name, ordered.get()));
     const auto field = [&](Field which) { return PyTuple_GetItem(answer.get(), which); };
     check_rank(operand.name, PyTuple_Size(field(kShape)));
     operand.rank = static_cast<int>(PyTuple_Size(field(kShape)));
@@ -242,11 +293,13 @@ void describe(Operand& operand, PyObject* stream) {
     fill(operand.name, operand.strides, operand.rank, field(kStrides));
     check_extents(operand);
     check_memory(operand, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(operand.data.address)));
-    operand.type = data_type_of_word(text_of(field(kType)));
+    operand.type = data_type_of_word(words_of(field(kType)));
     operand.item = integer(operand.name, field(kItem));
     const std::int64_t gpu = integer(operand.name, field(kGpu));
     operand.place = {.on_gpu = gpu >= 0, .gpu = gpu >= 0 ? static_cast<int>(gpu) : 0};
     operand.read_only = field(kReadOnly) == Py_True;
+    operand.library = library_of(field(kLibrary));
+    operand.unordered = field(kUnordered) == Py_True;
     operand.stream = reinterpret_cast<Stream>(static_cast<std::uintptr_t>(address(operand.name, field(kStream))));
     operand.keeper = std::move(answer);
 }
@@ -263,16 +316,19 @@ std::string shape_text(std::span<const std::int64_t> shape) {
 
 namespace {
 
-void read(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
+void read(PyObject* object, const char* name, PyObject* stream, Operand& operand, const Operand* first) {
     operand.name = name;
     operand.object = object;
     const ArrayType type = array_type(object);
     operand.exchange = type.exchange;
     if (type.exchange == nullptr) {
-        describe(operand, stream);
+        describe(operand, stream, first);
         return;
     }
-    if (type.is_tensor) check_tensor(operand, type);
+    if (type.is_tensor) {
+        operand.library = Library::torch;
+        check_tensor(operand, type);
+    }
     dlpack::Tensor tensor{};
     if (type.exchange->borrow(object, &tensor) != 0) refuse_unexchanged(operand);
     fill(operand, tensor);
@@ -284,13 +340,13 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
     Ref word = operand.exchange == nullptr ? Ref::borrowed(PyTuple_GetItem(operand.keeper.get(), kType))
                                            : Ref::owned(PyObject_GetAttrString(operand.object, "dtype"));
     word = Ref::owned(PyObject_Str(word.get()));
-    refuse(operand.name, fmt::format("is of type {}, which no kernel takes", text_of(word.get())));
+    refuse(operand.name, fmt::format("is of type {}, which no kernel takes", words_of(word.get())));
 }
 
 }  // namespace
 
-void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
-    read(object, name, stream, operand);
+void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand, const Operand* first) {
+    read(object, name, stream, operand, first);
     if (!operand.type) refuse_type(operand);
 }
 
@@ -317,9 +373,26 @@ void refuse_if_traced(const Operand& operand) {
            "jitgemm.torch.linear can be traced");
 }
 
+void check_writable(const Operand& operand) {
+    if (operand.read_only) refuse(operand.name, "is read-only");
+    if (operand.library != Library::torch) return;
+    static_cast<void>(increment_version(operand.name));
+    if (!is_inference(operand.object)) return;
+    const Ref torch = Ref::owned(PyImport_ImportModule("torch"));
+    const Ref enabled = Ref::owned(PyObject_CallMethod(torch.get(), "is_inference_mode_enabled", nullptr));
+    if (enabled.get() != Py_True)
+        refuse(operand.name,
+               "was made in inference mode, and is written only there: clone() makes a tensor of it that is not");
+}
+
+void note_written(const Operand& operand) {
+    if (operand.library != Library::torch || is_inference(operand.object)) return;
+    static_cast<void>(called(increment_version(operand.name), PyTuple_Pack(1, operand.object)));
+}
+
 Operand read_workspace(PyObject* object, PyObject* stream) {
     Operand operand;
-    read(object, "workspace", stream, operand);
+    read(object, "workspace", stream, operand, nullptr);
     return operand;
 }
 
@@ -345,7 +418,7 @@ namespace {
 
 struct Capsule {
     const dlpack::Tensor* tensor = nullptr;
-    bool read_only = false;
+    PyObject* read_only = Py_None;  ///< None of a capsule without a version, which can't say
 };
 
 /// Whoever takes a tensor out of its capsule renames that.
@@ -361,7 +434,7 @@ Capsule open_capsule(PyObject* capsule, const char* name) {
         if (managed->version.major != dlpack::kMajor)
             refuse(name,
                    fmt::format("speaks DLPack {}, of which {} is known here", managed->version.major, dlpack::kMajor));
-        return {&managed->tensor, (managed->flags & dlpack::kReadOnly) != 0};
+        return {&managed->tensor, (managed->flags & dlpack::kReadOnly) != 0 ? Py_True : Py_False};
     }
     if (PyCapsule_IsValid(capsule, "dltensor") != 0)
         return {&static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"))->tensor};
@@ -388,7 +461,7 @@ Ref describe_capsule(PyObject* arguments) {
     return Ref::owned(Py_BuildValue("KNNsiiO", static_cast<unsigned long long>(operand.data.address),
                                     tuple_of(operand.extents()).release(), tuple_of(strides).release(), type.c_str(),
                                     static_cast<int>(operand.item), operand.place.on_gpu ? operand.place.gpu : -1,
-                                    read_only ? Py_True : Py_False));
+                                    read_only));
 }
 
 }  // namespace jitgemm::python

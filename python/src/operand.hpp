@@ -23,6 +23,9 @@ struct Place {
 };
 [[nodiscard]] std::string to_string(const Place& place);
 
+/// Whose array it is, as far as that matters when a launch has written.
+enum class Library : std::uint8_t { other, torch, jax };
+
 /// An array as a launch needs it. Of one that is not there (no C, say) `object` is null.
 struct Operand {
     const char* name = "";       ///< of the argument
@@ -32,6 +35,8 @@ struct Operand {
     std::int64_t item = 0;         ///< bytes of an element
     Place place;
     bool read_only = false;
+    bool unordered = false;  ///< on a GPU, of a library that may use the memory again once the call has returned
+    Library library = Library::other;
     int rank = 0;
     std::array<std::int64_t, kMaxRank> shape{};
     std::array<std::int64_t, kMaxRank> strides{};  ///< in elements
@@ -46,11 +51,17 @@ struct Operand {
     }
 };
 
-/// Of a torch.Tensor, a numpy.ndarray, a cupy.ndarray or whatever else speaks DLPack or the CUDA array interface; nothing is copied. For
-/// libraries that order by stream and can't tell theirs, what they still do to the array is made to be done before `stream` goes on.
-/// Throws OperandError for what is no array, of a type or in a place that no kernel reaches, or part of a graph for gradients.
-/// `operand` is a new one.
-void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand);
+/// Of a torch.Tensor, a numpy.ndarray, a cupy.ndarray or whatever else speaks DLPack or the CUDA array interface;
+/// nothing is copied. For libraries that order by stream and can't tell theirs, what they still do to the array is made
+/// to be done before `stream` goes on (null: that of `first`, else the library's own). Throws OperandError for what is
+/// no array, of a type or in a place that no kernel reaches, or part of a graph for gradients. `operand` is a new one.
+void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand,
+                  const Operand* first = nullptr);
+
+/// Of an array that a launch is to write. Throws OperandError for one that its library holds to be immutable.
+void check_writable(const Operand& operand);
+/// After a launch has written it: PyTorch's autograd sees that the tensor has changed.
+void note_written(const Operand& operand);
 
 /// Throws OperandError where the array is a torch.Tensor and PyTorch traces the running program.
 /// The trace would keep this product's numbers as a constant.
@@ -62,8 +73,12 @@ void refuse_if_traced(const Operand& operand);
 /// Of the array's library for the GPU it is on.
 [[nodiscard]] Stream current_stream(const Operand& operand);
 
-/// A new row-major array beside an operand: of its library, in its place. Throws OperandError where the library is none that is known.
+/// A new row-major array beside an operand, to be written: of its library, in its place. Throws OperandError where the
+/// library is none that is known. Of a library whose arrays are immutable it is memory that hand_over() makes an array
+/// of.
 [[nodiscard]] Ref allocate_like(const Operand& operand, std::span<const std::int64_t> shape, DataType type);
+/// The array for the caller, of what allocate_like() made beside `like`, once it is written.
+[[nodiscard]] Ref hand_over(Ref made, const Operand& like);
 
 /// (capsule, name) of a __dlpack__() that keeps its capsule → the first fields of _arrays.Description.
 [[nodiscard]] Ref describe_capsule(PyObject* arguments);

@@ -63,11 +63,29 @@ bool can_be_repeated(std::span<const std::int64_t> shape, const Shape& to) {
            std::equal(shape.begin(), shape.end(), to.end() - static_cast<std::ptrdiff_t>(shape.size()), goes_with);
 }
 
-/// Leading dimensions and rows as rows of one matrix, if they lie so.
+/// Leading dimensions and rows as rows of one matrix, if they lie so. Where there is no element, none lies apart from
+/// the others.
 std::optional<Extent> folded(const MatrixView& view) {
     std::vector<Extent> all = view.leading;
     all.push_back(view.rows);
+    std::int64_t rows = 1;
+    for (const Extent& extent : all) rows *= extent.size;
+    if (rows == 0 || view.columns.size == 0) return Extent{rows, 0};
     return joined(all);
+}
+
+/// Where one contiguous row stands for all of two or more, or a column does: which of them.
+std::optional<Order> repeated_run(const MatrixView& view) {
+    const auto repeats = [](Extent runs, Extent run) {
+        return runs.size > 1 && runs.stride == 0 && (run.size == 1 || run.stride == 1);
+    };
+    if (repeats(view.rows, view.columns)) return Order::row;
+    if (repeats(view.columns, view.rows)) return Order::column;
+    return std::nullopt;
+}
+
+bool is_misaligned(const Operand& operand) {
+    return operand.data.address % static_cast<std::uint64_t>(bytes(*operand.type)) != 0;
 }
 
 class ProblemBuilder {
@@ -77,11 +95,9 @@ public:
     Problem build() {
         read_shapes();
         read_types();
-        if (!problem_.is_empty()) {
-            fold_rows();
-            read_matrices();
-            read_batch();
-        }
+        fold_rows();
+        read_matrices();
+        read_batch();
         if (!reasons_.empty()) refuse(std::move(reasons_));
         return std::move(problem_);
     }
@@ -158,11 +174,11 @@ private:
         const auto a = folded(a_), d = folded(d_), c = folded(c_);
         if (!a) problem_.unfolded = unfolded(arrays_.a);
         if (!d) problem_.unfolded = unfolded(arrays_.out);
-        if (!c) problem_.unfolded = unfolded(arrays_.c.given() ? arrays_.c : arrays_.out);
-        if (!a || !d || !c || a->size != d->size) return;  // one A for many results has no rows for all of them
+        if (!a || !d || a->size != d->size) return;  // one A for many results has no rows for all of them
         a_.rows = *a;
         d_.rows = *d;
-        c_.rows = *c;
+        c_.rows = c.value_or(Extent{d->size, 0});
+        c_has_rows_ = c.has_value();
         problem_.spec.m = a->size;
         problem_.spec.batch = 1;
     }
@@ -173,35 +189,43 @@ private:
         GemmSpec& spec = problem_.spec;
         const Lie a = read(arrays_.a, a_, preferred(order_a(usual.layout)), spec.lda, spec.align_a);
         const Lie b = read(arrays_.b, b_, preferred(order_b(usual.layout)), spec.ldb, spec.align_b);
-        const std::optional<Order> repeats = repeated_run(c_);
+        const std::optional<Order> repeats = c_has_rows_ ? repeated_run(c_) : std::nullopt;
         const Lie d = read(arrays_.out, d_, repeats ? repeats : preferred(usual.d_order), spec.ldd, spec.align_d);
         spec.layout = layout_of(a.order, b.order);
         spec.d_order = d.order;
-        if (!arrays_.has_c()) return;
-        const Operand& c_array = arrays_.accumulates ? arrays_.out : arrays_.c;
-        if (repeats && !arrays_.accumulates) {
-            if (repeats != d.order) reasons_.push_back(repeated_across(c_array, d.order));
-            spec.broadcast_c = true;
-            spec.align_c = alignment_of(c_array, 0);
-            return;
+        if (arrays_.c.given()) read_c(repeats, d.order);
+        if (!arrays_.accumulates) return;
+        spec.ldc = spec.ldd;
+        spec.align_c = spec.align_d;
+    }
+
+    /// As D lies: one row (column) of it for all, or each of them.
+    void read_c(std::optional<Order> repeats, Order of_d) {
+        GemmSpec& spec = problem_.spec;
+        const std::optional<Lie> lie = lie_of(c_.rows, c_.columns, of_d);
+        const bool is_each = lie && lie->order == of_d;
+        if (is_misaligned(arrays_.c) || !c_has_rows_ || (repeats != of_d && !is_each)) return copy_c(of_d);
+        spec.broadcast_c = repeats == of_d;
+        if (!spec.broadcast_c) spec.ldc = lie->leading;
+        spec.align_c = alignment_of(arrays_.c, spec.broadcast_c ? 0 : lie->leading);
+    }
+
+    /// No more of it than what differs: one row (column), if that stands for all.
+    void copy_c(Order of_d) {
+        GemmSpec& spec = problem_.spec;
+        const bool is_matrix = has_rows_ && has_columns_;
+        CopyOfC copy{.shape = problem_.shape, .by_column = is_matrix && of_d == Order::column};
+        const Extent runs = of_d == Order::row ? c_.rows : c_.columns;
+        if (is_matrix && spec.batch == 1 && c_has_rows_ && runs.stride == 0) {
+            spec.broadcast_c = runs.size > 1;
+            if (of_d == Order::row)
+                std::fill(copy.shape.begin(), copy.shape.end() - 1, 1);
+            else
+                copy.shape.back() = 1;
         }
-        const Lie c = read(c_array, c_, d.order, spec.ldc, spec.align_c);
-        if (c.order != d.order)
-            reasons_.push_back(
-                fmt::format("{} lies {} and out {}: both must lie alike", c_array.name, by(c.order), by(d.order)));
+        c_ = packed_result();
+        problem_.copy_of_c = std::move(copy);
     }
-
-    /// Row where one contiguous row stands for all of two or more, column where a column does.
-    static std::optional<Order> repeated_run(const MatrixView& view) {
-        const auto repeats = [](Extent runs, Extent run) {
-            return runs.size > 1 && runs.stride == 0 && (run.size == 1 || run.stride == 1);
-        };
-        if (repeats(view.rows, view.columns)) return Order::row;
-        if (repeats(view.columns, view.rows)) return Order::column;
-        return std::nullopt;
-    }
-
-    static std::string_view by(Order order) { return order == Order::row ? "row by row" : "column by column"; }
 
     Lie read(const Operand& operand, const MatrixView& view, std::optional<Order> preferred, std::int64_t& leading,
              int& alignment) {
@@ -240,12 +264,6 @@ private:
                "copy's would be";
     }
 
-    static std::string repeated_across(const Operand& c, Order of_d) {
-        const bool by_row = of_d == Order::row;
-        return fmt::format("{}: one {}, repeated; an out that lies {} takes one {} so", with_strides(c),
-                           by_row ? "column" : "row", by(of_d), by_row ? "row" : "column");
-    }
-
     static std::string unordered(const Operand& operand) {
         return fmt::format(
             "{}: neither its rows nor its columns are contiguous and apart from each other; a "
@@ -255,11 +273,11 @@ private:
 
     void read_batch() {
         GemmSpec& spec = problem_.spec;
-        if (spec.batch == 1) return;
+        if (spec.batch == 1 || problem_.is_empty()) return;
         spec.batch_stride_a = batch_stride(arrays_.a, a_);
         spec.batch_stride_b = batch_stride(arrays_.b, b_);
         spec.batch_stride_d = batch_stride(arrays_.out, d_);
-        if (arrays_.has_c()) spec.batch_stride_c = batch_stride(arrays_.c, c_);
+        if (arrays_.has_c()) spec.batch_stride_c = batch_stride(arrays_.accumulates ? arrays_.out : arrays_.c, c_);
     }
 
     std::int64_t batch_stride(const Operand& operand, const MatrixView& view) {
@@ -275,6 +293,7 @@ private:
     MatrixView a_, b_, c_, d_;
     Shape leading_;
     bool has_rows_ = true, has_columns_ = true;
+    bool c_has_rows_ = true;  ///< C's leading dimensions and rows lie as rows of one matrix, where those of A and D do
 };
 
 }  // namespace

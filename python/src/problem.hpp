@@ -19,18 +19,27 @@ struct Arrays {
     [[nodiscard]] bool has_c() const { return c.given() || accumulates; }
 };
 
+/// A copy of C that kernels read, of one that none reads as it lies.
+struct CopyOfC {
+    std::vector<std::int64_t> shape;  ///< the result's, but 1 where one element stands for all of a dimension
+    bool by_column = false;           ///< its columns are contiguous
+};
+
 /// What the arrays ask for, by numpy's rules for matmul: two dimensions are a matrix, more a batch of them, one a row of A's or a column of B's.
 struct Problem {
     GemmSpec spec;
-    std::vector<std::int64_t> shape;  ///< of the result
-    DataType type = DataType::bf16;   ///< of the result
-    std::string unfolded;             ///< why leading dimensions are a batch and no rows, where B would allow either
+    std::vector<std::int64_t> shape;   ///< of the result
+    DataType type = DataType::bf16;    ///< of the result
+    std::optional<CopyOfC> copy_of_c;  ///< the spec is that of a C copied so
+    std::string unfolded;              ///< why leading dimensions are a batch and no rows, where B would allow either
     [[nodiscard]] bool is_empty() const { return spec.m == 0 || spec.n == 0 || spec.batch == 0; }
 };
 
-/// Strides become layouts and leading dimensions, addresses alignments: nothing is copied. Leading dimensions that A and the result have and B has
-/// not are rows of one product where they lie so. A C that is one row, repeated at a stride of 0 (a bias, broadcast), is asked for as that. `like`: where an array could be read either way (one row, one column), it is as there.
-/// Throws OperandError with all that stands against it.
+/// Strides become layouts and leading dimensions, addresses alignments: nothing is copied. Leading dimensions that A
+/// and the result have and B has not are rows of one product where they lie so. A C that is one row, repeated at a
+/// stride of 0 (a bias, broadcast), is asked for as that; one that no kernel reads is to be copied. `like`: where an
+/// array could be read either way (one row, one column), it is as there. Throws OperandError with all that stands
+/// against it.
 [[nodiscard]] Problem problem_of(const Arrays& arrays, const GemmSpec* like = nullptr);
 
 /// All that problem_of looks at, as words to hash.

@@ -2,9 +2,10 @@
 
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
+#include "runtime/c_api/copied_launch.hpp"
 #include "runtime/c_api/host_launch.hpp"
+#include "runtime/context/context_state.hpp"
 #include "runtime/device/device_name.hpp"
-#include "runtime/device/launch.hpp"
 
 #include <fmt/format.h>
 
@@ -17,15 +18,22 @@
 namespace jitgemm::python {
 namespace {
 
-void read_if_given(PyObject* object, const char* name, PyObject* stream, Operand& operand) {
-    if (object != nullptr && object != Py_None) read_operand(object, name, stream, operand);
+void read_if_given(PyObject* object, const char* name, const Product& product, Operand& operand) {
+    if (object != nullptr && object != Py_None) read_operand(object, name, product.stream, operand, &product.arrays.a);
+}
+
+/// Where it is none, says which argument it is; what else was raised (by a __float__) is raised as it is.
+[[noreturn]] void refuse_factor(PyObject* object, const char* name) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) != 0)
+        PyErr_Format(PyExc_TypeError, "%s must be real number, and is of type %s", name, type_name(object).c_str());
+    throw PythonError{};
 }
 
 /// A factor, which kernels take in f32: infinities and NaN as they are, but no number becomes one silently.
 float number(PyObject* object, const char* name, float otherwise) {
     if (object == nullptr || object == Py_None) return otherwise;
     const double value = PyFloat_AsDouble(object);
-    if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    if (value == -1 && PyErr_Occurred() != nullptr) refuse_factor(object, name);
     if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max())
         throw SpecError("invalid launch", {fmt::format("{} is {}: no f32 is so large", name, value)});
     return static_cast<float>(value);
@@ -43,8 +51,7 @@ std::optional<std::string> word_of(PyObject* object, const char* name) {
     if (object == nullptr || object == Py_None) return std::nullopt;
     if (PyUnicode_Check(object) == 0)
         throw SpecError("invalid problem", {fmt::format("{} is of type {}: a str", name, type_name(object))});
-    const Ref bytes = Ref::owned(PyUnicode_AsUTF8String(object));
-    return PyBytes_AsString(bytes.get());
+    return std::string(text_of(object, name));
 }
 
 Determinism determinism_of(PyObject* object) {
@@ -75,7 +82,7 @@ Stream as_stream(PyObject* handle) {
     if (PyErr_Occurred() != nullptr) {
         PyErr_Clear();
         const Ref text = Ref::owned(PyObject_Repr(handle));
-        refuse_stream("is " + std::string(text_of(text.get())) + ": a handle is 0, or an address of 64 bits");
+        refuse_stream("is " + words_of(text.get()) + ": a handle is 0, or an address of 64 bits");
     }
     return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(value));
 }
@@ -88,42 +95,36 @@ Ref answer_of(PyObject* stream, PyObject* answer) {
 
 /// (version, handle), as the protocol wants it.
 Stream stream_of_protocol(PyObject* stream) {
-    const Ref answer = answer_of(stream, PyObject_CallMethod(stream, "__cuda_stream__", nullptr));
+    const Ref protocol = answer_of(stream, PyObject_GetAttrString(stream, "__cuda_stream__"));
+    const Ref nothing = Ref::owned(PyTuple_New(0));
+    const Ref answer = answer_of(stream, call_python(protocol.get(), nothing.get()));
     if (PyTuple_Check(answer.get()) == 0 || PyTuple_Size(answer.get()) != 2)
         refuse_stream("of type " + type_name(stream) + " answers __cuda_stream__() with no (version, handle)");
     return as_stream(PyTuple_GetItem(answer.get(), 1));
 }
 
-/// What C has where broadcast_c is set.
-std::int64_t one_run_of_d(const GemmSpec& spec) { return spec.d_order == Order::row ? spec.n : spec.m; }
+/// The stream of a product on a GPU. In host memory a named one orders nothing, but is one all the same.
+Stream stream_for(const Product& product) {
+    const bool on_gpu = product.arrays.a.place.on_gpu;
+    const Stream named = on_gpu || product.stream != nullptr ? stream_of(product.stream, product.arrays.a) : nullptr;
+    return on_gpu ? named : nullptr;
+}
 
-/// In host memory, for a GPU: copied there and D back. The rules of a launch are those of the arrays, which copies would hide.
-void launch_on_copies(Session& session, const GemmKernel& kernel, GemmArguments arguments) {
-    const GemmSpec& spec = kernel.spec();
-    if (auto problems = launch_problems(spec, arguments, 0); !problems.empty())
-        throw SpecError("cannot launch " + kernel.info().name, std::move(problems));
-    const OperandExtents extents = operand_extents(spec);
-    const auto host = [](DevicePointer pointer) {
-        return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer.address));
-    };
-    const auto copied = [&](DevicePointer& pointer, std::int64_t elements, DataType type) {
-        if (elements == 0) return DeviceBuffer();
-        DeviceBuffer buffer = session.context.allocate(static_cast<std::size_t>(elements * bytes(type)));
-        buffer.copy_from_host(host(pointer), buffer.size_bytes());
-        pointer = buffer.data();
-        return buffer;
-    };
-    const DevicePointer d = arguments.d;
-    const bool accumulates = arguments.c == d;
-    const DeviceBuffer a = copied(arguments.a, extents.a, spec.a), b = copied(arguments.b, extents.b, spec.b);
-    const DeviceBuffer result = copied(arguments.d, extents.d, spec.d);  // what lies between its rows stays, too
-    DeviceBuffer c;
-    if (accumulates)
-        arguments.c = arguments.d;
-    else if (arguments.c)
-        c = copied(arguments.c, arguments.broadcast_c ? one_run_of_d(spec) : extents.c, spec.c.value_or(spec.d));
-    kernel.launch(arguments);
-    result.copy_to_host(host(d), result.size_bytes());
+bool is_immutable(Library library) { return library == Library::jax; }
+
+/// Whether memory of the product could be used otherwise before it has ended. A stream that the caller names is the
+/// caller's to order, but for a result that is handed over to a library with streams of its own.
+bool must_wait(const Product& product) {
+    const Arrays& arrays = product.arrays;
+    if (product.stream != nullptr) return is_immutable(arrays.a.library) && !arrays.out.given();
+    return arrays.a.unordered || arrays.b.unordered || arrays.c.unordered || arrays.out.unordered;
+}
+
+/// Whether a copy of C that its library makes now is there when the kernel reads it, and stays as long.
+bool is_ordered(const Product& product) {
+    const Operand& c = product.arrays.c;
+    if (!c.place.on_gpu) return true;
+    return c.unordered ? product.stream == nullptr : stream_for(product) == current_stream(c);
 }
 
 }  // namespace
@@ -133,12 +134,12 @@ void read_product(const ProductArguments& given, Product& product) {
     Arrays& arrays = product.arrays;
     read_operand(given.a, "a", product.stream, arrays.a);
     refuse_if_traced(arrays.a);
-    read_operand(given.b, "b", product.stream, arrays.b);
-    read_if_given(given.c, "c", product.stream, arrays.c);
-    read_if_given(given.out, "out", product.stream, arrays.out);
+    read_operand(given.b, "b", product.stream, arrays.b, &arrays.a);
+    read_if_given(given.c, "c", product, arrays.c);
+    read_if_given(given.out, "out", product, arrays.out);
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
-    if (arrays.out.read_only) throw OperandError("invalid array", {"out is read-only"});
+    if (arrays.out.given()) check_writable(arrays.out);
     if (arrays.accumulates && !arrays.out.given())
         throw OperandError("no product of these arrays", {"accumulate adds to out, which is not given"});
     if (arrays.accumulates && arrays.c.given())
@@ -175,6 +176,36 @@ Result result_for(const Product& product, std::span<const std::int64_t> shape, D
     return {std::move(made), operand.data, std::move(operand.keeper)};
 }
 
+Ref finished(const Product& product, Result result) {
+    if (product.arrays.out.given()) return std::move(result.array);
+    return hand_over(std::move(result.array), product.arrays.a);
+}
+
+void refuse_to_copy_c(const Product& product, const std::string& reason) {
+    const Operand& c = product.arrays.c;
+    throw OperandError(
+        "no product of these arrays",
+        {fmt::format("c has shape {}, strides {} in elements, and no kernel reads it so: it is to be copied, and {}; "
+                     "np.broadcast_to(c, shape).copy() makes a c that is read as it lies",
+                     shape_text(c.extents()), shape_text({c.strides.data(), static_cast<std::size_t>(c.rank)}),
+                     reason)});
+}
+
+void copy_c(Product& product, const CopyOfC& copy) {
+    Operand& c = product.arrays.c;
+    if (product.beta == 0) {
+        c = {};
+        return;
+    }
+    if (!is_ordered(product))
+        refuse_to_copy_c(product, "its library would do that on another stream than the product's");
+    static KeptMember repeated("_arrays", "repeated");
+    product.copied_c = called(repeated.get(), Py_BuildValue("(ONO)", c.object, tuple_of(copy.shape).release(),
+                                                            copy.by_column ? Py_True : Py_False));
+    c = {};
+    read_operand(product.copied_c.get(), "c", product.stream, c, &product.arrays.a);
+}
+
 void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
             DevicePointer workspace, std::size_t workspace_bytes) {
     const Arrays& arrays = product.arrays;
@@ -188,16 +219,16 @@ void launch(Session& session, const GemmKernel& kernel, const Product& product, 
                                   .workspace_bytes = workspace_bytes,
                                   .dependent_launch = product.dependent_launch,
                                   .broadcast_c = product.broadcast_c};
-    // In host memory a named one orders nothing, but is one all the same.
-    const Stream named =
-        arrays.a.place.on_gpu || product.stream != nullptr ? stream_of(product.stream, arrays.a) : nullptr;
-    const Stream stream = arrays.a.place.on_gpu ? named : nullptr;
-    if (session.emulated) return launch_interruptibly([&] { c_api::launch_on_host(kernel, arguments); });
-    const WithoutGil released;
-    if (arrays.a.place.on_gpu)
+    const Stream stream = stream_for(product);
+    if (session.emulated)
+        launch_interruptibly([&] { c_api::launch_on_host(kernel, arguments); });
+    else if (const WithoutGil released; arrays.a.place.on_gpu) {
         kernel.launch(arguments, stream);
-    else
-        launch_on_copies(session, kernel, arguments);
+        if (must_wait(product)) session.context.synchronize(stream);
+    } else {
+        c_api::launch_on_copies(kernel, arguments);
+    }
+    if (arrays.out.given()) note_written(arrays.out);
 }
 
 }  // namespace jitgemm::python

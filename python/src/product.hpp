@@ -18,6 +18,7 @@ struct Product {
     PyObject* stream = nullptr;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
     bool broadcast_c = false;  ///< the arrays' C is one row, whatever the kernel was made for
+    Ref copied_c;              ///< in place of the caller's C
 };
 /// Into a new one, in place: operands are some hundred bytes each.
 void read_product(const ProductArguments& given, Product& product);
@@ -35,9 +36,18 @@ struct Result {
     Ref keeper;
 };
 [[nodiscard]] Result result_for(const Product& product, std::span<const std::int64_t> shape, DataType type);
+/// What the caller gets, once it is written.
+[[nodiscard]] Ref finished(const Product& product, Result result);
 
-/// Enqueues on a GPU; on the emulator, and where the arrays are a host's, the launch has ended when it returns. A workspace lies where the
-/// arrays do, and is for kernels of that place.
+/// A copy, made by its library, takes the place of a C that no kernel reads as it lies; where beta is 0, nothing does.
+/// Throws OperandError where the library can't, and where the copy would be made on another stream than the product's.
+void copy_c(Product& product, const CopyOfC& copy);
+/// The OperandError of a C that would have to be copied.
+[[noreturn]] void refuse_to_copy_c(const Product& product, const std::string& reason);
+
+/// Enqueues on a GPU; on the emulator, where the arrays are a host's, and where a library may use its memory again
+/// after the call (JAX), the launch has ended when it returns. A workspace lies where the arrays do, and is for kernels
+/// of that place.
 void launch(Session& session, const GemmKernel& kernel, const Product& product, DevicePointer d,
             DevicePointer workspace = {}, std::size_t workspace_bytes = 0);
 

@@ -1,11 +1,6 @@
 #pragma once
 
-// CPython's stable ABI of 3.10: one module for every later version.
-#define PY_SSIZE_T_CLEAN
-// Weak: the program jitgemm loads the extension for the tool in it, without an interpreter.
-#define PyAPI_FUNC(type) __attribute__((visibility("default"), weak)) type
-#define PyAPI_DATA(type) extern __attribute__((visibility("default"), weak)) type
-#include <Python.h>
+#include "python/src/thread_end.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,13 +45,14 @@ private:
     PyObject* object_ = nullptr;
 };
 
-/// Other Python threads run meanwhile. Nothing of Python's may be touched.
+/// Other Python threads run meanwhile. Nothing of Python's may be touched. Where the interpreter has ended meanwhile,
+/// the thread never goes on.
 class WithoutGil {
 public:
     WithoutGil() : state_(PyEval_SaveThread()) {}
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
-    ~WithoutGil() { PyEval_RestoreThread(state_); }
+    ~WithoutGil() { take_gil(state_); }
 
 private:
     PyThreadState* state_;
@@ -66,20 +62,21 @@ inline void check(int status) {
     if (status < 0) throw PythonError{};
 }
 
-/// Of a str; valid as long as that lives. TypeError of anything else.
-inline std::string_view text_of(PyObject* text) {
-    if (PyUnicode_Check(text) == 0) {
-        PyErr_Format(PyExc_TypeError, "expected a str, got %R", text);
-        throw PythonError{};
-    }
-    Py_ssize_t size = 0;
-    const char* const characters = PyUnicode_AsUTF8AndSize(text, &size);
-    if (characters == nullptr) throw PythonError{};
-    return {characters, static_cast<std::size_t>(size)};
-}
+/// Of a str that a caller gave; valid as long as that lives. TypeError of anything else, SpecError of a text with a
+/// NUL, where texts of C end. `name`: of the argument, for messages.
+[[nodiscard]] std::string_view text_of(PyObject* text, const char* name = "an argument");
+
+/// Of a str of any origin, for messages: a NUL is written as \0.
+[[nodiscard]] std::string words_of(PyObject* text);
 
 inline Ref text(std::string_view of) {
     return Ref::owned(PyUnicode_FromStringAndSize(of.data(), static_cast<Py_ssize_t>(of.size())));
+}
+
+/// Of a function that may be code in Python; takes over the arguments, a tuple.
+inline Ref called(PyObject* function, PyObject* arguments) {
+    const Ref held = Ref::owned(arguments);
+    return Ref::owned(call_python(function, held.get()));
 }
 
 /// Of integers.
@@ -97,11 +94,23 @@ inline Ref member(const char* module, const char* name) {
     return Ref::owned(PyObject_GetAttrString(imported.get(), name));
 }
 
-/// The same, kept in a static variable. An import may let other threads run: a static initialiser would then wait for them, and they for it.
-inline PyObject* kept_member(PyObject*& kept, const char* module, const char* name) {
-    if (kept == nullptr) kept = member(module, name).release();
-    return kept;
-}
+/// The same, kept as long as the module is the one that is imported: a program may import the package anew. For a
+/// static variable that needs no initialiser: an import may let other threads run, which would wait for one, and it for
+/// them.
+class KeptMember {
+public:
+    constexpr KeptMember(const char* module, const char* name) : module_name_(module), name_(name) {}
+
+    /// Borrowed.
+    [[nodiscard]] PyObject* get();
+
+private:
+    const char* module_name_;
+    const char* name_;
+    PyObject* full_name_ = nullptr;
+    PyObject* module_ = nullptr;
+    PyObject* member_ = nullptr;
+};
 
 /// What a type is called in messages: "numpy.ndarray", "list".
 std::string type_name(PyObject* object);

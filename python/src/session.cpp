@@ -41,7 +41,7 @@ void after_fork() {
 /// What the package knows of its own folders, where the environment says nothing.
 void take_defaults(Options& options) {
     const auto take = [&](std::string& into, const char* name) {
-        if (into.empty()) into = text_of(Ref::owned(PyObject_CallNoArgs(member("_folders", name).get())).get());
+        if (into.empty()) into = text_of(called(member("_folders", name).get(), PyTuple_New(0)).get());
     };
     take(options.wheel_directory, "wheels");
     take(options.tool, "tool");
@@ -70,21 +70,12 @@ std::shared_ptr<Session> open(const Selection& selection) {
     }
 }
 
-std::shared_ptr<Session> session_of_gpu(int gpu) {
-    const auto at = static_cast<std::size_t>(gpu);
-    if (at < sessions()->by_gpu.size() && sessions()->by_gpu[at] != nullptr) return sessions()->by_gpu[at];
-    std::shared_ptr<Session> session = session_of({.device = fmt::format("cuda:{}", gpu)});
-    if (at >= sessions()->by_gpu.size()) sessions()->by_gpu.resize(at + 1);
-    sessions()->by_gpu[at] = session;
-    return session;
-}
-
 /// By the caller's word for a device: a str, or what reads as one (torch.device). The last str that was given is most often the next one.
 std::shared_ptr<Session> session_named(PyObject* device) {
     Sessions& all = *sessions();
     if (device == all.latest_name) return all.of_latest;
     const Ref name = Ref::owned(PyObject_Str(device));
-    std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get()))});
+    std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get(), "device"))});
     if (PyUnicode_CheckExact(device) != 0) {
         Ref kept = Ref::borrowed(device);
         Sessions& now = *sessions();
@@ -119,6 +110,15 @@ std::shared_ptr<Session> session_of(const Selection& selection) {
     return session;
 }
 
+std::shared_ptr<Session> session_of_gpu(int gpu) {
+    const auto at = static_cast<std::size_t>(gpu);
+    if (at < sessions()->by_gpu.size() && sessions()->by_gpu[at] != nullptr) return sessions()->by_gpu[at];
+    std::shared_ptr<Session> session = session_of({.device = fmt::format("cuda:{}", gpu)});
+    if (at >= sessions()->by_gpu.size()) sessions()->by_gpu.resize(at + 1);
+    sessions()->by_gpu[at] = session;
+    return session;
+}
+
 std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
     const Place place = common_place(arrays);
     if (device == nullptr || device == Py_None) {
@@ -131,7 +131,7 @@ std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
     if (place.on_gpu && (session->emulated || session->gpu != place.gpu))
         throw OperandError("arrays of another device",
                            {fmt::format("the arrays lie on {}, and device is {}", to_string(place),
-                                        text_of(Ref::owned(PyObject_Str(device)).get()))});
+                                        words_of(Ref::owned(PyObject_Str(device)).get()))});
     return session;
 }
 

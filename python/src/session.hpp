@@ -11,9 +11,10 @@ namespace jitgemm::python {
 
 /// What matmul knows of arrays that it was given before.
 struct Plan {
-    GemmKernel kernel;  ///< empty where the result has no element
+    GemmKernel kernel;  ///< empty where the result has no element, and where C is to be copied first
     std::vector<std::int64_t> shape;
     DataType type = DataType::bf16;
+    std::optional<CopyOfC> copy_of_c{};
 };
 
 /// What a context is made with, beside the environment.
@@ -34,6 +35,7 @@ struct Session {
 /// Of this process: one per device and selection, made when it is first asked for. What a process had before it forked is out of reach
 /// of the child, which makes its own. Throws what Context does.
 [[nodiscard]] std::shared_ptr<Session> session_of(const Selection& selection);
+[[nodiscard]] std::shared_ptr<Session> session_of_gpu(int gpu);
 /// The one that serves arrays: that of the GPU where they lie, or of `device` (null: not said). Throws OperandError for arrays of two
 /// places, or of none that the device reaches.
 [[nodiscard]] std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device);

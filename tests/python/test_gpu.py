@@ -152,6 +152,24 @@ def test_numpy_goes_there_and_back_when_asked():
         jg.matmul(whole[:, :5], np.ones((5, 4), "float32"), out=whole[:, 4:8], device="cuda")
 
 
+def test_what_lies_between_the_rows_of_an_array_in_host_memory_is_not_written():
+    """Two threads fill two halves of one array: neither writes what the other has."""
+    np = pytest.importorskip("numpy")
+    m, n = 4096, 64
+    a, b = np.ones((m, 256), "float32"), np.ones((256, n), "float32")
+    for _ in range(4):
+        by_row, by_column = np.zeros((m, 2 * n), "float32"), np.zeros((n, 2 * m), "float32")
+        halves = by_row[:, :n], by_row[:, n:], by_column[:, :m].T, by_column[:, m:].T
+        threads = [
+            threading.Thread(target=jg.matmul, args=(a, b), kwargs={"out": out, "device": "cuda"}) for out in halves
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (by_row == 256).all() and (by_column == 256).all()
+
+
 def test_sixteen_threads():
     problems = [(tensor(64 + 8 * i, 128, seed=i), tensor(128, 72, seed=i + 1)) for i in range(16)]
     results = [None] * 16
@@ -308,17 +326,94 @@ def test_the_cuda_array_interface():
         jg.matmul(Exporter(a.double()), b.T, out=out)
 
 
-def test_jax_arrays(monkeypatch):
-    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    jax = pytest.importorskip("jax")
-    if jax.default_backend() != "gpu":
-        pytest.skip("JAX has no GPU")
-    a, b = jax.numpy.ones((32, 16), "bfloat16"), jax.numpy.ones((16, 24), "bfloat16")
-    out = torch.empty(32, 24, device="cuda", dtype=torch.bfloat16)
-    jg.matmul(a, b, out=out)
-    assert (out == 16).all()
-    with pytest.raises(jg.OperandError, match="out must be given"):
-        jg.matmul(a, b)
+class TestJax:
+    @pytest.fixture(autouse=True)
+    def jax(self, monkeypatch):
+        monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        jax = pytest.importorskip("jax")
+        if jax.default_backend() != "gpu":
+            pytest.skip("JAX has no GPU")
+        return jax
+
+    def arrays(self, jax, dtype, m=96, n=80, k=64):
+        key = jax.random.key(0)
+        draw = lambda *shape: jax.random.randint(key, shape, -3, 4).astype(dtype)  # noqa: E731
+        return draw(m, k), draw(k, n), draw(m, n)
+
+    @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+    @pytest.mark.parametrize("m, n, k", [(96, 80, 64), (33, 17, 0), (0, 80, 64), (16, 64, 4096)])
+    def test_the_result_is_a_new_array_there(self, jax, dtype, m, n, k):
+        np = pytest.importorskip("numpy")
+        a, b, c = self.arrays(jax, dtype, m, n, k)
+        product = np.asarray(a, "float64") @ np.asarray(b, "float64")
+        cases = ({}, 0), ({"c": c, "beta": 2}, 2 * c), ({"c": c[:1]}, c[:1]), ({"c": c[:, :1]}, c[:, :1])
+        for options, plus in cases:
+            if m == 0 and "c" in options and c[:1].size == 0:
+                continue
+            d = jg.matmul(a, b, **options)
+            assert isinstance(d, jax.Array) and d.dtype == dtype and d.devices() == a.devices()
+            expected = jax.numpy.asarray(product + np.asarray(plus, "float64"), "float32").astype(dtype)
+            np.testing.assert_array_equal(np.asarray(d, "float64"), np.asarray(expected, "float64"))
+
+    def test_none_is_written(self, jax):
+        a, b, c = self.arrays(jax, "float32")
+        before = jax.numpy.array(c)
+        with pytest.raises(jg.OperandError, match="immutable"):
+            jg.matmul(a, b, out=c)
+        assert (c == before).all()
+        with pytest.raises(jg.OperandError, match="tracer"):
+            jax.jit(lambda x, y: jg.matmul(x, y))(a, b)
+
+    def test_memory_is_used_again_when_the_product_has_ended(self, jax):
+        """Operands are dropped at once, and JAX's own streams write what they free; results are read by JAX at once."""
+        jnp = jax.numpy
+        one = jnp.ones((2048, 2048), "bfloat16")
+        for i in range(1, 9):
+            x, y = one * i, one + 0
+            d = jg.matmul(x, y)
+            del x, y
+            others = [jnp.full((2048, 2048), jnp.nan, "bfloat16") for _ in range(4)]
+            assert (d + 0 == 2048 * i).all()
+            del others
+
+    def test_memory_is_given_back(self, jax):
+        a = jax.numpy.ones((4096, 4096), "float32")
+        jg.matmul(a, a).block_until_ready()
+        before = torch.cuda.mem_get_info()[0]
+        for _ in range(50):  # 64 MiB each
+            d = jg.matmul(a, a)
+        del d
+        assert before - torch.cuda.mem_get_info()[0] < 512 << 20
+
+    def test_beside_a_tensor_of_torch(self, jax):
+        a, b = jax.numpy.ones((32, 16), "bfloat16"), jax.numpy.ones((16, 24), "bfloat16")
+        out = torch.empty(32, 24, device="cuda", dtype=torch.bfloat16)
+        jg.matmul(a, b, out=out)
+        assert (out == 16).all()
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):  # which waits for what JAX still does to b
+            d = jg.matmul(torch.ones(32, 16, device="cuda", dtype=torch.bfloat16), b * 2)
+        side.synchronize()
+        assert isinstance(d, torch.Tensor) and (d == 32).all()
+
+
+def test_a_written_tensor_is_known_to_be_written():
+    a, b, saved = tensor(64, 64), tensor(64, 64, seed=1), tensor(64, 64, seed=2)
+    x = torch.ones_like(saved, requires_grad=True)
+    y = (x * saved).sum()
+    jg.matmul(a, b, out=saved)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_every_c_that_torch_would_repeat():
+    a, b, whole = tensor(96, 64), tensor(64, 80, seed=1), tensor(192, 160, seed=2)
+    side = torch.cuda.Stream()
+    for c in (whole[0, 0], whole[:1, :1], whole[:96, :1], whole[0, ::2][:80], whole[::2, ::2], whole.T[:96, :80]):
+        for out in (None, torch.empty(80, 96, device="cuda", dtype=torch.bfloat16).T):
+            assert_exact(jg.matmul(a, b, c=c, out=out), a, b, plus=c.double())
+        with pytest.raises(jg.OperandError, match="another stream"):
+            jg.matmul(a, b, c=c, stream=side)
 
 
 # ---- models --------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
+import pickle
 import re
 import struct
 import subprocess
@@ -130,6 +133,33 @@ def test_refused(ask, error, words):
         ask()
 
 
+def in_a_new_process(kernel, answers):
+    answers.put((kernel.name, kernel.spec, kernel.device))
+
+
+@pytest.mark.parametrize("text", ["f32 tt 6 4 5", "bf16 tn 64 48 32", "gemm-v2 m=5 n=6 k=7 a=f32 layout=tt d-layout=n"])
+def test_a_kernel_is_pickled_as_what_it_is_made_from(text):
+    k = jg.kernel(text, device=EMULATOR, family="simt_hierarchical" if text.startswith("f32") else None)
+    pickled = [pickle.loads(pickle.dumps(k, protocol)) for protocol in range(6)]
+    for again in (*pickled, copy.copy(k), copy.deepcopy([k])[0]):
+        assert type(again) is jg.Kernel
+        assert (again.name, again.spec, again.device) == (k.name, k.spec, k.device) and repr(again) == repr(k)
+        assert again.source == k.source
+    with pytest.raises(jg.Error, match="was not made"):
+        pickle.dumps(jg.Kernel.__new__(jg.Kernel))
+
+
+def test_a_kernel_is_asked_for_again_in_a_spawned_process():
+    k = jg.kernel("f32 tt 6 4 5", device=EMULATOR)
+    context = multiprocessing.get_context("spawn")
+    answers = context.Queue()
+    child = context.Process(target=in_a_new_process, args=(k, answers))
+    child.start()
+    assert answers.get(timeout=120) == (k.name, k.spec, k.device)
+    child.join(60)
+    assert child.exitcode == 0
+
+
 class TestLaunches:
     np = pytest.importorskip("numpy")
 
@@ -203,6 +233,21 @@ class TestLaunches:
         self.np.testing.assert_array_equal(one(a[:1], b, c=repeated[:1]), a[:1] @ b + row)
         with pytest.raises(jg.SpecError, match="broadcast_c is yes: it says how C lies, and c is none"):
             jg.kernel("gemm-v2 m=6 n=4 k=5 broadcast-c=yes", device=EMULATOR)
+
+    def test_with_a_c_that_no_kernel_reads_as_it_lies(self):
+        a, b = self.operands()
+        column, one = self.np.arange(6, dtype="float32").reshape(6, 1), self.np.float32(3)
+        whole = self.np.asfortranarray(self.np.arange(24, dtype="float32").reshape(6, 4))
+        k = jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt c=f32", device=EMULATOR)
+        for c in (column, one, whole, column, self.np.arange(8, dtype="float32")[::2]):
+            self.np.testing.assert_array_equal(k(a, b, c=c, beta=2), a @ b + 2 * c)
+            self.np.testing.assert_array_equal(k(a, b, c=c, beta=0), a @ b)
+        one_row = jg.kernel(m=6, n=4, k=5, a="f32", c="f32", layout="tt", broadcast_c="yes", device=EMULATOR)
+        self.np.testing.assert_array_equal(one_row(a, b, c=one), a @ b + one)
+        with pytest.raises(jg.OperandError, match="c is of all rows here and one row, repeated, in the kernel"):
+            one_row(a, b, c=column)
+        with pytest.raises(jg.OperandError, match="would not outlive this call.*copy"):
+            k.pack_arguments(a, b, c=column, out=self.np.zeros((6, 4), "float32"))
 
     def test_what_launching_it_elsewhere_takes(self):
         a, b = self.operands()

@@ -156,30 +156,90 @@ def test_c_is_repeated_as_numpy_would(shape):
 
 def test_c_that_numpy_would_not_repeat_is_refused():
     x, w = small_integers((3, 8)), small_integers((8, 7), seed=1)
-    for shape, words in (
-        ((6,), r"c has shape \(6,\); the product has \(3, 7\)"),
-        ((2, 7), r"c has shape \(2, 7\); the product has \(3, 7\)"),
-        ((1, 3, 7), r"c has shape \(1, 3, 7\); the product has \(3, 7\)"),
-        ((3, 1), "c has shape .* one column, repeated; an out that lies row by row takes one row so"),
-    ):
-        with pytest.raises(jg.OperandError, match=words):
+    for shape in ((6,), (2, 7), (3,), (1, 3, 7), (3, 2)):
+        with pytest.raises(jg.OperandError, match=r"c has shape .*; the product has \(3, 7\)"):
             matmul(x, w, c=small_integers(shape))
 
 
-def test_what_is_repeated_otherwise_is_refused():
+REPETITIONS = {
+    "one element": lambda m, n: small_integers((1, 1)) + 2,
+    "one element of one dimension": lambda m, n: small_integers((1,)) + 2,
+    "one element of no dimension": lambda m, n: np.array(3, "float32"),
+    "a scalar of numpy": lambda m, n: np.float32(-2),
+    "one element at strides of 0": lambda m, n: np.broadcast_to(np.float32(2), (m, n)),
+    "a column": lambda m, n: small_integers((m, 1), seed=2),
+    "a column at a stride of 0": lambda m, n: np.broadcast_to(small_integers((m, 1), seed=2), (m, n)),
+    "a column with a step": lambda m, n: small_integers((3 * m, 1), seed=2)[::3],
+    "a row": lambda m, n: small_integers((n,), seed=2),
+    "a row with a step": lambda m, n: small_integers((2 * n,), seed=2)[::2],
+    "a row with a step, expanded": lambda m, n: np.broadcast_to(small_integers((2 * n,), seed=2)[::2], (m, n)),
+    "a row backwards": lambda m, n: small_integers((n,), seed=2)[::-1],
+    "by column": lambda m, n: by_column(small_integers((m, n), seed=2)),
+    "rows backwards": lambda m, n: small_integers((m, n), seed=2)[::-1],
+    "elements with a step": lambda m, n: small_integers((m, 2 * n), seed=2)[:, ::2],
+    "at an odd address": lambda m, n: np.zeros(1 + 4 * m * n, "u1")[1:].view("float32").reshape(m, n),
+    "read-only": lambda m, n: np.broadcast_to(small_integers((m, n), seed=2), (m, n)),
+}
+
+
+@pytest.mark.parametrize("repetition", REPETITIONS.values(), ids=REPETITIONS)
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("m, n", [(6, 4), (1, 5), (5, 1), (1, 1), (0, 3), (3, 0)])
+def test_every_c_that_numpy_would_repeat_is_served(repetition, order, m, n):
+    a, b, c = small_integers((m, 8)), small_integers((8, n), seed=1), repetition(m, n)
+    before = np.array(c)
+    expected = exact(a, b) + 2 * np.broadcast_to(c, (m, n)).astype("float64")
+    packed, larger = (np.zeros(shape, "float32", order=order) for shape in ((m, n), (m + 1, n + 3)))
+    for out in (None, packed, larger[1:, 2:-1]):
+        for _ in range(2):
+            np.testing.assert_array_equal(matmul(a, b, c=c, beta=2, out=out), expected)
+        np.testing.assert_array_equal(matmul(a, b, c=c, beta=0, out=out), exact(a, b))
+    np.testing.assert_array_equal(c, before)
+
+
+SHAPES_BESIDE = [(2, 1, 1), (2, 3, 1), (2, 1, 7), (1, 3, 1), (3, 1), (1, 1, 1), (), (3, 7), (2, 3, 7)]
+
+
+@pytest.mark.parametrize("shape", SHAPES_BESIDE)
+@pytest.mark.parametrize("step", [1, 2])
+def test_every_c_beside_leading_dimensions(shape, step):
+    x, w = small_integers((2, 3, 8)), small_integers((8, 7), seed=1)
+    c = np.asarray(small_integers((*shape, step), seed=2)[..., 0])
+    for out in (None, np.zeros((7, 2, 3), "float32").transpose(1, 2, 0)):
+        np.testing.assert_array_equal(matmul(x, w, c=c, out=out), exact(x, w) + c)
+    np.testing.assert_array_equal(matmul(x[0], w[:, 0], c=x[0, :, 0]), exact(x[0], w[:, 0]) + x[0, :, 0])
+
+
+def test_c_is_not_read_where_beta_is_0():
     a, b = small_integers((6, 5)), small_integers((5, 4), seed=1)
-    row, column, f = small_integers((4,)), small_integers((6, 1)), by_column(np.zeros((6, 4), "float32"))
-    for c, out, words in (
-        (np.broadcast_to(np.float32(1), (6, 4)), None, r"c has shape \(6, 4\), strides \(0, 0\) in elements: neither"),
-        (np.broadcast_to(small_integers((8,))[::2], (6, 4)), None, r"strides \(0, 2\)"),
-        (np.broadcast_to(column, (6, 4)), None, "one column, repeated; an out that lies row by row takes one row so"),
-        (np.broadcast_to(row, (6, 4)), f, "one row, repeated; an out that lies column by column takes one column so"),
-    ):
-        with pytest.raises(jg.OperandError, match=words):
-            matmul(a, b, c=c, out=out)
-    out = np.zeros((6, 4), "float32")
+    for c in (np.full((6, 1), np.nan, "float32"), by_column(np.full((6, 4), np.nan, "float32"))):
+        np.testing.assert_array_equal(matmul(a, b, c=c, beta=0), exact(a, b))
+    for c, error in ((np.ones((6, 1), "int8"), jg.Error), (np.ones((5, 1), "float32"), jg.OperandError)):
+        with pytest.raises(error):
+            matmul(a, b, c=c, beta=0)
+
+
+def test_a_c_that_is_a_view_of_out_is_copied_or_refused():
+    a, b = small_integers((6, 5)), small_integers((5, 4), seed=1)
+    out = small_integers((6, 4), seed=2)
     with pytest.raises(jg.SpecError, match="overlaps C .*one row that is added to all of D's"):
         matmul(a, b, c=np.broadcast_to(out[2], (6, 4)), out=out)
+    before = out.copy()
+    matmul(a, b, c=out[:, 1:2], out=out)
+    np.testing.assert_array_equal(out, exact(a, b) + before[:, 1:2])
+
+
+@pytest.mark.parametrize("word", ["float32", "float16", "bfloat16"])
+def test_every_c_of_pytorch(word):
+    torch = pytest.importorskip("torch")
+    dtype = getattr(torch, word)
+    a, b = (torch.from_numpy(small_integers(shape)).to(dtype) for shape in ((6, 8), (8, 4)))
+    whole = torch.from_numpy(small_integers((12, 8), seed=2)).to(dtype)
+    for c in (whole[0, 0], whole[:1, :1], whole[:6, :1], whole[0, ::2], whole[::2, ::2], whole.T[:6, :4]):
+        for out in (None, torch.zeros(4, 6, dtype=dtype).T):
+            d = matmul(a, b, c=c, out=out)
+            expected = (a.double() @ b.double() + c.double()).to(dtype)
+            torch.testing.assert_close(d, expected.expand(6, 4), rtol=0, atol=0)
 
 
 def test_accumulate_adds_to_out_and_so_does_a_c_that_is_out():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import pickle
+import subprocess
+import sys
 import threading
 
 import jitgemm as jg
@@ -64,11 +67,6 @@ REFUSED = {
     "read-only out": ({"out": np.broadcast_to(np.float32(0), (6, 4))}, jg.OperandError, "out is read-only"),
     "out over a": (overlapping(), jg.SpecError, r"D \[0x\w+, 0x\w+\) overlaps A"),
     "c of another shape": ({"c": np.zeros(5, "float32")}, jg.OperandError, r"c has shape \(5,\)"),
-    "c by column": (
-        {"c": np.zeros((4, 6), "float32").T},
-        jg.OperandError,
-        "c lies column by column and out row by row",
-    ),
     "beta without c": ({"beta": 1}, jg.SpecError, "beta is 1 but the spec has no C"),
     "accumulate without out": ({"accumulate": True}, jg.OperandError, "accumulate adds to out, which is not given"),
     "accumulate with c": (
@@ -85,7 +83,8 @@ REFUSED = {
     "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
     "no such architecture": ({"device": "emulator:sm_12"}, jg.Error, "sm_12"),
     "alpha beyond f32": ({"alpha": -1e39}, jg.SpecError, "alpha is -1e\\+39: no f32 is so large"),
-    "alpha is a text": ({"alpha": "2"}, TypeError, "must be real number"),
+    "alpha is a text": ({"alpha": "2"}, TypeError, "alpha must be real number.* str"),
+    "beta is an array": ({"beta": A}, TypeError, "beta"),
     "an unknown keyword": ({"oot": 1}, TypeError, "unexpected keyword argument 'oot'"),
 }
 
@@ -101,6 +100,136 @@ def test_refused_with_what_is_wrong(arguments, error, words):
         np.testing.assert_array_equal(out, before)
     if isinstance(caught.value, jg.Error):
         assert caught.value.reasons and all(isinstance(reason, str) for reason in caught.value.reasons)
+
+
+EMPTY = {
+    "no rows": (np.zeros((0, 5), "f4"), B),
+    "no columns": (A, np.zeros((5, 0), "f4")),
+    "no batch": (np.zeros((0, 6, 5), "f4"), B),
+    "no rows in a batch": (np.zeros((2, 0, 5), "f4"), B),
+    "no columns in a batch": (np.zeros((2, 6, 5), "f4"), np.zeros((5, 0), "f4")),
+    "no batch of both": (np.zeros((0, 6, 5), "f4"), np.zeros((0, 5, 4), "f4")),
+}
+
+
+def like(x, type_):
+    return np.zeros(x.shape, type_)
+
+
+@pytest.mark.parametrize("a, b", EMPTY.values(), ids=EMPTY)
+def test_products_without_an_element_keep_every_rule_of_types_shapes_and_out(a, b):
+    d = jg.matmul(a, b, device=EMULATOR)
+    assert d.shape == (a @ b).shape and d.dtype == a.dtype
+    read_only = like(d, "f4")
+    read_only.flags.writeable = False
+    for refused in (
+        {"a": like(a, "f2")},
+        {"a": like(a, "i1"), "b": like(b, "i1")},
+        {"a": like(a, "f8")},
+        {"out": like(d, "i4")},
+        {"out": like(d, "f8")},
+        {"out": np.zeros((*d.shape, 1), "f4")},
+        {"out": read_only},
+        {"c": like(d, "i1")},
+        {"c": np.zeros((*d.shape, 1), "f4")},
+        {"c": like(d, "i1"), "beta": 0},
+        {"accumulate": True},
+        {"device": None},
+    ):
+        given = {"a": a, "b": b, "device": EMULATOR, **refused}
+        with pytest.raises(jg.Error):
+            jg.matmul(given.pop("a"), given.pop("b"), **given)
+    out, c = like(d, "f4"), np.ones((1,), "f4")
+    assert jg.matmul(a, b, out=out, c=c, device=EMULATOR) is out
+
+
+OTHER_EIGHT_BITS = [
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fnuz",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+]
+
+
+@pytest.mark.parametrize("word", OTHER_EIGHT_BITS)
+def test_formats_of_8_bits_that_are_neither_e4m3fn_nor_e5m2_are_of_no_type(word):
+    dtype = getattr(pytest.importorskip("ml_dtypes"), word, None)
+    if dtype is None:
+        pytest.skip("this ml_dtypes has none")
+    with pytest.raises(jg.OperandError, match=f"a is of type {word}, which no kernel takes"):
+        jg.matmul(np.zeros((6, 5), dtype), np.zeros((5, 4), dtype), device=EMULATOR)
+
+
+WITH_NUL = {
+    "deterministic": lambda: jg.matmul(A, B, device=EMULATOR, deterministic="run_to_run\0x"),
+    "dependent_launch": lambda: jg.matmul(A, B, device=EMULATOR, dependent_launch="auto\0x"),
+    "device": lambda: jg.matmul(A, B, device="emulator\0x"),
+    "a kernel's device": lambda: jg.kernel("f32 tt 6 4 5", device="emulator\0x"),
+    "a spec": lambda: jg.kernel("f32 tt 6 4 5\0x", device=EMULATOR),
+    "a kernel's name": lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR, kernel="simt\0x"),
+    "a family": lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR, family="simt_naive\0x"),
+    "parameters": lambda: jg.kernel("f32 tt 6 4 5", device=EMULATOR, param="\0"),
+    "a layout": lambda: jg.layout("8:1\0x"),
+}
+
+
+@pytest.mark.parametrize("call", WITH_NUL.values(), ids=WITH_NUL)
+def test_no_text_is_cut_at_a_nul(call):
+    with pytest.raises(ValueError, match=r"NUL"):
+        call()
+
+
+def test_a_keyword_with_a_nul_is_told_in_full():
+    with pytest.raises(TypeError, match=r"'out\\0x'"):
+        jg.matmul(A, B, **{"out\0x": 1})
+
+
+NO_TEXT = {
+    "spec": lambda: jg.Kernel(5),
+    "device": lambda: jg.Kernel("f32 tt 6 4 5", device=5),
+    "kernel": lambda: jg.Kernel("f32 tt 6 4 5", device=EMULATOR, kernel=5),
+    "family": lambda: jg.Kernel("f32 tt 6 4 5", device=EMULATOR, family=5),
+    "param": lambda: jg.Kernel("f32 tt 6 4 5", device=EMULATOR, param=5),
+}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_a_type_error_names_the_argument(name):
+    with pytest.raises(TypeError, match=f"{name} is 5.* str"):
+        NO_TEXT[name]()
+
+
+def test_exceptions_have_the_names_by_which_programs_find_them():
+    for name in jg.__all__:
+        value = getattr(jg, name, None)
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert (value.__module__, value.__qualname__) == ("jitgemm", name)
+    error = jg.CompileError("no", ["one", "two"], log="words")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is jg.CompileError and (again.reasons, again.log) == (error.reasons, error.log)
+
+
+def test_errors_of_a_package_that_was_imported_anew_are_of_its_classes():
+    source = """
+import sys
+import numpy as np
+
+a = np.ones((6, 5), "f4")
+for _ in range(3):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "jitgemm"]:
+        del sys.modules[name]
+    import jitgemm as jg
+    for x, y in ((a, a[::-1].T), ([1], a), (a, a)):
+        try:
+            jg.matmul(x, y, device="emulator")
+        except jg.OperandError:
+            print("caught")
+    print((jg.matmul(a, a.T, device="emulator") == 5).all())
+"""
+    ended = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout.split()) == (0, ["caught", "caught", "caught", "True"] * 3), ended.stderr
 
 
 # ---- interfaces that break their own rules ---------------------------------------------------------------------------------

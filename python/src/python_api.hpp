@@ -1,0 +1,8 @@
+#pragma once
+
+// CPython's stable ABI of 3.10: one module for every later version.
+#define PY_SSIZE_T_CLEAN
+// Weak: the program jitgemm loads the extension for the tool in it, without an interpreter.
+#define PyAPI_FUNC(type) __attribute__((visibility("default"), weak)) type
+#define PyAPI_DATA(type) extern __attribute__((visibility("default"), weak)) type
+#include <Python.h>
