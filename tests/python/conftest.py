@@ -28,6 +28,7 @@ def has_gpu():
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: "test_jax" in item.nodeid)  # last: JAX's threads go badly with tests that fork
     if has_gpu():
         return
     for item in items:

@@ -101,7 +101,7 @@ GemmSpec spec_of(Order of_d) {
             .b = DataType::f32,
             .c = DataType::f32,
             .d = DataType::f32,
-            .layout = by_row ? Layout::tt : Layout::nn,
+            .layout = by_row ? GemmLayout::tt : GemmLayout::nn,
             .d_order = of_d,
             .lda = kPitch,
             .ldb = kPitch,
