@@ -6,6 +6,7 @@
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/trust.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr const char* kMetaFile = "/meta.json";
 constexpr const char* kSourceFile = "/kernel.cu";
 constexpr mode_t kFileMode = 0600;
-constexpr std::array kFiles{kSourceFile, "/kernel.cubin", "/kernel.ptx", kMetaFile};
+constexpr std::array kFiles{kMetaFile, "/kernel.cubin", "/kernel.ptx", kSourceFile};
 
 std::string binary_file_name(const std::string& arch) {
     return arch.starts_with("compute_") ? "kernel.ptx" : "kernel.cubin";
@@ -114,6 +115,22 @@ void remove_entry_files(const std::string& directory) {
         for (const char* file : kFiles) remove(directory + file);
     }
     remove(directory);
+}
+
+std::string entry_distrust(const std::string& directory, EntryOwner owner) {
+    const auto reason_of = [&](const std::string& path) {
+        const std::string reason = owner == EntryOwner::user ? foreign_owner(path) : std::string();
+        return reason.empty() ? open_to_all(path) : reason;
+    };
+    std::string reason = reason_of(directory);
+    for (const char* file : kFiles) {
+        if (reason.empty()) reason = reason_of(directory + file);
+    }
+    return reason;
+}
+
+void require_trusted_entry(const std::string& directory, EntryOwner owner) {
+    if (const std::string reason = entry_distrust(directory, owner); !reason.empty()) throw DamagedEntry(reason);
 }
 
 CacheMeta read_entry_meta(const std::string& directory) {

@@ -30,8 +30,17 @@ public:
 /// cache's to remove.
 [[nodiscard]] std::string foreign_file_in(const std::string& directory);
 
-/// Removes the files of an entry and then its folder, and nothing else; does not follow links; failures are only logged.
+/// Removes the files of an entry, meta.json first, and then its folder, and nothing else: what is left when it is cut
+/// short is no entry. Does not follow links; failures are only logged.
 void remove_entry_files(const std::string& directory);
+
+/// Whose an entry has to be: the user's in the user's own folder, anybody's in a folder that is only read.
+enum class EntryOwner : std::uint8_t { user, anybody };
+/// Why an entry cannot be trusted: someone else owns it or a file of it, or all users may write to one of them. Empty when
+/// it can. The checksums find damage; they do not stop a person who means to change a kernel.
+[[nodiscard]] std::string entry_distrust(const std::string& directory, EntryOwner owner);
+/// Throws it as DamagedEntry.
+void require_trusted_entry(const std::string& directory, EntryOwner owner);
 
 /// meta.json of an entry. Throws DamagedEntry, UnreadableEntry, as do those that follow.
 [[nodiscard]] CacheMeta read_entry_meta(const std::string& directory);

@@ -4,9 +4,12 @@
 #include "runtime/cache/cache_entry.hpp"
 #include "runtime/support/file_system.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/trust.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -43,17 +46,47 @@ bool is_ours(const std::string& name) {
            std::find(kPlaces.begin(), kPlaces.end(), name) != kPlaces.end();
 }
 
-/// Takes all rights from others. A folder that holds other things (a home, /tmp) keeps its mode: closing it would break
-/// them.
+/// Takes all rights from others. The mount options of some file systems fix every mode.
+void close_to_others(const std::string& root) {
+    const std::string was_open = open_to_all(root);
+    if (::chmod(root.c_str(), S_IRWXU) != 0) throw_system_error("cannot make private", root);
+    if (others_may_write(root))
+        throw Error(
+            fmt::format("others may write to {}, and its file system does not change that: set "
+                        "JITGEMM_CACHE_DIR to a folder on another file system",
+                        root));
+    if (!was_open.empty() && !entries_in(root).empty())
+        log().warn(
+            "all users could write to {}: it is private from now on, and entries that they could have changed "
+            "are made again",
+            root);
+}
+
+/// A folder that holds other things (a home, /tmp) keeps its mode: closing it would break them.
 void make_private(const std::string& root) {
     if ((mode_of(root) & (S_IRWXG | S_IRWXO)) == 0) return;
     const std::vector<std::string> names = names_in(root);
-    if (std::all_of(names.begin(), names.end(), is_ours)) {
-        if (::chmod(root.c_str(), S_IRWXU) != 0) throw_system_error("cannot make private", root);
-    } else if (others_may_write(root)) {
+    if (std::all_of(names.begin(), names.end(), is_ours)) return close_to_others(root);
+    if (others_may_write(root))
         throw Error(fmt::format(
             "others may write to {}, which holds more than jitgemm's cache; choose a folder of its own", root));
-    }
+}
+
+bool may(const std::string& path, int rights) { return ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0; }
+
+/// What a user can do where the folder is somebody else's: only what works there.
+std::string ways_around(const std::string& root) {
+    std::string ways = "set JITGEMM_CACHE_DIR to a folder of your own";
+    if (fs::is_directory(root) && may(root, W_OK | X_OK)) ways += fmt::format(", for example {}/NAME", root);
+    if (fs::is_directory(root) && may(root, R_OK | X_OK) && open_to_all(root).empty())
+        ways += fmt::format("; JITGEMM_CACHE_READONLY={} reads what is there", root);
+    return ways;
+}
+
+/// Why the folder is not the user's, and the way out; empty when it is, or is not there.
+std::string foreign_cache(const std::string& root) {
+    const std::string reason = foreign_folder(root);
+    return reason.empty() ? reason : fmt::format("{}: {}", reason, ways_around(root));
 }
 
 /// A folder that is no more than an entry being written or removed.
@@ -94,15 +127,16 @@ std::vector<NamedCompiler> compilers_in(const std::string& root) {
 }
 
 std::string CacheFolder::distrusted() const {
-    if (std::string reason = distrust(root_); !reason.empty()) return reason;
-    return others_may_write(root_) ? fmt::format("others may write to {}", root_) : std::string();
+    if (std::string reason = foreign_cache(root_); !reason.empty()) return reason;
+    if (!others_may_write(root_)) return {};
+    return fmt::format("others may write to {}: 'chmod go-w {}' closes it to them", root_, root_);
 }
 
 bool CacheFolder::prepare() {
     if (root_.empty()) return false;
     try {
         make_private_directories(root_);
-        if (const std::string reason = distrust(root_); !reason.empty()) throw Error(reason);
+        if (const std::string reason = foreign_cache(root_); !reason.empty()) throw Error(reason);
         make_private(root_);
         make_private_directories(root_ + "/tmp");
         make_private_directories(root_ + "/locks");
@@ -114,7 +148,7 @@ bool CacheFolder::prepare() {
 }
 
 std::optional<FileLock> CacheFolder::lock(std::string_view key, std::chrono::milliseconds patience) const {
-    return FileLock::acquire(fmt::format("{}/locks/{}", root_, key), patience);
+    return FileLock::acquire(lock_path(key), patience);
 }
 
 std::string CacheFolder::temporary(std::string_view key) const {
@@ -136,7 +170,10 @@ void CacheFolder::drop(const std::string& entry) const {
     make_private_directories(root_ + "/tmp");
     const std::string aside = temporary(key_in_entry_name(entry));
     if (::rename(path(entry).c_str(), aside.c_str()) == 0) return remove_entry_files(aside);
-    if (errno != ENOENT) throw_system_error("cannot take away", path(entry));
+    if (errno == ENOENT) return;
+    if (errno != EXDEV) throw_system_error("cannot take away", path(entry));
+    remove_entry_files(path(entry));
+    if (is_folder(path(entry)) && ::rmdir(path(entry).c_str()) != 0) throw_system_error("cannot remove", path(entry));
 }
 
 void CacheFolder::remove_leftovers(std::string_view key) const {

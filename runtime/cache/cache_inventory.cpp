@@ -39,6 +39,7 @@ void add_meta(CacheEntry& entry, const CacheMeta& meta) {
 CacheEntry describe(const std::string& directory, const std::string& name, bool verify) {
     CacheEntry entry{.directory = name, .bytes = bytes_in(directory), .last_used = last_use(directory), .state = "ok"};
     try {
+        require_trusted_entry(directory, EntryOwner::user);
         add_meta(entry, read_entry_meta(directory));
         if (verify) verify_entry(directory);
     } catch (const DamagedEntry& damage) {
@@ -50,8 +51,9 @@ CacheEntry describe(const std::string& directory, const std::string& name, bool 
     return entry;
 }
 
-std::vector<std::string> fields_missed(const std::string& directory, const KeyFields& wanted) {
+std::vector<std::string> fields_missed(const std::string& directory, EntryOwner owner, const KeyFields& wanted) {
     try {
+        require_trusted_entry(directory, owner);
         const CacheMeta meta = read_entry_meta(directory);
         KeyFields asked = wanted;
         if (asked.nvrtc_version == 0) {
@@ -167,11 +169,12 @@ std::vector<std::pair<std::string, std::vector<std::string>>> KernelCache::expla
     const KeyFields wanted = key_fields(request, nvrtc_version, nvrtc_build);
     const std::string prefix = entry_prefix(request.name);
     std::vector<std::pair<std::string, std::vector<std::string>>> misses;
-    for (const std::string& root : {impl_->folder.readable() ? impl_->folder.root() : std::string{}, impl_->readonly}) {
-        for (const std::string& name : root.empty() ? std::vector<std::string>{} : entries_in(root, prefix)) {
-            misses.emplace_back(name, fields_missed(root + "/" + name, wanted));
-        }
-    }
+    const auto add = [&](const std::string& root, EntryOwner owner) {
+        for (const std::string& name : entries_in(root, prefix))
+            misses.emplace_back(name, fields_missed(root + "/" + name, owner, wanted));
+    };
+    if (impl_->folder.readable()) add(impl_->folder.root(), EntryOwner::user);
+    if (impl_->reads_readonly()) add(impl_->readonly, EntryOwner::anybody);
     return misses;
 }
 

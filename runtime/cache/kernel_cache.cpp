@@ -4,22 +4,21 @@
 #include "runtime/cache/cache_entry.hpp"
 #include "runtime/cache/kernel_cache_impl.hpp"
 #include "runtime/support/file_system.hpp"
+#include "runtime/support/lock_holder.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/trust.hpp"
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
 namespace jitgemm {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Longer than any compile takes. Past it the holder is stopped or stuck, and a second compile does no harm.
-constexpr auto kLockPatience = 120s;
 
 using Found = std::optional<KernelCache::Result>;
 
@@ -30,13 +29,8 @@ Found found(CompiledKernel kernel, const std::string& directory) {
     return KernelCache::Result{std::move(kernel), CacheSource::disk, directory};
 }
 
-/// An entry of someone else's, put there while the folder was open to others, is none of ours.
-void require_own(const std::string& directory) {
-    if (const std::string reason = distrust(directory); !reason.empty()) throw DamagedEntry(reason);
-}
-
 CompiledKernel load_own_entry(const std::string& directory, const KeyFields& wanted) {
-    require_own(directory);
+    require_trusted_entry(directory, EntryOwner::user);
     std::optional<CompiledKernel> kernel = load_entry(directory, wanted);
     if (!kernel) throw DamagedEntry("it is gone");
     return *std::move(kernel);
@@ -76,15 +70,19 @@ Found unless_unusable(const std::string& directory, Load load) {
 /// One of the two folders that a request is looked up in.
 struct Layer {
     const std::string& root;
-    bool own = false;
+    EntryOwner owner = EntryOwner::user;
+    std::function<void(const std::string& reason)> refuse;  ///< told why an entry cannot be trusted
 
     [[nodiscard]] Found load(const std::string& entry, const KeyFields& wanted) const {
         const std::string directory = root + "/" + entry;
         if (!file_stamp(directory)) return std::nullopt;
+        if (const std::string reason = entry_distrust(directory, owner); !reason.empty()) {
+            refuse(reason);
+            return std::nullopt;
+        }
         return unless_unusable(directory, [&] {
-            if (own) require_own(directory);
             std::optional<CompiledKernel> kernel = load_entry(directory, wanted);
-            if (kernel && own) mark_used(directory);
+            if (kernel && owner == EntryOwner::user) mark_used(directory);
             return kernel ? found(*std::move(kernel), directory) : std::nullopt;
         });
     }
@@ -128,8 +126,10 @@ Found find_by_listing(const Layer& layer, const CacheLookup& lookup, int newest_
 
 Found KernelCache::Impl::find(const CacheLookup& lookup, int newest_major) const {
     std::vector<Layer> layers;
-    if (folder.readable()) layers.push_back({folder.root(), true});
-    if (!readonly.empty()) layers.push_back({readonly, false});
+    // An entry of the user's own folder is made again, which says why.
+    if (folder.readable()) layers.push_back({folder.root(), EntryOwner::user, [](const std::string&) {}});
+    if (reads_readonly())
+        layers.push_back({readonly, EntryOwner::anybody, [&](const std::string& reason) { refuse_readonly(reason); }});
     const auto first_hit = [&](auto find_in) {
         Found hit;
         for (const Layer& layer : layers) {
@@ -141,6 +141,28 @@ Found KernelCache::Impl::find(const CacheLookup& lookup, int newest_major) const
         return first_hit([&](const Layer& layer) { return layer.load(lookup.entry, lookup.fields); });
     Found hit = first_hit([&](const Layer& layer) { return find_of_known_compiler(layer, lookup, newest_major); });
     return hit ? hit : first_hit([&](const Layer& layer) { return find_by_listing(layer, lookup, newest_major); });
+}
+
+bool KernelCache::Impl::reads_readonly() const {
+    if (readonly.empty()) return false;
+    const std::string reason = open_to_all(readonly);
+    if (!reason.empty()) refuse_readonly(reason);
+    return reason.empty();
+}
+
+void KernelCache::Impl::refuse_readonly(const std::string& reason) const {
+    if (readonly_refused_.exchange(true)) return;
+    log().warn("{}: not read from the read-only kernel cache; 'chmod -R o-w {}' closes it", reason, readonly);
+}
+
+std::optional<FileLock> KernelCache::Impl::wait_for_lock(const CacheLookup& lookup) const {
+    std::optional<FileLock> held = folder.lock(lookup.key, patience_.quiet);
+    if (held || errno != EWOULDBLOCK) return held;
+    const std::chrono::milliseconds rest = patience_.longest - patience_.quiet;
+    const std::string file = folder.lock_path(lookup.key);
+    log().warn("waiting for {}, which holds {} and compiles {}; this process compiles it as well in {:.0f} s",
+               lock_holder(file), file, lookup.request.name, std::chrono::duration<double>(rest).count());
+    return folder.lock(lookup.key, rest);
 }
 
 KernelCache::Result KernelCache::Impl::join_or_lead(const CacheLookup& lookup, Compiler& compiler) {
@@ -167,11 +189,11 @@ KernelCache::Result KernelCache::Impl::join_or_lead(const CacheLookup& lookup, C
 
 KernelCache::Result KernelCache::Impl::lead(const CacheLookup& lookup, Compiler& compiler) {
     if (!folder.prepare()) return {compile(lookup, compiler, false), CacheSource::compiled, {}};
-    const std::optional<FileLock> lock = folder.lock(lookup.key, kLockPatience);
-    if (!lock) log().debug("no lock for {}", lookup.entry);
+    const std::optional<FileLock> held = wait_for_lock(lookup);
+    if (!held) log().debug("no lock for {}", lookup.entry);
     // Another process may have stored it while this one waited.
     if (Found stored = find(lookup, compiler.newest_major())) return *std::move(stored);
-    if (lock) clear_the_way(lookup);
+    if (held) clear_the_way(lookup);
     CompiledKernel kernel = compile(lookup, compiler, true);
     std::string directory = store(lookup, kernel);
     return {std::move(kernel), CacheSource::compiled, std::move(directory)};
@@ -236,8 +258,8 @@ void KernelCache::Impl::publish(const std::string& temporary, const std::string&
     throw Error(fmt::format("{} is damaged again and again", folder.path(entry)));
 }
 
-KernelCache::KernelCache(std::string root, std::string readonly_root, Durability durability)
-    : impl_(std::make_unique<Impl>(std::move(root), std::move(readonly_root), durability)) {}
+KernelCache::KernelCache(std::string root, std::string readonly_root, Durability durability, CachePatience patience)
+    : impl_(std::make_unique<Impl>(std::move(root), std::move(readonly_root), durability, patience)) {}
 
 KernelCache::~KernelCache() = default;
 

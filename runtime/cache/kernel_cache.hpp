@@ -43,14 +43,22 @@ struct CacheLimits {
     std::optional<std::chrono::seconds> age;  ///< since the last use, which is known to a day: none used since goes
 };
 
+/// How long a process waits for another one that compiles the same kernel.
+struct CachePatience {
+    std::chrono::milliseconds quiet{5'000};  ///< without a word: longer than most compiles take
+    /// In all: longer than any compile takes. Past it the holder is stopped or stuck, and a second compile does no harm.
+    std::chrono::milliseconds longest{30'000};
+};
+
 /// Compiled kernels on disk: <root>/<kernel name>-<hash>/{kernel.cu, kernel.cubin | kernel.ptx, meta.json}.
 /// Atomic (written aside, synced, renamed), checked on load, self-healing, one compile per key across threads and processes.
 /// A folder that cannot be used (unwritable, foreign, full) is reported once on the log and the cache works as if empty.
 class KernelCache {
 public:
-    /// Either root may be empty. The writable root is made 0700 and must belong to the user.
-    /// A scratch cache does not wait for the disk.
-    KernelCache(std::string root, std::string readonly_root, Durability durability = Durability::synced);
+    /// Either root may be empty. The writable root is made 0700 and must belong to the user. The other may belong to
+    /// anybody, but not everybody may write to it. A scratch cache does not wait for the disk.
+    KernelCache(std::string root, std::string readonly_root, Durability durability = Durability::synced,
+                CachePatience patience = {});
     ~KernelCache();
 
     struct Result {

@@ -4,6 +4,7 @@
 #include "runtime/cache/cache_key.hpp"
 #include "runtime/cache/kernel_cache.hpp"
 
+#include <atomic>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -22,24 +23,32 @@ struct CacheLookup {
 };
 
 struct KernelCache::Impl {
-    Impl(std::string root, std::string readonly_root, Durability durability)
-        : folder(std::move(root), durability), readonly(std::move(readonly_root)) {}
+    Impl(std::string root, std::string readonly_root, Durability durability, CachePatience patience)
+        : folder(std::move(root), durability), readonly(std::move(readonly_root)), patience_(patience) {}
 
     /// From either layer; nothing when it must be compiled. A damaged entry counts as none.
     [[nodiscard]] std::optional<Result> find(const CacheLookup& lookup, int newest_major) const;
     /// The result of the one thread that compiles this key now, or of this thread if there is none.
     [[nodiscard]] Result join_or_lead(const CacheLookup& lookup, Compiler& compiler);
 
+    /// Whether the folder that is only read is set, and not open to all users. Says once on the log when it is open.
+    [[nodiscard]] bool reads_readonly() const;
+
     CacheFolder folder;
     std::string readonly;
 
 private:
+    void refuse_readonly(const std::string& reason) const;
+    /// Says on the log whom it waits for, when that takes longer than most compiles.
+    [[nodiscard]] std::optional<FileLock> wait_for_lock(const CacheLookup& lookup) const;
     [[nodiscard]] Result lead(const CacheLookup& lookup, Compiler& compiler);
     void clear_the_way(const CacheLookup& lookup);
     [[nodiscard]] CompiledKernel compile(const CacheLookup& lookup, Compiler& compiler, bool writable) const;
     [[nodiscard]] std::string store(const CacheLookup& lookup, const CompiledKernel& kernel);
     void publish(const std::string& temporary, const std::string& entry, const KeyFields& fields) const;
 
+    CachePatience patience_;
+    mutable std::atomic<bool> readonly_refused_ = false;
     std::mutex mutex_;
     std::unordered_map<std::string, std::shared_future<Result>> in_flight_;
 };

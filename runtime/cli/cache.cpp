@@ -55,7 +55,7 @@ std::string entry_line(const CacheEntry& entry) {
 /// A folder that is not used holds nothing that could be listed or removed.
 void require_trusted(const KernelCache& cache) {
     if (const std::string reason = cache.distrusted(); !reason.empty())
-        throw Error(fmt::format("{}: it is not used as the cache", reason));
+        throw Error(fmt::format("not used as the cache: {}", reason));
 }
 
 std::string place(const KernelCache& cache) { return cache.root().empty() ? "no cache folder" : cache.root(); }

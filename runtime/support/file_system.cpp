@@ -2,6 +2,7 @@
 
 #include "runtime/support/file_descriptor.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/trust.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -143,11 +144,8 @@ std::optional<FileStamp> file_stamp(const std::string& path) {
 }
 
 std::string distrust(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return {};
-    if (!S_ISDIR(status.st_mode)) return path + " is not a folder";
-    if (status.st_uid == ::geteuid()) return {};
-    return fmt::format("{} belongs to user {}, not to user {}", path, status.st_uid, ::geteuid());
+    const std::string reason = foreign_folder(path);
+    return reason.empty() ? open_to_all(path) : reason;
 }
 
 }  // namespace jitgemm

@@ -58,8 +58,8 @@ struct FileStamp {
 };
 [[nodiscard]] std::optional<FileStamp> file_stamp(const std::string& path);
 
-/// Why the folder at `path` cannot be trusted by this user (not a folder, someone else's); empty when it can be, or is
-/// not there.
+/// Why the folder at `path` cannot be trusted by this user (no folder, someone else's, open to all users; see trust.hpp).
+/// Empty when it can be, or is not there.
 [[nodiscard]] std::string distrust(const std::string& path);
 
 }  // namespace jitgemm

@@ -251,3 +251,46 @@ TEST_CASE("left-overs in every state a kill can leave are removed", "[threads]")
     }
     check_heals(root);
 }
+
+TEST_CASE("a process that waits for a stopped holder says for whom, and goes on without it soon", "[threads]") {
+    TemporaryFolder folder;
+    const pid_t stopped = start_child([&] {
+        CountingCompiler compiler;
+        compiler.before_result = [&] { ::raise(SIGSTOP); };
+        return static_cast<int>(KernelCache(folder / "cache", {}).get_or_compile(kRequest, compiler, {}).source);
+    });
+    int status = 0;
+    REQUIRE(::waitpid(stopped, &status, WUNTRACED) == stopped);
+    REQUIRE(WIFSTOPPED(status));
+
+    CapturedLog log;
+    CountingCompiler compiler;
+    KernelCache cache(folder / "cache", {}, Durability::synced, {.quiet = 50ms, .longest = 200ms});
+    CHECK(cache.get_or_compile(kRequest, compiler, kRequest.body).source == CacheSource::compiled);
+    kill_and_wait(stopped);
+    CHECK(log.lines_with("waiting for ") == 1);
+    CHECK_THAT(log.text(), Catch::Matchers::ContainsSubstring(kRequest.name) &&
+                               Catch::Matchers::ContainsSubstring(folder / "cache/locks/"));
+    if (fs::exists("/proc/locks"))
+        CHECK_THAT(log.text(), Catch::Matchers::ContainsSubstring(std::to_string(stopped)) &&
+                                   Catch::Matchers::ContainsSubstring("stopped"));
+}
+
+TEST_CASE("a process that waits for a living one says nothing when that is done in time", "[threads]") {
+    TemporaryFolder folder;
+    const pid_t child = start_child([&] {
+        CountingCompiler compiler;
+        compiler.before_result = [&] {
+            put_text(folder / "compiling", "x");
+            std::this_thread::sleep_for(100ms);
+        };
+        return static_cast<int>(KernelCache(folder / "cache", {}).get_or_compile(kRequest, compiler, {}).source);
+    });
+    REQUIRE(wait_until([&] { return fs::exists(folder / "compiling"); }));
+    CapturedLog log;
+    CountingCompiler compiler;
+    KernelCache cache(folder / "cache", {}, Durability::synced, {.quiet = 60s, .longest = 60s});
+    CHECK(cache.get_or_compile(kRequest, compiler, kRequest.body).source == CacheSource::disk);
+    CHECK(log.text().empty());
+    static_cast<void>(wait_for(child));
+}
