@@ -4,6 +4,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/bench/prepared_timing.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
+#include "runtime/verify/trials.hpp"
 
 #include <fmt/format.h>
 
@@ -41,14 +42,22 @@ std::vector<Timing> summaries(std::vector<std::vector<double>> rounds) {
 // ---- candidates -----------------------------------------------------------------------------------------------------
 
 Verification verify_inputs(ContextState& context, const GemmSpec& spec, const BenchCandidate& candidate,
-                           InputKind inputs, const VerifyOptions& options) {
-    const Problem problem(context, spec, inputs, options.seed, options.alpha, options.beta, Placement::generous);
+                           const TrialInputs& trial) {
+    const auto& [kind, seed, alpha, beta] = trial;
+    const Problem problem(context, spec, kind, seed, alpha, beta, Placement::generous);
     candidate.launch(problem.arguments(), nullptr);
     context.device->synchronize(nullptr);
     return problem.check();
 }
 
-double multiply_adds(const GemmSpec& spec) { return flops(spec) / 2; }
+/// A peer's calls name their scalars once: no others are tried.
+std::vector<TrialInputs> trials_of(const GemmSpec& spec, const VerifyOptions& options) {
+    TrialBudget budget = gpu_budget(spec);
+    budget.scalars = 0;
+    std::vector<TrialInputs> trials = integer_trials(spec, options, budget);
+    if (flops(spec) / 2 <= kNormalInputsLimit) trials.push_back(normal_trial(options));
+    return trials;
+}
 
 }  // namespace
 
@@ -56,9 +65,12 @@ Verification verify_candidate(ContextState& context, const GemmSpec& spec, const
                               const VerifyOptions& options) {
     const ScopedContext current(cuda_context(*context.device));
     try {
-        Verification verdict = verify_inputs(context, spec, candidate, InputKind::integers, options);
-        if (!verdict.ok || multiply_adds(spec) > kNormalInputsLimit) return verdict;
-        return verify_inputs(context, spec, candidate, InputKind::normal, options);
+        Verification verdict;
+        for (const TrialInputs& trial : trials_of(spec, options)) {
+            verdict = verify_inputs(context, spec, candidate, trial);
+            if (!verdict.ok) break;
+        }
+        return verdict;
     } catch (const CudaError&) {
         throw;
     } catch (const Error& error) {

@@ -3,11 +3,12 @@
 #include "generator/families/family.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/emulator_device/shared_access_check.hpp"
+#include "runtime/verify/trials.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
+#include <vector>
 
 namespace jitgemm {
 namespace {
@@ -17,17 +18,29 @@ using emulator::FaultKind;
 
 /// One launch of a verification on the emulator.
 struct EmulatedTrial {
-    InputKind inputs = InputKind::integers;
+    TrialInputs inputs;
     AsyncMode async_mode = AsyncMode::eager;
     std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order
 };
 
-constexpr std::array kTrials{EmulatedTrial{InputKind::integers, AsyncMode::eager, 0},
-                             EmulatedTrial{InputKind::integers, AsyncMode::late, 0x9e3779b9},
-                             EmulatedTrial{InputKind::normal, AsyncMode::late, 0x7f4a7c15}};
+/// In multiply-adds of whole tiles: a second or less in all.
+TrialBudget emulator_budget(const GemmKernel& kernel) {
+    const KernelState& state = state_of(kernel);
+    return {.launch = padded_flops(state.row_major, state.id.config) / 2, .scalars = 0x1p25, .seeds = 0x1p28};
+}
 
-std::string trial_text(const EmulatedTrial& trial) {
-    return fmt::format("copies {}, blocks and warps {}",
+std::vector<EmulatedTrial> emulated_trials(const GemmKernel& kernel, const VerifyOptions& options) {
+    constexpr std::uint64_t kOrder = 0x9e3779b9;
+    constexpr std::uint64_t kOtherOrder = 0x7f4a7c15;
+    const std::vector<TrialInputs> integers = integer_trials(kernel.spec(), options, emulator_budget(kernel));
+    std::vector<EmulatedTrial> trials{{integers.front(), AsyncMode::eager, 0}};
+    for (const TrialInputs& inputs : integers) trials.push_back({inputs, AsyncMode::late, kOrder + trials.size() - 1});
+    trials.push_back({normal_trial(options), AsyncMode::late, kOtherOrder});
+    return trials;
+}
+
+std::string mode_text(const EmulatedTrial& trial) {
+    return fmt::format(" (copies {}, blocks and warps {})",
                        trial.async_mode == AsyncMode::eager ? "done at issue" : "as late as the waits allow",
                        trial.order_seed == 0 ? "in order" : "shuffled");
 }
@@ -65,12 +78,17 @@ struct TrialRun {
 
     void run(const EmulatedTrial& trial, EmulatedVerification& result) const {
         const ScopedMode mode(device, trial);
-        Problem problem(context, kernel.spec(), trial.inputs, options.seed, options.alpha, options.beta);
+        const auto& [kind, seed, alpha, beta] = trial.inputs;
+        Problem problem(context, kernel.spec(), kind, seed, alpha, beta);
         problem.run(kernel);
         if (result.counters.blocks == 0) result.counters = device.take_counters();
         result.verification = problem.check();
         add_owner(result.verification, kernel);
-        if (!result.verification.ok) result.verification.message += fmt::format(" ({})", trial_text(trial));
+        if (!result.verification.ok) result.verification.message += text_of(trial);
+    }
+
+    [[nodiscard]] std::string text_of(const EmulatedTrial& trial) const {
+        return trial_text(trial.inputs, options) + mode_text(trial);
     }
 
     void run_checked(const EmulatedTrial& trial, EmulatedVerification& result) const {
@@ -80,8 +98,8 @@ struct TrialRun {
             if (says_nothing_of_the_kernel(fault.kind())) throw;
             result.fault = fault.kind();
             result.verification = {};
-            result.verification.inputs = trial.inputs;
-            result.verification.message = fmt::format("{} ({})", fault.what(), trial_text(trial));
+            result.verification.inputs = trial.inputs.inputs;
+            result.verification.message = fault.what() + text_of(trial);
         }
     }
 };
@@ -103,7 +121,7 @@ EmulatedVerification verify_emulated(ContextState& context, const GemmKernel& ke
     if (device == nullptr) throw Error("verify_emulated: the context's device is no emulator");
     const TrialRun runner{context, *device, kernel, options};
     EmulatedVerification result;
-    for (const EmulatedTrial& trial : kTrials) {
+    for (const EmulatedTrial& trial : emulated_trials(kernel, options)) {
         runner.run_checked(trial, result);
         if (!result.verification.ok) return result;
     }

@@ -33,8 +33,9 @@ struct ElementPlace {
 /// "D[66, 69]", of a batch "D[66, 69] of problem 3".
 [[nodiscard]] std::string element_name(std::string_view name, std::int64_t batch, const ElementPlace& at);
 
-/// How a matrix is filled: with one bit pattern, with integers in -range .. range, with one ±1 in each `group` columns
-/// of a row and zeros elsewhere, or with standard normal values (s8: 32 times that, rounded).
+/// How a matrix is filled: with one bit pattern, with integers in -range .. range but for 0, with one ±1 in each `group`
+/// columns of a row (the last group may have fewer) and zeros elsewhere, or with standard normal values (s8: 32 times that,
+/// rounded).
 enum class FillKind : std::int32_t { constant, integers, sparse, normal };
 
 struct Fill {

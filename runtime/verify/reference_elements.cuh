@@ -63,7 +63,7 @@ struct FillArguments {
     Word seed;
     long long group;    // sparse: exactly one nonzero element in each `group` columns of a row
     int kind;           // FillKind
-    int range;          // integers: uniform in -range .. range; sparse: -1 or 1
+    int range;          // integers: uniform in -range .. range without 0, which would hide products; sparse: -1 or 1
     unsigned constant;  // the bits of kFillConstant
     int unused;
 };
@@ -73,11 +73,17 @@ REFERENCE_FUNCTION unsigned filled(const FillArguments& arguments, Place at) {
     const Word random = random_word(arguments.seed, number_of(at, arguments.rows, arguments.columns));
     switch (arguments.kind) {
         case kFillConstant: return arguments.constant;
-        case kFillIntegers: return encode((double)below(random, 2 * arguments.range + 1) - arguments.range, type);
+        case kFillIntegers: {
+            const double negative = (double)below(random, 2 * arguments.range) - arguments.range;
+            return encode(negative < 0 ? negative : negative + 1, type);
+        }
         case kFillSparse: {
             const long long groups = (arguments.columns + arguments.group - 1) / arguments.group;
             const Word place = number_of({at.batch, at.row, at.column / arguments.group}, arguments.rows, groups);
-            const Word chosen = below(random_word(~arguments.seed, place), (Word)arguments.group);
+            // The last group may be short: the end of K is what kernels get wrong.
+            const long long left = arguments.columns - at.column / arguments.group * arguments.group;
+            const Word chosen =
+                below(random_word(~arguments.seed, place), (Word)(left < arguments.group ? left : arguments.group));
             const double sign = random >> 63 ? 1.0 : -1.0;
             return encode((Word)(at.column % arguments.group) == chosen ? sign : 0.0, type);
         }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace jitgemm {
 namespace {
@@ -23,7 +24,7 @@ bool is_exact_factor(float factor) {
 }
 
 double sum_limit(const GemmSpec& spec) {
-    if (spec.accumulator == DataType::f16 || spec.d == DataType::f16) return 2048;
+    if (spec.accumulator == DataType::f16) return 2048;
     if (is_fp8(spec.a) || is_fp8(spec.b)) return 1 << 13;
     if (spec.accumulator == DataType::s32) return 2147483647;
     return 1 << 24;
@@ -45,13 +46,20 @@ double unit_of(double alpha, double beta) {
 
 bool is_rounded(Activation activation) { return activation > Activation::relu; }
 
-/// Range or sparsity that keeps Σ within `most`.
-void bound_products(IntegerInputs& inputs, std::int64_t k, double most) {
-    const double per_product = k == 0 ? most : most / static_cast<double>(k);
+/// What D holds without overflow. Sums of random signs are Σ / sqrt(K): six standard deviations of them stay below f16's
+/// 65504.
+double spread_limit(const GemmSpec& spec) {
+    return spec.d == DataType::f16 ? 0x1p13 : std::numeric_limits<double>::infinity();
+}
+
+/// Range or sparsity that keeps Σ within `most`, and Σ / sqrt(K) within `spread`.
+void bound_products(IntegerInputs& inputs, std::int64_t k, double most, double spread) {
+    const auto count = static_cast<double>(std::max<std::int64_t>(k, 1));
+    const double per_product = std::min(most / count, spread / std::sqrt(count));
     inputs.range = static_cast<int>(std::min<double>(kLargestRange, std::floor(std::sqrt(per_product))));
     if (inputs.range >= 1) return;
     inputs.range = 1;
-    const auto nonzero = static_cast<std::int64_t>(most);
+    const auto nonzero = static_cast<std::int64_t>(std::min(most, spread * spread));
     inputs.group = (k + nonzero - 1) / nonzero;
 }
 
@@ -67,12 +75,16 @@ IntegerInputs integer_inputs(const GemmSpec& spec, float alpha, float beta) {
     const double added = beta_size + (epilogue.bias != Bias::none ? 1 : 0) + (epilogue.residual ? 1 : 0);
     const double limit = sum_limit(spec);
     const double room = limit * unit_of(alpha_size, beta_size);
-    if (added != 0) inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room / (2 * added))));
+    const double spread = spread_limit(spec);
+    const double room_c = std::min(room, spread);
+    if (added != 0)
+        inputs.range_c = static_cast<int>(std::min<double>(kLargestRange, std::floor(room_c / (2 * added))));
     if (inputs.range_c < 1) return {.range = kLargestRange};
     const double most = alpha_size == 0 ? limit : std::min(limit, (room - added * inputs.range_c) / alpha_size);
-    if (most < 1) return {.range = kLargestRange};
+    const double most_spread = alpha_size == 0 ? spread : spread / alpha_size;
+    if (most < 1 || most_spread < 1) return {.range = kLargestRange};
     inputs.exact = true;
-    bound_products(inputs, spec.k, most);
+    bound_products(inputs, spec.k, most, most_spread);
     return inputs;
 }
 

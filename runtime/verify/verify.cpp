@@ -3,6 +3,7 @@
 #include "generator/families/family.hpp"
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/verify/emulator_verify.hpp"
+#include "runtime/verify/trials.hpp"
 #include "runtime/verify/verification_text.hpp"
 
 #include <algorithm>
@@ -10,13 +11,14 @@
 namespace jitgemm {
 namespace {
 
-Verification verify_inputs(ContextState& context, const GemmKernel& kernel, InputKind inputs,
-                           const VerifyOptions& options) {
-    Problem problem(context, kernel.spec(), inputs, options.seed, options.alpha, options.beta);
+Verification verify_trial(ContextState& context, const GemmKernel& kernel, const TrialInputs& trial,
+                          const VerifyOptions& options) {
+    Problem problem(context, kernel.spec(), trial.inputs, trial.seed, trial.alpha, trial.beta);
     problem.run(kernel);
     Verification verdict = problem.check();
     if (verdict.ok && options.use_cpu) verdict = problem.check_on_cpu();
     add_owner(verdict, kernel);
+    if (!verdict.ok) verdict.message += trial_text(trial, options);
     return verdict;
 }
 
@@ -36,9 +38,11 @@ void add_owner(Verification& verdict, const GemmKernel& kernel) {
 
 Verification verify(ContextState& context, const GemmKernel& kernel, const VerifyOptions& options) {
     if (as_emulator(*context.device) != nullptr) return verify_emulated(context, kernel, options).verification;
-    Verification verdict = verify_inputs(context, kernel, InputKind::integers, options);
-    if (!verdict.ok) return verdict;
-    return verify_inputs(context, kernel, InputKind::normal, options);
+    for (const TrialInputs& trial : integer_trials(kernel.spec(), options, gpu_budget(kernel.spec()))) {
+        Verification verdict = verify_trial(context, kernel, trial, options);
+        if (!verdict.ok) return verdict;
+    }
+    return verify_trial(context, kernel, normal_trial(options), options);
 }
 
 }  // namespace jitgemm

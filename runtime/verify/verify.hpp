@@ -18,8 +18,8 @@ struct VerifyOptions {
 /// Adds to the first mismatch, if there is one, and to the message who computed that element.
 void add_owner(Verification& verdict, const GemmKernel& kernel);
 
-/// Runs the kernel on both kinds of input and checks each result; D starts as NaN. The verdict is the first failure, or
-/// the last success. On the emulator it is verify_emulated()'s.
+/// Runs the kernel on small integers (integer_trials()), then on normal numbers, and checks each result; D starts as NaN.
+/// The verdict is the first failure, or the last success. On the emulator it is verify_emulated()'s.
 [[nodiscard]] Verification verify(ContextState& context, const GemmKernel& kernel, const VerifyOptions& options = {});
 
 }  // namespace jitgemm

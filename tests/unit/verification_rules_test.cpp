@@ -85,9 +85,38 @@ TEST_CASE("small integers keep every sum exact for any accumulator and K") {
 TEST_CASE("inputs are no sparser and no smaller than need be") {
     CHECK(integer_inputs(problem(DataType::bf16, 4096), 1, 0).range == 8);
     CHECK(integer_inputs(problem(DataType::bf16, 1 << 20), 1, 0).range == 4);
-    CHECK(integer_inputs(problem(DataType::f16, 2048), 1, 0).group == 1);
-    CHECK(integer_inputs(problem(DataType::f16, 2049), 1, 0).group == 2);
-    CHECK(integer_inputs(problem(DataType::f16, 65536), 1, 0).group == 32);
+    const auto group_of_f16_sums = [](std::int64_t k) {
+        return integer_inputs(problem(DataType::f16, k, DataType::f16), 1, 0).group;
+    };
+    CHECK(group_of_f16_sums(2048) == 1);
+    CHECK(group_of_f16_sums(2049) == 2);
+    CHECK(group_of_f16_sums(65536) == 32);
+    // D's type says how the sum is rounded, not how it is made.
+    CHECK(integer_inputs(problem(DataType::f16, 4097), 1, 0).group == 1);
+    CHECK(integer_inputs(problem(DataType::f16, 1 << 20), 1, 0).group == 1);
+}
+
+TEST_CASE("sums of random integers stay within an f16 D, whatever K, alpha, beta and C") {
+    std::mt19937_64 random(1);
+    for (const std::int64_t k : {64, 4097, 65536, 1 << 20}) {
+        for (const float alpha : {1.0F, -2.0F, 64.0F, 4096.0F}) {
+            GemmSpec spec = problem(DataType::f16, k);
+            spec.c = DataType::f16;
+            const IntegerInputs inputs = integer_inputs(spec, alpha, 4);
+            INFO(k << ' ' << alpha << ' ' << inputs.range << ' ' << inputs.group);
+            REQUIRE(inputs.exact);
+            const auto integer = [&] {
+                const int size = std::uniform_int_distribution(1, inputs.range)(random);
+                return static_cast<double>(random() % 2 == 0 ? size : -size);
+            };
+            for (int element = 0; element < 20; ++element) {
+                double sum = 4.0 * inputs.range_c;
+                for (std::int64_t i = 0; i < k; i += inputs.group)
+                    sum += static_cast<double>(alpha) * integer() * integer();
+                CHECK(std::fabs(sum) < 65504);
+            }
+        }
+    }
 }
 
 TEST_CASE("alpha, beta and C take their share of the exact range") {
@@ -103,12 +132,12 @@ TEST_CASE("alpha, beta and C take their share of the exact range") {
                 if (factor != 0) unit = std::min(unit, std::fabs(static_cast<double>(factor)));
             const double total = std::fabs(static_cast<double>(alpha)) * largest_sum(inputs, 1024) +
                                  std::fabs(static_cast<double>(beta)) * inputs.range_c;
-            CHECK(total <= 2048 * unit);
+            CHECK(total <= 0x1p24 * unit);
         }
     }
     CHECK_FALSE(integer_inputs(spec, 1.7F, 0).exact);
     CHECK_FALSE(integer_inputs(spec, 1, 1.0F / 3).exact);
-    CHECK_FALSE(integer_inputs(spec, 0x1p-20F, 1).exact);
+    CHECK_FALSE(integer_inputs(spec, 0x1p-24F, 1).exact);
 }
 
 TEST_CASE("errors of tensor cores stay within the bound, and a missing product does not") {

@@ -1,5 +1,8 @@
 #include "runtime/tuning/workers/exact_verifier.hpp"
 
+#include "runtime/verify/trials.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace jitgemm::tuning {
@@ -7,21 +10,41 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-Problem make_problem(ContextState& context, const GemmSpec& spec, float alpha, float beta) {
-    return {context, spec, InputKind::integers, kSeed, alpha, beta, Placement::exact};
+/// Few, as there are many candidates, and as their inputs lie in memory while a problem is searched.
+std::uint64_t seeds_of_tuner(const GemmSpec& spec) {
+    constexpr std::uint64_t kMostSeeds = 8;
+    constexpr double kMostElements = 1 << 24;
+    const auto elements = static_cast<double>((spec.m + spec.n) * std::max<std::int64_t>(spec.k, 1) * spec.batch);
+    return std::min(kMostSeeds, seeds_wanted(spec, kMostElements / elements));
 }
 
 }  // namespace
 
 ExactVerifier::ExactVerifier(ContextState& context, const GemmSpec& spec, float alpha, float beta)
-    : context_(context), spec_(spec), alpha_(alpha), beta_(beta), problem_(make_problem(context, spec, alpha, beta)) {}
+    : context_(context), spec_(spec), alpha_(alpha), beta_(beta) {
+    for (std::uint64_t seed = kSeed; seed < kSeed + seeds_of_tuner(spec); ++seed)
+        trials_.push_back({seed, make_problem(seed), {}});
+}
+
+Problem ExactVerifier::make_problem(std::uint64_t seed) const {
+    return {context_, spec_, InputKind::integers, seed, alpha_, beta_, Placement::exact};
+}
+
+Verification ExactVerifier::verify(Trial& trial, const GemmKernel& kernel) const {
+    trial.problem.run(kernel);
+    Verification verdict = trial.right ? trial.problem.check_against(*trial.right) : trial.problem.check();
+    // Its D is the one that later kernels' are compared with; they run in a problem of their own.
+    if (verdict.ok && !trial.right && trial.problem.is_exact())
+        trial.right = std::exchange(trial.problem, make_problem(trial.seed));
+    return verdict;
+}
 
 Verification ExactVerifier::verify(const GemmKernel& kernel) {
-    problem_.run(kernel);
-    Verification verdict = right_ ? problem_.check_against(*right_) : problem_.check();
-    // Its D is the one that later kernels' are compared with; they run in a problem of their own.
-    if (verdict.ok && !right_ && problem_.is_exact())
-        right_ = std::exchange(problem_, make_problem(context_, spec_, alpha_, beta_));
+    Verification verdict;
+    for (Trial& trial : trials_) {
+        verdict = verify(trial, kernel);
+        if (!verdict.ok) break;
+    }
     add_owner(verdict, kernel);
     return verdict;
 }

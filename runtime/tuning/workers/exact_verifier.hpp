@@ -3,7 +3,9 @@
 #include "jitgemm/gemm_kernel.hpp"
 #include "runtime/verify/verify.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace jitgemm::tuning {
 
@@ -18,12 +20,20 @@ public:
     [[nodiscard]] Verification verify(const GemmKernel& kernel);
 
 private:
+    /// Inputs of one seed.
+    struct Trial {
+        std::uint64_t seed = 0;
+        Problem problem;
+        std::optional<Problem> right;  ///< whose D was found right
+    };
+    [[nodiscard]] Problem make_problem(std::uint64_t seed) const;
+    [[nodiscard]] Verification verify(Trial& trial, const GemmKernel& kernel) const;
+
     ContextState& context_;
     GemmSpec spec_;
     float alpha_;
     float beta_;
-    Problem problem_;
-    std::optional<Problem> right_;  ///< whose D was found right
+    std::vector<Trial> trials_;  ///< more than one where the outputs are few
 };
 
 }  // namespace jitgemm::tuning
