@@ -1,36 +1,19 @@
 #include "runtime/cli/files.hpp"
 
 #include "runtime/cli/exit_codes.hpp"
-#include "runtime/support/file_system.hpp"
 #include "runtime/support/output_file.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <sstream>
 #include <system_error>
-#include <utility>
 
 namespace jitgemm::cli {
 namespace {
-
-/// There is nothing to put a file beside.
-bool is_pipe_or_device(const std::string& path) {
-    std::error_code ignored;
-    const auto status = std::filesystem::status(path, ignored);
-    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-           !std::filesystem::is_directory(status);
-}
-
-std::string text_of_stream(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw UsageError(fmt::format("cannot read {}", path));
-    return std::move(text).str();
-}
 
 /// The file that a name leads to, so that two names of one are told.
 std::filesystem::path place_of(const std::string& file) {
@@ -42,17 +25,33 @@ std::filesystem::path place_of(const std::string& file) {
 
 }  // namespace
 
-std::string file_text(const std::string& path) {
-    if (is_pipe_or_device(path)) return text_of_stream(path);
+void check_encoding(std::string_view text, const std::string& name) {
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+        throw UsageError(fmt::format("{} is UTF-16: save it as UTF-8", name));
+    const std::size_t nul = text.find('\0');
+    if (nul == std::string_view::npos) return;
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
+    throw UsageError(fmt::format("{}:{}: a NUL byte: this is no text file", name, line));
+}
+
+std::string file_text(const std::string& path, std::string_view kind) {
+    constexpr std::size_t kChunk = std::size_t{1} << 16U;
     std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) throw UsageError(fmt::format("{} is a folder, not a file", path));
-    try {
-        std::optional<std::string> text = read_file(path);
-        if (!text) throw UsageError(fmt::format("there is no file {}", path));
-        return *std::move(text);
-    } catch (const std::system_error& error) {
-        throw UsageError(fmt::format("cannot read {}: {}", path, error.code().message()));
+    if (std::filesystem::is_directory(path, ignored))
+        throw UsageError(fmt::format("{} is a folder: expected a {}", path, kind));
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    std::string text;
+    std::string chunk(kChunk, '\0');
+    while (file.read(chunk.data(), kChunk) || file.gcount() > 0) {
+        text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
+        if (text.size() <= kChunk) check_encoding(text, path);
+        if (text.size() > kMostTextBytes)
+            throw UsageError(
+                fmt::format("{} holds more than {} MiB: no {} is so long", path, kMostTextBytes >> 20U, kind));
     }
+    if (file.bad()) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    return text;
 }
 
 void check_output_file(std::string_view option, const std::string& file) {

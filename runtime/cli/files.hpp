@@ -1,12 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace jitgemm::cli {
 
-/// The whole file, also of a pipe. Throws UsageError when there is none.
-[[nodiscard]] std::string file_text(const std::string& path);
+/// Most bytes of a text that is read: a device and some pipes never end.
+inline constexpr std::size_t kMostTextBytes = std::size_t{64} << 20U;
+
+/// Throws UsageError naming the file, and the line of a NUL byte, where a text is no UTF-8.
+void check_encoding(std::string_view text, const std::string& name);
+
+/// The whole text of a file, pipe or device, which should be `kind` ("shape file"). Throws UsageError when there is none,
+/// when it is longer than kMostTextBytes, or when it does not begin as a text does.
+[[nodiscard]] std::string file_text(const std::string& path, std::string_view kind);
 
 /// Of a file to be written after seconds of compiling or minutes of measuring, before them: throws UsageError, naming the
 /// option, where it is no name of a file or cannot be written. No file ("") is fine.

@@ -51,7 +51,7 @@ Job job_of_dump(const RunOptions& options) {
     if (options.arrays.any()) throw UsageError("--source goes without --a, --b, --c and --out");
     options.problem.allow_only(kAllowed, "the banner of --source");
     Job job;
-    job.dump = parse_dump(file_text(options.source));
+    job.dump = parse_dump(file_text(options.source, "dump"));
     job.request = options.problem.problem_over(job.dump->spec);
     return job;
 }

@@ -2,16 +2,12 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 #include "runtime/cli/shape_ranges.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace jitgemm::cli {
@@ -31,36 +27,6 @@ bool is_blank(const std::string& line) {
 
 /// Editors on Windows begin UTF-8 files with this mark, which is no part of the first line.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-void check_encoding(std::string_view text, const std::string& name) {
-    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-        throw UsageError(fmt::format("{} is UTF-16: save it as UTF-8", name));
-    const std::size_t nul = text.find('\0');
-    if (nul == std::string_view::npos) return;
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    throw UsageError(fmt::format("{}:{}: a NUL byte: this is no text file", name, line));
-}
-
-/// The file, as far as it is a text that a shape file may be: a device never ends.
-std::string bounded_text(const std::string& path) {
-    constexpr std::size_t kChunk = std::size_t{1} << 16U;
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored))
-        throw UsageError(fmt::format("{} is a folder: expected a shape file", path));
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    std::string text;
-    std::string chunk(kChunk, '\0');
-    while (file.read(chunk.data(), kChunk) || file.gcount() > 0) {
-        text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
-        if (text.size() <= kChunk) check_encoding(text, path);
-        if (text.size() > kMostShapeBytes)
-            throw UsageError(
-                fmt::format("{} holds more than {} MiB: no shape file is so long", path, kMostShapeBytes >> 20U));
-    }
-    if (file.bad()) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    return text;
-}
 
 /// What one after another of the lines says, and what is wrong with them.
 class ShapeReader {
@@ -107,7 +73,7 @@ private:
 
 std::vector<ProblemRequest> read_shapes(const std::string& path, const ProblemOptions& options) {
     options.allow_only(kAllowedOptions, "the shape file");
-    return parse_shapes(bounded_text(path), path, options);
+    return parse_shapes(file_text(path, "shape file"), path, options);
 }
 
 std::vector<ProblemRequest> parse_shapes(std::string_view text, const std::string& name,

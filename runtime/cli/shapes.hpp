@@ -10,7 +10,6 @@
 namespace jitgemm::cli {
 
 /// What a shape file may hold at most: a mistaken name (a device, a disk image) must not fill the memory.
-inline constexpr std::size_t kMostShapeBytes = std::size_t{64} << 20U;
 inline constexpr std::size_t kMostShapes = 1'000'000;
 
 /// The problems of a shape file, one per line or a range of them (shape_ranges.hpp), `#` starts a comment; the options (types

@@ -4,6 +4,7 @@
 #include "generator/base/spec_text.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 #include "runtime/cli/shape_ranges.hpp"
 #include "runtime/cli/tune/options.hpp"
 #include "tests/catch.hpp"
@@ -209,12 +210,12 @@ TEST_CASE("shape files: a line may be keys behind their format") {
 
 #ifdef JITGEMM_TOOL
 
-TEST_CASE("the tool: a shape file that never ends, is a folder or is not there is wrong usage") {
+TEST_CASE("the tool: a text that never ends, is a folder or is not there is wrong usage, whatever option reads it") {
     const Tool tool;
     const auto refused = [&](const std::string& file, const std::string& why) {
-        for (const char* const verb : {"tune", "bench"}) {
-            const ToolResult refusal = tool.run(std::string(verb) + " --shapes '" + file + "'");
-            INFO(verb << " " << file << "\n" << refusal.err);
+        for (const char* const reader : {"tune --shapes", "bench --shapes", "run --source"}) {
+            const ToolResult refusal = tool.run(std::string(reader) + " '" + file + "'");
+            INFO(reader << " " << file << "\n" << refusal.err);
             CHECK(refusal.exit_code == 2);
             CHECK_THAT(refusal.err, ContainsSubstring(why));
         }
@@ -224,9 +225,9 @@ TEST_CASE("the tool: a shape file that never ends, is a folder or is not there i
     refused(tool.folder() / "missing", "No such file");
     const std::string endless = tool.folder() / "endless";
     put_text(endless, "");
-    std::filesystem::resize_file(endless, kMostShapeBytes + 1);
+    std::filesystem::resize_file(endless, kMostTextBytes + 1);
     refused(endless, "a NUL byte");
-    put_text(endless, std::string(kMostShapeBytes + 1, '#'));
+    put_text(endless, std::string(kMostTextBytes + 1, '#'));
     refused(endless, "more than 64 MiB");
 }
 
