@@ -1,4 +1,5 @@
 #include "generator/base/arch.hpp"
+#include "generator/base/gpu_names.hpp"
 #include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
 
@@ -70,18 +71,34 @@ const std::vector<GpuModel>& models() {
     return table;
 }
 
+/// Null where no row has this name, its memory included.
+const GpuModel* model_called(const std::string& name) {
+    const auto found =
+        std::ranges::find(models(), name, [](const GpuModel& model) { return gpu_name_parts(model.name).with_memory; });
+    return found == models().end() ? nullptr : &*found;
+}
+
+/// The nearest name, else the longest that the word begins with: "rtx4080super" is no rtx4080, and close to it.
+std::string hint_for(const std::string& word, std::span<const std::string_view> known) {
+    if (std::string near = nearest_hint(word, known); !near.empty()) return near;
+    std::string_view begins;
+    for (const std::string_view name : known)
+        if (word.starts_with(name) && name.size() > begins.size()) begins = name;
+    return nearest_hint(begins, known);
+}
+
 }  // namespace
 
 std::span<const GpuModel> gpu_table() { return models(); }
 
 const GpuModel& find_gpu(std::string_view name) {
+    const GpuNameParts parts = gpu_name_parts(name);
+    if (const GpuModel* const exact = model_called(parts.with_memory)) return *exact;
+    if (const GpuModel* const model = model_called(parts.model)) return *model;
     std::vector<std::string_view> known;
-    for (const GpuModel& model : models()) {
-        if (model.name == lower_case(name)) return model;
-        known.push_back(model.name);
-    }
+    for (const GpuModel& model : models()) known.push_back(model.name);
     throw SpecError(fmt::format("unknown GPU '{}'", name),
-                    {fmt::format("known: {}{}", join_names(known), nearest_hint(name, known))});
+                    {fmt::format("known: {}{}", join_names(known), hint_for(parts.model, known))});
 }
 
 const GpuModel& typical_gpu(const Arch& arch) {

@@ -98,8 +98,63 @@ TEST_CASE("datasheet figures of a few GPUs") {
     CHECK(find_gpu("rtx4090").arch->name == "sm_89");
 }
 
+TEST_CASE("a GPU is known by the name that the driver prints, and by what people make of it") {
+    struct Called {
+        const char* name;
+        const char* row;
+    };
+    // From cuDeviceGetName, as users posted it.
+    for (const auto& [name, row] : {Called{"NVIDIA A100-SXM4-40GB", "a100"},
+                                    Called{"NVIDIA A100-SXM4-80GB", "a100-80gb"},
+                                    Called{"NVIDIA A100 80GB PCIe", "a100-pcie"},
+                                    Called{"NVIDIA A100-PCIE-80GB", "a100-pcie"},
+                                    Called{"NVIDIA A30", "a30"},
+                                    Called{"NVIDIA GeForce RTX 3090", "rtx3090"},
+                                    Called{"NVIDIA GeForce RTX 3080", "rtx3080"},
+                                    Called{"NVIDIA RTX A6000", "a6000"},
+                                    Called{"NVIDIA A40", "a40"},
+                                    Called{"NVIDIA A10", "a10"},
+                                    Called{"Orin", "orin"},
+                                    Called{"NVIDIA GeForce RTX 4090", "rtx4090"},
+                                    Called{"NVIDIA GeForce RTX 4080", "rtx4080"},
+                                    Called{"NVIDIA RTX 6000 Ada Generation", "rtx6000ada"},
+                                    Called{"NVIDIA L40S", "l40s"},
+                                    Called{"NVIDIA L4", "l4"},
+                                    Called{"NVIDIA H200", "h200"},
+                                    Called{"NVIDIA H100 80GB HBM3", "h100"},
+                                    Called{"NVIDIA H100 PCIe", "h100-pcie"},
+                                    Called{"NVIDIA H100 NVL", "h100-nvl"},
+                                    Called{"NVIDIA GH200 480GB", "gh200"},
+                                    Called{"NVIDIA GH200 144G HBM3e", "gh200"},
+                                    Called{"NVIDIA B200", "b200"},
+                                    Called{"NVIDIA B300 SXM6 AC", "b300"},
+                                    Called{"NVIDIA Thor", "thor"},
+                                    Called{"NVIDIA GeForce RTX 5090", "rtx5090"},
+                                    Called{"NVIDIA GeForce RTX 5080", "rtx5080"},
+                                    Called{"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtxpro6000"},
+                                    Called{"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtxpro6000"},
+                                    Called{"NVIDIA GB10", "gb10"},
+                                    Called{"A100-SXM4-80GB", "a100-80gb"},
+                                    Called{"h100-sxm", "h100"},
+                                    Called{"H100 SXM5", "h100"},
+                                    Called{"RTX 4090", "rtx4090"},
+                                    Called{"geforce_rtx_4090", "rtx4090"},
+                                    Called{"a100 80gb", "a100-80gb"},
+                                    Called{"H100PCIE", "h100-pcie"},
+                                    Called{"NVIDIA Jetson AGX Orin", "orin"}}) {
+        INFO(name);
+        CHECK(find_gpu(name).name == row);
+    }
+}
+
 TEST_CASE("find_gpu offers the nearest name") {
     CHECK_THROWS_AS(find_gpu("tpu"), SpecError);
     CHECK_THROWS_WITH(find_gpu("h20"), ContainsSubstring("did you mean 'h200'?"));
-    CHECK_THROWS_WITH(find_gpu("rtx-4090"), ContainsSubstring("did you mean 'rtx4090'?") && ContainsSubstring("a100"));
+    CHECK_THROWS_WITH(find_gpu("rtx4099"), ContainsSubstring("did you mean 'rtx4090'?") && ContainsSubstring("a100"));
+    // Another GPU under a name that begins alike.
+    CHECK_THROWS_WITH(find_gpu("NVIDIA GeForce RTX 4090 Laptop GPU"), ContainsSubstring("did you mean 'rtx4090'?"));
+    CHECK_THROWS_WITH(find_gpu("NVIDIA GeForce RTX 4080 SUPER"), ContainsSubstring("did you mean 'rtx4080'?"));
+    CHECK_THROWS_WITH(find_gpu("NVIDIA GeForce RTX 3080 Ti"), ContainsSubstring("did you mean 'rtx3080'?"));
+    CHECK_THROWS_AS(find_gpu("NVIDIA"), SpecError);
+    CHECK_THROWS_AS(find_gpu(""), SpecError);
 }
