@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -42,6 +43,13 @@ std::string emulator_of(DeviceName name, const ProblemOptions& options, const Ar
         "emulator, or leave --arch out");
 }
 
+/// Why there is no GPU, without the list of places that were looked at.
+std::string on_one_line(std::string reason) {
+    reason.erase(std::min(reason.size(), reason.find(';')));
+    for (std::size_t end = 0; (end = reason.find("\n  ")) != std::string::npos;) reason.replace(end, 3, ": ");
+    return reason;
+}
+
 /// A GPU where there is one, else the emulator.
 std::string automatic_device(const ProblemOptions& options, const Arch* banner_arch, Output& output) {
     std::string reason;
@@ -52,7 +60,7 @@ std::string automatic_device(const ProblemOptions& options, const Arch* banner_a
     const std::string emulator =
         emulator_of({.kind = DeviceKind::emulator, .ordinal = {}, .arch = {}}, options, banner_arch);
     output.note(fmt::format("jitgemm: no GPU here ({}): running on the {}, far slower, its times are estimates",
-                            reason.substr(0, reason.find_first_of("\n;:")), emulator));
+                            on_one_line(reason), emulator));
     return emulator;
 }
 

@@ -8,6 +8,8 @@
 #include "runtime/cli/quantities.hpp"
 #include "runtime/cli/verb.hpp"
 #include "runtime/compiler/nvrtc.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/support/trust.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -70,11 +72,14 @@ std::string gpu_text(const GpuProbe& gpu) {
                        size_text(gpu.memory_bytes));
 }
 
-Check check_gpus(const std::vector<GpuProbe>& gpus) {
+/// Without a driver nothing is known of GPUs.
+std::string no_gpu_text(const DriverProbe& driver) { return driver.found ? no_gpu_reason() : "none"; }
+
+Check check_gpus(const std::vector<GpuProbe>& gpus, const std::string& no_gpu) {
     std::vector<std::string> lines;
     for (const GpuProbe& gpu : gpus) lines.push_back(gpu_text(gpu));
     return {"gpu", std::ranges::any_of(gpus, is_usable), true,
-            gpus.empty() ? "none" : fmt::format("{}", fmt::join(lines, "\n"))};
+            gpus.empty() ? no_gpu : fmt::format("{}", fmt::join(lines, "\n"))};
 }
 
 std::string nvrtc_text(const NvrtcProbe& nvrtc) {
@@ -99,6 +104,7 @@ Check check_nvrtc(const DoctorReport& report) {
 }
 
 Check check_cache(const CacheProbe& cache) {
+    if (cache.directory.empty()) return {"cache", false, false, cache.state};
     return {"cache", cache.usable, false,
             fmt::format("{}: {}, {}, {}", cache.directory, cache.state,
                         counted(static_cast<std::int64_t>(cache.entries), "kernel"), size_text(cache.bytes))};
@@ -108,8 +114,9 @@ Check check_cache(const CacheProbe& cache) {
 Check check_readonly_cache(const std::string& folder) {
     std::error_code error;
     const std::filesystem::directory_iterator entries(folder, error);
-    return {"read-only", !error, false,
-            fmt::format("{}: {}", folder, error ? error.message() : std::string("a cache that is only read"))};
+    const std::string reason = error ? error.message() : open_to_all(folder);
+    return {"read-only", reason.empty(), false,
+            fmt::format("{}: {}", folder, reason.empty() ? "a cache that is only read" : reason)};
 }
 
 Check check_tuning(const TuningProbe& tuning) {
@@ -152,8 +159,8 @@ DoctorReport examine(const Options& options, Output& output) {
 
     const GpuModel gpu = trial_gpu(result.gpus);
     output.progress("trying to generate, compile and run");
-    result.checks = {check_driver(result.driver), check_gpus(result.gpus), check_nvrtc(result),
-                     check_of("generate", try_to_generate(options, gpu)),
+    result.checks = {check_driver(result.driver), check_gpus(result.gpus, no_gpu_text(result.driver)),
+                     check_nvrtc(result), check_of("generate", try_to_generate(options, gpu)),
                      check_of("compile", try_to_compile(options, gpu, newest_major))};
     result.checks.push_back(check_run(result, options));
     result.checks.push_back(check_emulator(options, *gpu.arch));

@@ -136,7 +136,8 @@ Writability writability(const std::string& directory) {
 
 DriverProbe probe_driver() {
     DriverProbe probe;
-    const DriverApi* const api = try_driver(probe.reason);
+    const DriverApi* api = try_driver(probe.reason);
+    if (api == nullptr) api = driver_without_gpus();
     if (api == nullptr) return probe;
     probe.found = true;
     probe.version = api->version;
@@ -146,7 +147,7 @@ DriverProbe probe_driver() {
 
 std::vector<GpuProbe> probe_gpus(const DriverProbe& driver_probe) {
     std::vector<GpuProbe> gpus;
-    if (!driver_probe.found) return gpus;
+    if (!driver_probe.found || driver_without_gpus() != nullptr) return gpus;
     const DriverApi& api = driver();
     int count = 0;
     JITGEMM_CHECK(api.cuDeviceGetCount(&count));
@@ -166,10 +167,10 @@ CacheProbe probe_cache(const Options& options) {
     CacheProbe probe;
     probe.directory = options.cache_directory;
     if (probe.directory.empty()) {
-        probe.state = "off: no folder is set";
+        probe.state = "off: JITGEMM_CACHE_DIR, XDG_CACHE_HOME or HOME name its folder";
         return probe;
     }
-    probe.state = distrust(probe.directory);
+    probe.state = cache_of(options).distrusted();
     if (!probe.state.empty()) return probe;
     const Writability folder = writability(probe.directory);
     probe.usable = folder.usable;

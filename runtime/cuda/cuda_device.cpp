@@ -5,12 +5,14 @@
 #include "runtime/cuda/cuda_module.hpp"
 #include "runtime/cuda/cuda_timing.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/visible_gpus.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <bit>
 #include <exception>
+#include <optional>
 #include <utility>
 
 namespace jitgemm {
@@ -121,7 +123,9 @@ std::shared_ptr<const CudaContext> primary_context(int ordinal) {
     int count = 0;
     JITGEMM_CHECK(driver().cuDeviceGetCount(&count));
     if (ordinal >= count) {
-        throw CudaError(fmt::format("no device cuda:{}: the driver sees {}", ordinal, count),
+        const std::optional<std::string> visible = visible_gpus_from_environment();
+        throw CudaError(fmt::format("no device cuda:{}: the driver sees {}{}", ordinal, count,
+                                    visible ? fmt::format(", as CUDA_VISIBLE_DEVICES is '{}'", *visible) : ""),
                         "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet");
     }
     CUdevice device = 0;

@@ -2,6 +2,7 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/support/dynamic_library.hpp"
+#include "runtime/support/visible_gpus.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ std::string resolve_all(DriverApi& api) {
     return missing;
 }
 
-std::string result_name(const DriverApi& api, CUresult result) {
+std::string name_of_result(const DriverApi& api, CUresult result) {
     const char* name = nullptr;
     if (api.cuGetErrorName != nullptr && api.cuGetErrorName(result, &name) == CUDA_SUCCESS && name != nullptr)
         return name;
@@ -61,11 +62,9 @@ std::string result_text(const DriverApi& api, CUresult result) {
 }
 
 // What most often stands behind cuInit's answer.
-std::string_view init_hint(CUresult result) {
+std::string init_hint(CUresult result) {
     switch (result) {
-        case CUDA_ERROR_NO_DEVICE:
-            return "the driver sees no GPU: there is none, CUDA_VISIBLE_DEVICES hides it, or the container has no "
-                   "access to it";
+        case CUDA_ERROR_NO_DEVICE: return no_gpu_reason();
         case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
             return "libcuda and the kernel module are of different versions: reboot after a driver update";
         case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
@@ -75,11 +74,24 @@ std::string_view init_hint(CUresult result) {
     }
 }
 
+// A driver is there, and cuInit fails.
+class InitError : public CudaError {
+public:
+    InitError(DriverApi api, CUresult result, const std::string& message)
+        : CudaError(message, name_of_result(api, result), "cuInit"), api_(std::move(api)), result_(result) {}
+    [[nodiscard]] const DriverApi& api() const { return api_; }
+    [[nodiscard]] CUresult result() const { return result_; }
+
+private:
+    DriverApi api_;
+    CUresult result_;
+};
+
 [[noreturn]] void throw_init_error(const DriverApi& api, CUresult result) {
-    const std::string_view hint = init_hint(result);
-    throw CudaError(fmt::format("cuInit: {} ({}), {}{}{}", result_name(api, result), result_text(api, result), api.path,
-                                hint.empty() ? "" : "\n  ", hint),
-                    result_name(api, result), "cuInit");
+    const std::string hint = init_hint(result);
+    throw InitError(api, result,
+                    fmt::format("cuInit: {} ({}), {}{}{}", name_of_result(api, result), result_text(api, result),
+                                api.path, hint.empty() ? "" : "\n  ", hint));
 }
 
 [[noreturn]] void throw_no_driver(const std::vector<std::string>& tried, bool stub_seen) {
@@ -108,24 +120,29 @@ std::optional<CUresult> initialise(DriverApi& api, std::vector<std::string>& tri
     return result;
 }
 
-void read_version(DriverApi& api) {
+// Needs no cuInit.
+CUresult read_version(DriverApi& api) {
     int version = 0;  // 1000 · major + 10 · minor
     const CUresult result = api.cuDriverGetVersion(&version);
-    if (result != CUDA_SUCCESS) throw_init_error(api, result);
     api.version = version / 1000 * 10 + version % 1000 / 10;
+    return result;
 }
 
 // The outcome of the process's one attempt: the api, or the error to throw again.
 struct DriverOutcome {
     std::optional<DriverApi> api;
     std::optional<CudaError> error;
+    std::optional<DriverApi> without_gpus;  // cuInit's error says that there is no GPU
 };
 
 DriverOutcome load_outcome() {
     try {
-        return {load_driver(driver_search_list()), std::nullopt};
+        return {load_driver(driver_search_list()), std::nullopt, std::nullopt};
+    } catch (const InitError& error) {
+        const bool only_gpus_missing = error.result() == CUDA_ERROR_NO_DEVICE;
+        return {std::nullopt, error, only_gpus_missing ? std::optional(error.api()) : std::nullopt};
     } catch (const CudaError& error) {
-        return {std::nullopt, error};
+        return {std::nullopt, error, std::nullopt};
     }
 }
 
@@ -176,8 +193,9 @@ DriverApi load_driver(const std::vector<std::string>& candidates) {
         const std::optional<CUresult> result = initialise(api, tried);
         stub_seen = stub_seen || (!result && tried.back().find("CUDA_ERROR_STUB_LIBRARY") != std::string::npos);
         if (!result) continue;
-        if (*result != CUDA_SUCCESS) throw_init_error(api, *result);
-        read_version(api);
+        const CUresult version_result = read_version(api);
+        for (const CUresult one : {*result, version_result})
+            if (one != CUDA_SUCCESS) throw_init_error(api, one);
         return api;
     }
     throw_no_driver(tried, stub_seen);
@@ -202,19 +220,32 @@ int driver_version() {
     return api == nullptr ? 0 : api->version;
 }
 
+const DriverApi* driver_without_gpus() {
+    const DriverOutcome& outcome = process_driver();
+    return outcome.without_gpus ? &*outcome.without_gpus : nullptr;
+}
+
+std::string no_gpu_reason() {
+    if (const std::optional<std::string> visible = visible_gpus_from_environment())
+        return fmt::format(
+            "the driver sees no GPU: CUDA_VISIBLE_DEVICES is '{}', which hides every GPU that it does "
+            "not name",
+            *visible);
+    return "the driver sees no GPU: there is none, or the container has no access to it";
+}
+
 int gpu_count(std::string& reason) {
     const DriverApi* const api = try_driver(reason);
-    if (api == nullptr) return 0;
     int count = 0;
-    if (api->cuDeviceGetCount(&count) != CUDA_SUCCESS) count = 0;
-    if (count == 0) reason = "the driver sees no GPU";
+    if (api != nullptr && api->cuDeviceGetCount(&count) != CUDA_SUCCESS) count = 0;
+    if (count == 0 && (api != nullptr || driver_without_gpus() != nullptr)) reason = no_gpu_reason();
     return count;
 }
 
 void throw_cuda_error(CUresult result, const char* call, const std::string& detail) {
     const DriverApi& api = driver();
     const std::string function = called_function(call);
-    const std::string name = result_name(api, result);
+    const std::string name = name_of_result(api, result);
     throw CudaError(
         fmt::format("{}: {} ({}){}{}", function, name, result_text(api, result), detail.empty() ? "" : "; ", detail),
         name, function);

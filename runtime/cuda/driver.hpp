@@ -51,6 +51,11 @@ struct DriverApi {
 /// The same without the throw: null and the reason.
 [[nodiscard]] const DriverApi* try_driver(std::string& reason);
 
+/// The driver where cuInit's only complaint is that it sees no GPU: version and path alone are of use. Null otherwise.
+[[nodiscard]] const DriverApi* driver_without_gpus();
+/// Why a driver sees no GPU, with the value of the variable that hides them.
+[[nodiscard]] std::string no_gpu_reason();
+
 /// DriverApi::version; 0 without a driver.
 [[nodiscard]] int driver_version();
 

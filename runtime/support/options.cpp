@@ -2,6 +2,7 @@
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/launch_rank.hpp"
+#include "runtime/support/visible_gpus.hpp"
 
 #include <fmt/format.h>
 
@@ -102,6 +103,8 @@ std::optional<LaunchRank> launch_rank_from_environment() {
     }
     return std::nullopt;
 }
+
+std::optional<std::string> visible_gpus_from_environment() { return variable("CUDA_VISIBLE_DEVICES"); }
 
 Options Options::from_environment() {
     Options options;
