@@ -38,7 +38,8 @@ std::string waited(std::chrono::steady_clock::duration time) {
 
 }  // namespace
 
-Output::Output(bool json) : json_(json), terminal_(isatty(STDERR_FILENO) != 0) {}
+Output::Output(bool json, std::chrono::milliseconds patience)
+    : json_(json), terminal_(isatty(STDERR_FILENO) != 0), patience_(patience) {}
 
 Output::~Output() {
     {
@@ -80,13 +81,13 @@ void Output::note(std::string_view line) {
 }
 
 void Output::progress(std::string_view line) {
-    if (!terminal_) return;
     const std::lock_guard lock(mutex_);
     if (line.empty()) return clear();
     if (line == progress_) return;
     progress_ = line;
     progress_since_ = Clock::now();
-    show();
+    told_ = false;
+    if (terminal_) show();
     if (ticker_.joinable()) return;
     ticker_ = std::thread([this] {
         std::unique_lock ticking(mutex_);
@@ -99,16 +100,24 @@ void Output::show() {
     std::fflush(stderr);
 }
 
+void Output::tell() {
+    const Clock::duration time = Clock::now() - progress_since_;
+    if (told_ || time < patience_) return;
+    told_ = true;
+    write(stderr, fmt::format("jitgemm: {}{}\n", progress_, waited(time)));
+}
+
 void Output::clear() {
     if (progress_.empty()) return;
     progress_.clear();
+    if (!terminal_) return;
     write(stderr, kClearLine);
     std::fflush(stderr);
 }
 
 void Output::count_seconds(std::unique_lock<std::mutex>& lock) {
     while (!end_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; })) {
-        if (!progress_.empty()) show();
+        if (!progress_.empty()) terminal_ ? show() : tell();
     }
 }
 

@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 /// nothing else. Safe to use from several threads.
 class Output {
 public:
-    explicit Output(bool json);
+    /// `patience`: how long a step may take in silence where stderr is not a terminal.
+    explicit Output(bool json, std::chrono::milliseconds patience = std::chrono::seconds(5));
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
@@ -35,8 +36,9 @@ public:
     void raw(std::string_view bytes);
     /// A line on stderr.
     void note(std::string_view line);
-    /// Replaces the progress line on stderr; nothing when stderr is not a terminal. An empty line clears it. A line that
-    /// stays says from the first second on how long it has stood there: " ... 2 s". It is cut to the terminal's width.
+    /// Replaces the progress line on stderr. An empty line clears it. A line that stays says from the first second on how
+    /// long it has stood there: " ... 2 s". It is cut to the terminal's width. Where stderr is not a terminal, only a line
+    /// that stays is written, once: " ... 5 s".
     void progress(std::string_view line);
     /// Flushes; false when stdout did not take everything (full disk, closed pipe).
     [[nodiscard]] bool finish();
@@ -45,16 +47,19 @@ private:
     using Clock = std::chrono::steady_clock;
     // Those that follow want mutex_ held.
     void show();
+    void tell();
     void clear();
     void count_seconds(std::unique_lock<std::mutex>& lock);
 
     bool json_;
     bool terminal_;
+    std::chrono::milliseconds patience_;
     bool raw_only_ = false;  // said once, before anything runs
     std::mutex mutex_;       // guards all that follows
     bool document_written_ = false;
     std::string progress_;  // empty: none is shown
     Clock::time_point progress_since_;
+    bool told_ = false;  // the line was written without a terminal
     bool ended_ = false;
     std::condition_variable end_;
     std::thread ticker_;  // runs once there was progress to show
