@@ -52,6 +52,21 @@ TEST_CASE("the tool: wisdom travels from one store to another") {
     CHECK_THAT(text.out, ContainsSubstring("1.20 x heuristic, cuBLASLt not timed"));
 }
 
+TEST_CASE("the tool: without any folder, what comes with the library is shown, and the rest says what to set") {
+    const Tool tool;
+    const std::string nowhere = "env -u HOME -u XDG_DATA_HOME -u XDG_CACHE_HOME -u JITGEMM_CACHE_DIR";
+    const auto shown = tool.json("wisdom show", 0, nowhere);
+    CHECK(shown.at("directory").is_null());
+    CHECK(shown.at("winners").empty());
+    CHECK(shown.at("installed") == tool.json("wisdom show", 0).at("installed"));
+    CHECK_FALSE(shown.at("installed").empty());
+    CHECK_THAT(tool.run("wisdom show", nowhere).out, ContainsSubstring("JITGEMM_TUNING_DIR"));
+    const ToolResult exported = tool.run("wisdom export '" + (tool.folder() / "w") + "'", nowhere);
+    CHECK(exported.exit_code == 2);
+    CHECK_THAT(exported.err, ContainsSubstring("JITGEMM_TUNING_DIR"));
+    CHECK_THAT(tool.run("doctor", nowhere).out, ContainsSubstring("JITGEMM_CACHE_DIR"));
+}
+
 TEST_CASE("the tool: wisdom of one class is exported and imported alone") {
     const Tool tool;
     fill(tool);

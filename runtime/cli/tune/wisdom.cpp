@@ -28,9 +28,11 @@ using tuning::TuningStore;
 using tuning::Winner;
 using tuning::Wisdom;
 
+constexpr const char* kNoStore = "no folder for tuning results: set JITGEMM_TUNING_DIR, XDG_DATA_HOME or HOME";
+
 std::string tuning_directory() {
     std::string directory = tool_options().tuning_directory;
-    if (directory.empty()) throw UsageError("no folder for tuning results: set JITGEMM_TUNING_DIR or HOME");
+    if (directory.empty()) throw UsageError(kNoStore);
     return directory;
 }
 
@@ -132,18 +134,18 @@ int import_winners(const std::string& file, const std::string& device_class, Out
 int show_winners(const std::string& file, const std::string& device_class, Output& output) {
     StoredWinners shown;
     std::vector<Winner> installed;
-    const std::string place = file.empty() ? tuning_directory() : file;
+    const std::string place = file.empty() ? tool_options().tuning_directory : file;
     if (file.empty()) {
-        shown = tuning::stored_winners(place, device_class);
+        if (!place.empty()) shown = tuning::stored_winners(place, device_class);
         if (tool_options().installed_wisdom) installed = of_class(tuning::installed_wisdom().winners, device_class);
     } else {
         Wisdom wisdom = wisdom_in(file);
         shown = {of_class(std::move(wisdom.winners), device_class), std::move(wisdom.problems)};
     }
     note_all(shown.problems, output);
-    output.text(winners_text(place, shown.winners));
+    output.text(place.empty() ? fmt::format("{}\n", kNoStore) : winners_text(place, shown.winners));
     if (!installed.empty()) output.text(winners_text("installed with the library", installed));
-    output.document({{file.empty() ? "directory" : "file", place},
+    output.document({{file.empty() ? "directory" : "file", place.empty() ? Json() : Json(place)},
                      {"winners", json_array(shown.winners, winner_json)},
                      {"installed", json_array(installed, winner_json)},
                      {"problems", shown.problems}});
