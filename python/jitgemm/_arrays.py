@@ -275,13 +275,16 @@ def _of_dlpack(x: Any, name: str, module: str, stream: Any) -> Description:
         capsule = _exported(x, handle or _LEGACY_STREAM)
     else:
         capsule = _exported(x, None)
-    *described, read_only = _core.read_capsule(capsule, name)
+    pointer, shape, strides, type_, item, gpu, read_only = _core.read_capsule(capsule, name)
     if read_only is None:
         read_only = module not in _WRITABLE
         if read_only and name in _WRITTEN:
             raise _refusal(name, "is read-only as far as is known: its DLPack capsule has no version, and can't say")
     library = "jax" if module in _JAX else ""
-    return Description(*described, read_only, current, library, on_gpu and module != "cupy", capsule)
+    unordered = on_gpu and module != "cupy"
+    return Description(
+        pointer, shape, strides, type_, item, gpu, read_only, current, library, unordered, capsule
+    )
 
 
 def _is_on_gpu(x: Any) -> bool:

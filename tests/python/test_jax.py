@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
+import sys
 
 import jitgemm as jg
 import pytest
@@ -127,6 +130,21 @@ def test_a_deleted_array_is_refused():
     a.delete()
     with pytest.raises(jg.OperandError, match="a is .* deleted"):
         matmul(a, b)
+
+
+def test_the_result_is_on_the_device_of_the_operands():
+    source = """
+import jax, jitgemm as jg
+first, second = jax.devices()
+for device in (first, second):
+    a, b = (jax.device_put(jax.numpy.ones(shape), device) for shape in ((6, 5), (5, 4)))
+    for x in (a, a[:0], a[:, :0]):
+        d = jg.matmul(x, b[: x.shape[1]], device="emulator")
+        assert d.devices() == {device} and (d == x.shape[1]).all(), d
+"""
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    ended = subprocess.run([sys.executable, "-c", source], env=environment, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
 
 
 class Exporter:
