@@ -487,6 +487,7 @@ def autocast(names, f, *operands):
     traced = torch.jit.trace(lambda *t: f(*t), tuple(operands))
     with torch.autocast(kind, torch.bfloat16):
         seen.append(make_fx(f)(*operands)(*operands))
+        torch._dynamo.reset()  # it counts how often this line was compiled
         seen.append(torch.compile(lambda *t: f(*t), backend="aot_eager", fullgraph=True)(*operands))
     return seen, traced(*operands)
 
