@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace jitgemm {
 
@@ -12,15 +13,22 @@ namespace jitgemm {
 /// The file is removed on release, so that no folder fills with lock files.
 class FileLock {
 public:
-    /// Waits at most `patience` for the holder. Nothing when it did not let go or the file cannot be made (errno says
-    /// why).
-    [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience) {
-        return acquire(path, patience, still_linked);
+    /// Waits at most `patience` for the holder. Nothing when it did not let go, or when there can be no lock here.
+    /// `hindrance` tells the two apart: it is why there can be none (the file cannot be made, the file system has no
+    /// locks), and 0 otherwise. The process's first file system without locks is logged.
+    [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience,
+                                                         std::error_code& hindrance) {
+        return acquire(path, patience, hindrance, still_linked);
     }
-    /// The same with another word on whether an open file is the one at its path; for tests.
+    /// For those to whom both are the same.
+    [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience) {
+        std::error_code ignored;
+        return acquire(path, patience, ignored);
+    }
+    /// With another word on whether an open file is the one at its path; for tests.
     using StillLinked = bool (*)(int file, const std::string& path);
     [[nodiscard]] static std::optional<FileLock> acquire(const std::string& path, std::chrono::milliseconds patience,
-                                                         StillLinked linked);
+                                                         std::error_code& hindrance, StillLinked linked);
     /// The previous holder unlinks the file as it lets go: a lock on an unlinked file excludes nobody.
     [[nodiscard]] static bool still_linked(int file, const std::string& path);
 

@@ -1,10 +1,14 @@
 #include "runtime/support/file_lock.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/support/captured_log.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/without_locks.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -29,13 +33,41 @@ TEST_CASE("a lock excludes others, waits no longer than told, and takes its file
 
 TEST_CASE("a lock that cannot be made is none", "[threads]") {
     const TemporaryFolder folder;
-    CHECK_FALSE(FileLock::acquire(folder / "none/lock", 0ms));
+    std::error_code hindrance;
+    CHECK_FALSE(FileLock::acquire(folder / "none/lock", 0ms, hindrance));
+    CHECK(hindrance.value() == ENOENT);
+}
+
+TEST_CASE("where there are no locks, that is no holder's doing, is logged once at most, and leaves no file") {
+    const TemporaryFolder folder;
+    const jitgemm::testing::CapturedLog captured;
+    std::error_code hindrance;
+    {
+        const std::optional<FileLock> held = FileLock::acquire(folder / "held", 0ms);
+        REQUIRE(held);
+        CHECK_FALSE(FileLock::acquire(folder / "held", 0ms, hindrance));
+        CHECK_FALSE(hindrance);
+    }
+    std::ofstream(folder / "older").put('x');
+    for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP}) {
+        const jitgemm::testing::WithoutLocks none(error);
+        CHECK_FALSE(FileLock::acquire(folder / "lock", 10s, hindrance));
+        CHECK(hindrance.value() == error);
+        CHECK_FALSE(std::filesystem::exists(folder / "lock"));
+        CHECK_FALSE(FileLock::acquire(folder / "older", 10s, hindrance));
+        CHECK(std::filesystem::exists(folder / "older"));  // whoever made it may have a lock on it
+    }
+    CHECK(captured.lines_with("cannot be locked") <= 1);
+    CHECK(FileLock::acquire(folder / "lock", 0ms, hindrance));
+    CHECK_FALSE(hindrance);
 }
 
 TEST_CASE("a lock whose file is never the one at its path is none, after the patience", "[threads]") {
     const TemporaryFolder folder;
     const auto start = std::chrono::steady_clock::now();
-    CHECK_FALSE(FileLock::acquire(folder / "lock", 30ms, [](int, const std::string&) { return false; }));
+    std::error_code hindrance;
+    const auto never = [](int, const std::string&) { return false; };
+    CHECK_FALSE(FileLock::acquire(folder / "lock", 30ms, hindrance, never));
     const auto waited = std::chrono::steady_clock::now() - start;
     CHECK(waited >= 30ms);
     CHECK(waited < 10s);

@@ -5,6 +5,7 @@
 #include "tests/support/captured_log.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tuning_records.hpp"
+#include "tests/support/without_locks.hpp"
 
 #include <sqlite3.h>
 
@@ -126,7 +127,7 @@ TEST_CASE("a damaged store is set aside with a warning, and a new one begun") {
     REQUIRE(captured.lines_with("set aside") == 1);
 }
 
-TEST_CASE("a store of a higher schema is set aside, and only warned about by those who read") {
+TEST_CASE("a newer version's store is never moved nor written to: writers end with the sentence that readers say") {
     const TemporaryFolder folder;
     fill(folder.path());
     RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 4");
@@ -135,10 +136,38 @@ TEST_CASE("a store of a higher schema is set aside, and only warned about by tho
     REQUIRE(stored.problems.size() == 1);
     REQUIRE_THAT(stored.problems[0], ContainsSubstring("has schema 4, this version of jitgemm reads up to 3"));
     REQUIRE(set_aside(folder.path()).empty());
+    const std::string bytes = text_in(folder / "tuning.sqlite");
     const CapturedLog captured;
+    REQUIRE_THROWS_AS(TuningStore(folder.path()), TuningStoreError);
+    REQUIRE_THROWS_WITH(TuningStore(folder.path()),
+                        ContainsSubstring("has schema 4, this version of jitgemm reads up to 3"));
+    REQUIRE(captured.text().empty());
+    REQUIRE(set_aside(folder.path()).empty());
+    REQUIRE(text_in(folder / "tuning.sqlite") == bytes);
+    TuningStore other(folder / "other");
+    REQUIRE_THROWS_WITH(other.merge(folder.path()), ContainsSubstring("has schema 4"));
+}
+
+TEST_CASE("a store that a newer version brings up to date while it is open is written to no more") {
+    const TemporaryFolder folder;
+    TuningStore store(folder.path());
+    const std::int64_t sweep = store.begin_sweep(kSweepKey);
+    add_round(store, sweep, "kernel", 0);
+    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 4");
+    REQUIRE_THROWS_WITH(add_round(store, sweep, "kernel", 1), ContainsSubstring("has schema 4"));
+    REQUIRE_THROWS_AS(store.add_winners({winner_for(kTunedSpec)}), TuningStoreError);
+    REQUIRE_THROWS_AS(store.forget({}, {}), TuningStoreError);
+    RawDatabase(folder / "tuning.sqlite").execute("PRAGMA user_version = 3");
+    REQUIRE(samples_in(store, sweep) == 1);
+}
+
+TEST_CASE("a damaged store is replaced where there are no locks, too") {
+    const TemporaryFolder folder;
+    put_text(folder / "tuning.sqlite", std::string(9000, 'x'));
+    const WithoutLocks none(ENOLCK);
     REQUIRE(TuningStore(folder.path()).winners().empty());
-    REQUIRE(captured.lines_with("has schema 4") == 1);
     REQUIRE(set_aside(folder.path()).size() == 1);
+    REQUIRE_FALSE(std::filesystem::exists(folder / "tuning.sqlite.lock"));
 }
 
 /// As the first schema had it: no word of how a winner was searched, and one winner per problem.

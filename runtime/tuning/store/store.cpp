@@ -62,6 +62,7 @@ struct TuningStore::Impl {
         const std::lock_guard lock(mutex);
         return as_store_errors([&] {
             Transaction transaction(database);
+            refuse_newer_store(database, location.path);
             auto result = work(database);
             transaction.commit();
             return result;
@@ -166,6 +167,7 @@ int TuningStore::forget(const std::string& device_class, const std::optional<Gem
         if (is_same_file(path, impl_->location.path)) continue;
         forgotten.merge(as_store_errors([&] {
             Database other(path, sqlite::Access::write, impl_->patience);
+            refuse_newer_store(other, path);
             return forget_in(other);
         }));
     }
@@ -178,7 +180,10 @@ TuningStore::MergeResult TuningStore::merge(const std::string& other) {
     for (const std::string& file : stores_at(other)) {
         if (is_same_file(file, impl_->location.path))
             throw TuningStoreError(fmt::format("tuning store {} cannot be merged into itself", file));
-        const MergeResult result = as_store_errors([&] { return merge_store_file(impl_->database, file); });
+        const MergeResult result = as_store_errors([&] {
+            refuse_newer_store(impl_->database, impl_->location.path);
+            return merge_store_file(impl_->database, file);
+        });
         sum = {sum.sweeps + result.sweeps, sum.winners + result.winners, sum.conflicts + result.conflicts};
     }
     return sum;

@@ -79,8 +79,8 @@ struct StoreSettings {
 /// a throw the database holds what it held before.
 class TuningStore {
 public:
-    /// Creates folder (0700) and file as needed. A damaged database (quick_check, or SQLite says so, or another schema's
-    /// higher version) is renamed to `tuning.sqlite.damaged-<time>` with a warning in the log, and a new one begun.
+    /// Creates folder (0700) and file as needed. A damaged database (quick_check, or SQLite says so) is renamed to
+    /// `tuning.sqlite.damaged-<time>` with a warning, and a new one begun. A higher schema's stays, and this throws.
     explicit TuningStore(const std::string& directory, const StoreSettings& settings = {});
     ~TuningStore();
     TuningStore(TuningStore&&) noexcept;

@@ -58,6 +58,14 @@ std::int64_t version_of(Database& database, const std::string& schema = "main") 
     return database.integer(fmt::format("PRAGMA {}.user_version", schema));
 }
 
+/// What to say of a newer version's store; empty where it is none.
+std::string newer_schema(Database& database, const std::string& path, const std::string& schema = "main") {
+    const std::int64_t version = version_of(database, schema);
+    if (version <= kStoreSchema) return {};
+    return fmt::format("tuning store {} has schema {}, this version of jitgemm reads up to {}", path, version,
+                       kStoreSchema);
+}
+
 void make_tables(Database& database) {
     Transaction transaction(database);
     if (!is_empty(database)) return;  // another process was quicker
@@ -79,6 +87,7 @@ void bring_up_to_date(Database& database) {
 
 Database open_sound(const StoreLocation& location, std::chrono::milliseconds patience) {
     Database database(location.path, Access::create, patience);
+    refuse_newer_store(database, location.path);
     set_journal(database, location.journal);
     database.execute("PRAGMA foreign_keys = ON");
     if (is_empty(database)) make_tables(database);
@@ -121,9 +130,11 @@ void set_aside(const std::string& path, const std::string& flaw) {
 
 /// One process at a time, which looks again: another may have done it meanwhile.
 Database replace(const StoreLocation& location, std::chrono::milliseconds patience) {
-    const auto lock = FileLock::acquire(location.path + ".lock", patience);
-    if (!lock)
-        throw TuningStoreError(fmt::format("tuning store {} is damaged, and its lock cannot be had", location.path));
+    std::error_code no_locks_here;
+    const auto lock = FileLock::acquire(location.path + ".lock", patience, no_locks_here);
+    if (!lock && !no_locks_here)
+        throw TuningStoreError(
+            fmt::format("tuning store {} is damaged, and another process holds its lock", location.path));
     Opened again = try_open(location, patience);
     if (again.database) return *std::move(again.database);
     set_aside(location.path, again.flaw);
@@ -142,16 +153,18 @@ bool has_only_tables(Database& database, const std::string& schema) {
 
 }  // namespace
 
+void refuse_newer_store(Database& database, const std::string& path) {
+    if (const std::string newer = newer_schema(database, path); !newer.empty())
+        throw TuningStoreError(newer + "; update jitgemm, or set JITGEMM_TUNING_DIR to a folder of this version's own");
+}
+
 bool is_unmade(Database& database, const std::string& schema) {
     return version_of(database, schema) == 0 && is_empty(database, schema);
 }
 
 std::string schema_flaw(Database& database, const std::string& path, const std::string& schema) {
-    const std::int64_t version = version_of(database, schema);
-    if (version > kStoreSchema)
-        return fmt::format("tuning store {} has schema {}, this version of jitgemm reads up to {}", path, version,
-                           kStoreSchema);
-    if (version < 1 || !has_only_tables(database, schema))
+    if (std::string newer = newer_schema(database, path, schema); !newer.empty()) return newer;
+    if (version_of(database, schema) < 1 || !has_only_tables(database, schema))
         return fmt::format("tuning store {} is a database of something else", path);
     return {};
 }

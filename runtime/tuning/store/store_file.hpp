@@ -12,8 +12,9 @@ namespace jitgemm::tuning {
 /// Version of the tables, kept in PRAGMA user_version.
 inline constexpr int kStoreSchema = 3;
 
-/// Opens a store for writing, made with its tables when it is not there; one that is damaged, of a higher schema or no
-/// store at all is renamed to "...damaged-<time>" with a warning, and a new one begun. Throws TuningStoreError.
+/// Opens a store for writing, made with its tables when it is not there. One that is damaged or no store at all is
+/// renamed to "...damaged-<time>" with a warning, and a new one begun. Throws TuningStoreError, also for a store of a
+/// higher schema, which is left as it is.
 [[nodiscard]] sqlite::Database open_store(const StoreLocation& location, std::chrono::milliseconds patience);
 
 /// Runs `work`; what SQLite says becomes a store's error, which callers outside know.
@@ -25,6 +26,9 @@ auto as_store_errors(Work work) {
         throw TuningStoreError(std::string("tuning store ") + error.what());
     }
 }
+
+/// Throws TuningStoreError where a newer version made this database, or has brought it up to date meanwhile.
+void refuse_newer_store(sqlite::Database& database, const std::string& path);
 
 /// Whether nobody has made tables in it yet: an empty file, which a start that was cut short or a full disk leaves.
 [[nodiscard]] bool is_unmade(sqlite::Database& database, const std::string& schema = "main");

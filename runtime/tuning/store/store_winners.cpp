@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kReadersPatience{2000};
 
 constexpr std::string_view kWhereClass = "WHERE (?1 = '' OR device_class = ?1)";
 
-void read_file(const std::string& path, const std::string& device_class, WinnerMap& winners) {
+void read_winners_of(const std::string& path, const std::string& device_class, WinnerMap& winners) {
     Database database(path, sqlite::Access::read, kReadersPatience);
     if (is_unmade(database)) return;
     if (const std::string flaw = schema_flaw(database, path); !flaw.empty()) throw TuningStoreError(flaw);
@@ -95,7 +95,7 @@ StoredWinners stored_winners(const std::string& directory, const std::string& de
     StoredWinners stored;
     for (const std::string& path : store_files(directory)) {
         try {
-            as_store_errors([&] { read_file(path, device_class, winners); });
+            as_store_errors([&] { read_winners_of(path, device_class, winners); });
         } catch (const std::exception& error) {
             stored.problems.emplace_back(error.what());
         }
