@@ -66,12 +66,19 @@ void install(int signal_number, void (*handler)(int)) {
     sigaction(signal_number, &action, nullptr);
 }
 
+bool is_ignored(int signal_number) {
+    struct sigaction action {};
+    return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 void handle_interrupts(bool json) {
     document_wanted = json ? 1 : 0;
     on_terminal = isatty(STDERR_FILENO);
     install(SIGINT, request_stop);
+    for (const int signal_number : {SIGTERM, SIGHUP})
+        if (!is_ignored(signal_number)) install(signal_number, request_stop);
     install(SIGALRM, exit_now);
 }
 

@@ -2,6 +2,8 @@
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
 #include "runtime/support/launch_rank.hpp"
+#include "runtime/support/program_search.hpp"
+#include "runtime/support/temporary_directory.hpp"
 #include "runtime/support/visible_gpus.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
+#include <sstream>
 
 namespace jitgemm {
 namespace {
@@ -70,6 +73,12 @@ std::string wheel_directory() {
     return absolute_path(own);
 }
 
+/// A path is made absolute. A bare name is looked up in PATH.
+std::string tool() {
+    const std::string own = first_of({"JITGEMM_TOOL"});
+    return own.find('/') == std::string::npos ? own : absolute_path(own);
+}
+
 /// 0 or 1; `usual` where it is not set or empty.
 bool flag(const char* name, bool usual) {
     const std::string value = first_of({name});
@@ -106,6 +115,20 @@ std::optional<LaunchRank> launch_rank_from_environment() {
 
 std::optional<std::string> visible_gpus_from_environment() { return variable("CUDA_VISIBLE_DEVICES"); }
 
+std::vector<std::string> program_folders_from_environment() {
+    std::istringstream path(first_of({"PATH"}));
+    std::vector<std::string> folders;
+    for (std::string folder; std::getline(path, folder, ':');)
+        if (folder.starts_with('/')) folders.push_back(folder);
+    return folders;
+}
+
+TemporaryRoot temporary_root_from_environment() {
+    for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+        if (const std::string folder = first_of({name}); !folder.empty()) return {absolute_path(folder), name};
+    return {"/tmp", {}};
+}
+
 Options Options::from_environment() {
     Options options;
     options.cache_directory = jitgemm::cache_directory();
@@ -117,7 +140,7 @@ Options Options::from_environment() {
     options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
     options.wheel_directory = jitgemm::wheel_directory();
     options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
-    options.tool = first_of({"JITGEMM_TOOL"});
+    options.tool = jitgemm::tool();
     if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
     return options;
 }

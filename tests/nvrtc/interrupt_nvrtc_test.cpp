@@ -14,7 +14,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The tool's process while it compiles, sent SIGINT; `script` says when.
+/// The tool's process while it compiles, sent a signal; `script` says when.
 ToolResult interrupted_tool(const Tool& tool, const std::string& arguments, const std::string& script) {
     const std::string out = tool.folder() / "out";
     const std::string err = tool.folder() / "err";
@@ -43,6 +43,16 @@ TEST_CASE("the tool: Ctrl-C in the midst of a compile exits with 130, a message 
     // The first may come while the front end runs; the compile takes longer than the two seconds of grace.
     check_interrupted(interrupted_tool(tool, run, "sleep 0.7; kill -INT $pid"));
     check_interrupted(interrupted_tool(tool, run, "sleep 0.7; kill -INT $pid; sleep 0.3; kill -INT $pid"));
+}
+
+TEST_CASE("the tool: SIGTERM and SIGHUP end every verb as Ctrl-C does") {
+    const Tool tool;
+    const std::string run = "run --device emulator --json --source '" + slow_dump(tool, 20000) + "'";
+    const std::string dump = "dump bf16 tn 4096 4096 4096 --gpu h200 --emit cubin -o /dev/null --json";
+    const std::string asked = GENERATE_COPY(run, dump);
+    const std::string signal = GENERATE("TERM", "HUP");
+    INFO(asked << " " << signal);
+    check_interrupted(interrupted_tool(tool, asked, "sleep 0.3; kill -" + signal + " $pid"));
 }
 
 #endif

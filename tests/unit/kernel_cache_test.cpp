@@ -5,6 +5,7 @@
 #include "tests/support/captured_log.hpp"
 #include "tests/support/counting_compiler.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/without_locks.hpp"
 
 #include <sys/stat.h>
 
@@ -63,6 +64,14 @@ TEST_CASE("a kernel is compiled once and then read from disk, with all that is k
     CHECK(second.kernel.compile_ms == 12.5);
     CHECK(second.kernel.nvrtc_version == 130);
     CHECK(second.kernel.arch == "sm_90a");
+}
+
+TEST_CASE("a cache on a file system without locks stores its kernels, and leaves no lock files") {
+    Fixture f;
+    const WithoutLocks none(ENOLCK);
+    CHECK(f.get().source == CacheSource::compiled);
+    CHECK(f.get().source == CacheSource::disk);
+    CHECK(nothing_left_over(f.root));
 }
 
 TEST_CASE("an entry is a folder named by kernel and key, private to the user, with three files") {

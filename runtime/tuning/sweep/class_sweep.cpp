@@ -55,6 +55,14 @@ std::string narrowing_of(const SearchSpace& space, const SweepOptions& options) 
     return fmt::format("{}", fmt::join(words, " "));
 }
 
+std::string no_winner(const TrialLog& log) {
+    const std::string text = fmt::format("none of {} candidates gave a right result", log.trials().size());
+    const auto wanting = std::ranges::count(log.trials(), Verdict::no_memory, &Trial::verdict);
+    if (wanting == 0) return text;
+    return fmt::format("{}; {} of them found no memory or had their process killed: the same command tries them again",
+                       text, wanting);
+}
+
 }  // namespace
 
 /// A problem from next() on, until it has ended in whatever way.
@@ -125,17 +133,20 @@ void ClassSweep::begin_new(const SweepKey& key) {
         id_ = shared_.services.store.begin_sweep(key);
         if (lock(id_)) return;
     }
-    throw TuningStoreError(fmt::format("cannot lock a sweep of {}", shared_.services.store.path()));
+    throw TuningStoreError(
+        fmt::format("other processes take every new sweep of {} over", shared_.services.store.path()));
 }
 
-/// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone. Beside the store's own
-/// file, as hosts that share a folder count their sweeps each from 1.
+/// Two processes never go on with one sweep. One that was killed a moment ago may not be quite gone. The lock lies
+/// beside the store's own file, as hosts that share a folder count their sweeps each from 1. Where there are no locks,
+/// the sweep goes on without.
 bool ClassSweep::lock(std::int64_t id) {
     constexpr std::chrono::milliseconds kLockTimeout{300};
-    std::optional<FileLock> taken =
-        FileLock::acquire(fmt::format("{}.sweep-{}.lock", shared_.services.store.path(), id), kLockTimeout);
+    std::error_code no_locks_here;
+    std::optional<FileLock> taken = FileLock::acquire(
+        fmt::format("{}.sweep-{}.lock", shared_.services.store.path(), id), kLockTimeout, no_locks_here);
     if (taken) lock_ = std::make_unique<FileLock>(std::move(*taken));
-    return taken.has_value();
+    return taken || no_locks_here;
 }
 
 /// Unless another process is at it this very moment.
@@ -298,7 +309,7 @@ void ClassSweep::search(SharedDevice& device, const Begun& begun, const Prepared
     if (result.record.winner)
         shared_.services.store.set_winner(id_, *result.record.winner);
     else if (result.stop == Stop::none)
-        result.failure = fmt::format("none of {} candidates gave a right result", log.trials().size());
+        result.failure = no_winner(log);
 }
 
 // ---- for those who watch --------------------------------------------------------------------------------------------
