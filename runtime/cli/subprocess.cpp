@@ -2,6 +2,7 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/support/file_descriptor.hpp"
+#include "runtime/support/program_search.hpp"
 
 #include <array>
 #include <cerrno>
@@ -37,6 +38,8 @@ int wait_for(pid_t child) {
 }  // namespace
 
 std::optional<ProgramResult> run_program(const std::vector<std::string>& words) {
+    const auto program = find_program(words.front(), program_folders_from_environment());
+    if (!program) return std::nullopt;
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
@@ -49,7 +52,7 @@ std::optional<ProgramResult> run_program(const std::vector<std::string>& words) 
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, childs.number(), STDOUT_FILENO);
     pid_t child = 0;
-    const int error = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+    const int error = posix_spawn(&child, program->c_str(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return std::nullopt;
     childs = {};  // or the end of what the child writes would never come

@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/search_path.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -72,6 +73,26 @@ TEST_CASE("tuning in the background lets the heuristic's kernel serve until it i
     CHECK(kernel.info().name == name);
     CHECK(kernel.info().choice == ChoiceSource::exact);
     CHECK(context.kernel(kSpec).info().name == name);
+}
+
+TEST_CASE("a context that names no tool finds it in PATH, and runs none of the current folder") {
+    Bench bench;
+    const TemporaryFolder here;
+    put_program(here / "jitgemm", fmt::format("touch '{}'\n", here / "started"));
+    std::filesystem::create_directory(bench.folder / "bin");
+    std::filesystem::copy(bench.options.tool, bench.folder / "bin/jitgemm");
+    bench.options.tool.clear();
+    const InFolder inside(here.path());
+    {
+        const SearchPath path(":.:" + (bench.folder / "bin"));
+        ContextState context(bench.options, bench.device, bench.compiler);
+        CHECK(context.kernel(kSpec, Tune::now, {}).info().choice == ChoiceSource::exact);
+    }
+    const SearchPath path(":.:/nonexistent");
+    ContextState context(bench.options, bench.device, bench.compiler);
+    CHECK_THROWS_WITH(context.kernel({.m = 512, .n = 512, .k = 576}, Tune::now, {}),
+                      ContainsSubstring("JITGEMM_TOOL") && ContainsSubstring("/nonexistent"));
+    CHECK_FALSE(std::filesystem::exists(here / "started"));
 }
 
 TEST_CASE("tuning that cannot be done says why") {

@@ -44,8 +44,7 @@ Winner ContextTuner::tune(const GemmSpec& spec) {
     if (options_.tuning_directory.empty())
         throw Error("nowhere to keep tuning records: Options::tuning_directory is empty");
     const std::lock_guard lock(measuring_);
-    WorkerSet worker_set(
-        {.program = {options_.tool.empty() ? "jitgemm" : options_.tool}, .options = options_, .devices = {device_}});
+    WorkerSet worker_set({.program = {tool_program(options_)}, .options = options_, .devices = {device_}});
     TuningStore store(options_.tuning_directory);
     SweepOptions asked;
     asked.budget_seconds = options_.tuning_seconds;

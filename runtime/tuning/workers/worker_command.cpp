@@ -2,8 +2,10 @@
 
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/support/program_search.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -51,6 +53,17 @@ std::vector<std::string> worker_words(const WorkerCommand& command, const char* 
 }  // namespace
 
 std::string own_executable() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+std::string tool_program(const Options& options) {
+    const std::string name = options.tool.empty() ? "jitgemm" : options.tool;
+    const std::vector<std::string> folders = program_folders_from_environment();
+    if (std::optional<std::string> path = find_program(name, folders)) return *std::move(path);
+    const bool is_path = name.find('/') != std::string::npos;
+    const std::string places = is_path ? "there is no executable file of that name"
+                                       : fmt::format("looked for it in PATH: {}", fmt::join(folders, ", "));
+    throw Error(fmt::format(
+        "cannot tune without the program '{}': {}; set the option tool, or JITGEMM_TOOL, to its path", name, places));
+}
 
 std::vector<std::string> compile_worker_words(const WorkerCommand& command) { return worker_words(command, "compile"); }
 

@@ -20,6 +20,9 @@ struct WorkerCommand {
 
 /// The running program itself.
 [[nodiscard]] std::string own_executable();
+/// The tool that `options.tool` names, `jitgemm` where it is empty: a path, or a name that is looked up in PATH. Throws
+/// Error with the places where it was looked for.
+[[nodiscard]] std::string tool_program(const Options& options);
 
 [[nodiscard]] std::vector<std::string> compile_worker_words(const WorkerCommand& command);
 /// On `command.options.device`.
