@@ -313,6 +313,59 @@ TEST_CASE("a hint that was not measured faster than today's heuristic's kernel s
     REQUIRE(choices({winner}).choose(spec, kH200).source == ChoiceSource::heuristic);
 }
 
+TEST_CASE("where a problem was tuned and its record serves no request, the reason says what the record is short of") {
+    const GemmSpec spec = spec_of(4096, 4096, 4096);
+    Winner winner = winner_for(spec, 1);
+    Selection selection;
+    std::string why;
+    SECTION("narrowed, and nothing was faster") {
+        winner.narrowed = "max-candidates=6", winner.high_us = winner.heuristic_us;
+        why = "max-candidates=6";
+    }
+    SECTION("nothing was faster") {
+        winner.complete = false, winner.candidates_timed = 1, winner.high_us = winner.heuristic_us;
+        why = "nothing was faster";
+    }
+    SECTION("cold") { winner.protocol = Protocol::cold, why = "cold"; }
+    SECTION("hot") { winner.hot = true, why = "hot"; }
+    SECTION("beside another kernel") {
+        winner.complete = false, winner.heuristic_kernel = winner_for(spec, 3).kernel;
+        why = "another kernel than the heuristic chooses today";
+    }
+    SECTION("the heuristic's kernel was not timed") {
+        winner.complete = false, winner.heuristic_us = 0;
+        why = "not timed";
+    }
+    SECTION("a wish that its kernel does not fulfil") {
+        selection.family = "simt_naive";
+        why = "simt_naive";
+    }
+    SECTION("a name that is no kernel's any more") { winner.kernel = "mma_multistage_of_old", why = "does not fit"; }
+    const TunedChoice choice = choices({winner}).choose(spec, kH200, selection);
+    REQUIRE(choice.source == ChoiceSource::heuristic);
+    REQUIRE_THAT(choice.reason, ContainsSubstring("this problem was tuned") && ContainsSubstring(why));
+    // One that could have served is the one to speak of.
+    Winner cold = winner_for(spec, 2);
+    cold.protocol = Protocol::cold;
+    if (!winner.hot)
+        REQUIRE_THAT(choices({cold, winner}).choose(spec, kH200, selection).reason, ContainsSubstring(why));
+}
+
+TEST_CASE("where a product was tuned with other fields than asked, the reason names those fields") {
+    GemmSpec asked = spec_of(4096, 4096, 4096);
+    std::string field;
+    SECTION("a promise of the caller's") { asked.constant_b = true, field = "constant-b"; }
+    SECTION("D's type") { asked.d = DataType::f32, field = "d="; }
+    SECTION("C") { asked.c = DataType::bf16, field = "c="; }
+    SECTION("alignment") { asked.align_a = 8, field = "align-a"; }
+    const TunedChoices tuned = choices({winner_for(spec_of(4096, 4096, 4096)), winner_for(spec_of(4096, 4096, 4000))});
+    const TunedChoice choice = tuned.choose(asked, kH200);
+    REQUIRE(choice.source == ChoiceSource::heuristic);
+    REQUIRE_THAT(choice.reason, ContainsSubstring("this product was tuned") && ContainsSubstring(field));
+    asked.k = 20000;
+    REQUIRE_THAT(tuned.choose(asked, kH200).reason, ContainsSubstring("near enough"));
+}
+
 TEST_CASE("what one family was searched for serves those who keep to it, and nobody else when it is slower") {
     const GemmSpec spec = spec_of(4096, 4096, 4096);
     const Selection naive{{}, "simt_naive", {}};

@@ -4,6 +4,7 @@
 #include "jitgemm/error.hpp"
 #include "runtime/support/log.hpp"
 #include "runtime/tuning/store/device_facts.hpp"
+#include "runtime/tuning/store/lookup_reasons.hpp"
 #include "runtime/tuning/store/winner_map.hpp"
 
 #include <fmt/format.h>
@@ -136,6 +137,43 @@ std::string gain(const Winner& winner) {
     std::string text = fmt::format("{:.2f} us {}", winner.median_us, time_source(winner.device_class));
     if (winner.heuristic_us > 0) text += fmt::format(", the heuristic's kernel took {:.2f} us", winner.heuristic_us);
     return text;
+}
+
+/// What keeps the winner's kernel itself from serving; empty where nothing does.
+std::string obstacle(const Winner& own, const GemmSpec& spec, const Selection& selection, const Arch& arch) {
+    if (!misfits(own, spec, arch).empty()) return "does not fit the problem today";
+    return satisfies(parse_kernel_name(own.kernel).config, selection) ? "" : "is none of " + narrowing(selection);
+}
+
+using WinnersByClass = std::unordered_map<GemmSpec, std::vector<Winner>>;
+
+/// The winner of the same sizes, types and layout that differs from what is asked in the fewest fields; null where
+/// there is none.
+const Winner* of_product(const WinnersByClass& classes, const GemmSpec& spec) {
+    const auto rank = [&](const Winner& one) {
+        return std::pair(count_differing_fields(one.spec, spec), to_string(one.spec));
+    };
+    const Winner* closest = nullptr;
+    for (const auto& [key, winners] : classes)
+        for (const Winner& winner : winners)
+            if (is_same_product(winner.spec, spec) && (closest == nullptr || rank(winner) < rank(*closest)))
+                closest = &winner;
+    return closest;
+}
+
+/// Why no record serves. Who tuned this very problem, `own`, wants to know what is wrong with that.
+std::string why_none(std::vector<const Winner*> own, const WinnersByClass& classes, const GemmSpec& spec,
+                     const Selection& selection, const Arch& arch, const KernelConfig& heuristic) {
+    if (classes.empty()) return "nothing is tuned for this class of devices";
+    std::ranges::stable_partition(own, [](const Winner* winner) { return is_steady(*winner); });
+    if (!own.empty()) {
+        const std::string rival = kernel_name({signature(spec), heuristic});
+        const std::string hindrance = obstacle(*own.front(), spec, selection, arch);
+        return "this problem was tuned" + why_unserving(*own.front(), hindrance, rival);
+    }
+    if (const Winner* const other = of_product(classes, spec))
+        return "this product was tuned, but " + differing_fields(other->spec, spec);
+    return "nothing tuned is near enough to this problem";
 }
 
 }  // namespace
@@ -300,9 +338,8 @@ TunedChoice TunedChoices::choose(const GemmSpec& asked, const GpuModel& gpu, con
     if (auto choice = unbeaten(request, heuristic)) return *std::move(choice);
     if (auto choice = nearest(request, heuristic)) return *std::move(choice);
     if (auto choice = installed(request, heuristic)) return *std::move(choice);
-    const char* const reason =
-        empty() ? "nothing is tuned for this class of devices" : "nothing tuned is near enough to this problem";
-    return {heuristic, ChoiceSource::heuristic, reason};
+    return {heuristic, ChoiceSource::heuristic,
+            why_none(of_problem(request.spec), classes_, request.spec, selection, *gpu.arch, heuristic)};
 }
 
 }  // namespace jitgemm::tuning
