@@ -62,6 +62,16 @@ TEST_CASE("how a child ended is told, after all it said") {
         const Received end = child.receive(soon());
         CHECK(end.status == ExitStatus{0, SIGSEGV});
         CHECK(to_string(end.status) == "signal 11 (SIGSEGV)");
+        CHECK_FALSE(was_killed(end.status));
+    }
+    SECTION("somebody else's signal") {
+        ChildProcess child = shell("kill -KILL $$");
+        CHECK(was_killed(child.receive(soon()).status));
+        CHECK(was_killed({0, SIGTERM}));
+        CHECK(was_killed({0, SIGXCPU}));
+        for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP})
+            CHECK_FALSE(was_killed({0, signal}));
+        CHECK_FALSE(was_killed({9, 0}));
     }
 }
 
@@ -100,10 +110,10 @@ TEST_CASE("a child that ignores the end of its stdin is killed") {
     CHECK(std::chrono::steady_clock::now() - begin < 10s);
 }
 
-TEST_CASE("Ctrl-C does not reach a child") {
+TEST_CASE("what asks a whole group of processes to end does not reach a child: Ctrl-C, SIGTERM, SIGHUP") {
     ChildProcess child = shell("echo up; read word; echo $word");
     REQUIRE(child.receive(soon()).line == "up");
-    REQUIRE(::kill(child.pid(), SIGINT) == 0);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) REQUIRE(::kill(child.pid(), signal) == 0);
     REQUIRE(child.send("alive"));
     CHECK(child.receive(soon()).line == "alive");
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -29,7 +30,8 @@ const std::string kNoneInstalled =
 class TunedTool {
 public:
     /// `script` without its log: fields of the fake worker's script.
-    explicit TunedTool(Json script = Json::object()) {
+    explicit TunedTool(const Json& script = Json::object()) { plant(script); }
+    void plant(Json script) const {
         script["log"] = log();
         if (!script.contains("noise")) script["noise"] = 0;
         put_text(tool.folder() / "script.json", script.dump());
@@ -53,20 +55,28 @@ public:
     }
     /// Runs tune and sends it a signal so many seconds after the device has begun that many turns more: a moment that does
     /// not depend on how fast the machine is. Returns the tool's exit status; 128 + the signal's number if it died of it.
-    int signalled(const char* signal, int more_turns, double seconds, const std::string& arguments) const {
-        // A shell makes what it runs in the background deaf to INT; env undoes that. What is killed leaves its temporary
-        // folder behind: in the test's own.
+    int signalled(const char* signal, int more_turns, double seconds, const std::string& arguments,
+                  const char* before = "") const {
+        // A shell makes what it runs in the background deaf to INT; env undoes that. What is killed leaves its
+        // temporary folder behind: in the test's own.
         const std::string script = fmt::format(
-            "JITGEMM_CACHE_DIR='{}' TMPDIR='{}' env --default-signal=INT '{}' {} --quiet >/dev/null 2>&1 & "
+            "JITGEMM_CACHE_DIR='{}' TMPDIR='{}' {} env --default-signal=INT '{}' {} --quiet >/dev/null 2>&1 & "
             "turns() {{ grep -c '^time ' '{}' 2>/dev/null || true; }}; "
             "while kill -0 $! 2>/dev/null && n=$(turns) && [ \"${{n:-0}}\" -lt {} ]; do sleep 0.005; done; "
             "sleep {}; kill -s {} $!; wait $!",
-            tool.cache(), tool.folder().path(), JITGEMM_TOOL, words(arguments), log(), turns() + more_turns, seconds,
-            signal);
+            tool.cache(), tool.folder().path(), before, JITGEMM_TOOL, words(arguments), log(), turns() + more_turns,
+            seconds, signal);
         const int status = std::system(("exec 2>/dev/null; " + script).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
     [[nodiscard]] std::string store() const { return tool.cache() + "/tuning"; }
+    /// That sweeps have in the test's folder for temporary files.
+    [[nodiscard]] int scratch_folders() const {
+        int count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(tool.folder().path()))
+            count += entry.path().filename().string().starts_with("jitgemm-tune-") ? 1 : 0;
+        return count;
+    }
 
     /// How often the device did each thing: "time KERNEL ROUND" → count.
     [[nodiscard]] std::map<std::string, int> executed(const std::string& what) const {
@@ -211,6 +221,37 @@ TEST_CASE("the tool: whatever is wrong with a candidate is its verdict, and tune
     CHECK_THAT(rows, ContainsSubstring(space.kernels[2]));
 }
 
+TEST_CASE("the tool: a worker that somebody kills is nobody's verdict, and the same command tries its kernel again") {
+    const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
+    const auto rules = [&](const std::string& fault) {
+        Json all = Json::array();
+        std::size_t kernel = 1;
+        for (const char* const when : {"compile", "verify", "time"})
+            all.push_back({{"name", space.kernels[kernel++]}, {when, fault}});
+        return Json{{"kernels", all}};
+    };
+    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 6";
+    SECTION("once") {
+        const Json document = TunedTool(rules("kill once")).json(asked);
+        CHECK(document.at("problems").at(0).at("verdicts").size() == 1);
+        CHECK(verdicts(document, "fine") == 6);
+        CHECK(winner_in(document).at("complete") == true);
+    }
+    SECTION("again and again") {
+        const TunedTool tuned(rules("kill"));
+        const Json killed = tuned.json(asked);
+        CHECK(verdicts(killed, "no_memory") == 3);
+        CHECK(verdicts(killed, "fine") == 3);
+        CHECK(winner_in(killed).at("complete") == false);
+        tuned.plant({{"kernels", Json::array()}});
+        const Json spared = tuned.json(asked + " --resume");
+        CHECK(spared.at("resumed") == true);
+        CHECK(spared.at("was_finished") == false);
+        CHECK(verdicts(spared, "fine") == 6);
+        CHECK(winner_in(spared).at("complete") == true);
+    }
+}
+
 TEST_CASE("the tool: a kernel that hangs is ended by the watchdog") {
     const tuning::SearchSpace space = tuning::search_space(kSpec, find_gpu("h200"), {});
     const Json rule{{"name", space.kernels[0]}, {"verify", "hang"}};
@@ -282,12 +323,35 @@ TEST_CASE("the tool: tune killed in the middle of a round keeps the turns before
     CHECK(tuned.turns() == recorded_in(tuned.store()) + lost);  // nothing but what was lost was measured twice
 }
 
-TEST_CASE("the tool: Ctrl-C in the middle of a long round ends tune after the turn under way, with all turns kept") {
+TEST_CASE("the tool: what asks tune to end does so after the turn under way, with all turns kept and nothing left") {
+    const char* const signal = GENERATE("INT", "TERM", "HUP");
+    INFO(signal);
     const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 24";
-    const TunedTool tuned(Json{{"timing_ms", 700}});
-    CHECK(tuned.signalled("INT", 3, 0.2, asked) == 130);
-    CHECK(tuned.turns() == 3);  // of the round's 24
-    CHECK(recorded_in(tuned.store()) == 3);
+    const TunedTool tuned(Json{{"timing_ms", 400}});
+    CHECK(tuned.signalled(signal, 6, 0.1, asked) == 130);
+    CHECK(tuned.turns() == 6);  // the third of a round's eight
+    CHECK(recorded_in(tuned.store()) == 6);
+    CHECK(tuned.scratch_folders() == 0);
+}
+
+TEST_CASE("the tool: what a killed tune leaves in the temporary folder goes with the next one") {
+    const std::string asked = "bf16 tn 1024 1024 1024 --max-candidates 2";
+    const TunedTool tuned(Json{{"timing_ms", 50}});
+    CHECK(tuned.signalled("KILL", 2, 0, asked) == 128 + SIGKILL);
+    CHECK(tuned.scratch_folders() == 1);
+    static_cast<void>(tuned.json(asked, 0, fmt::format("TMPDIR='{}'", tuned.tool.folder().path())));
+    CHECK(tuned.scratch_folders() == 0);
+}
+
+TEST_CASE("the tool: tune names a folder for temporary files that is not there") {
+    const Json error = TunedTool().json("bf16 tn 64 64 64", 1, "TMPDIR=/nonexistent/tmp").at("error");
+    CHECK_THAT(error.at("message").get<std::string>(),
+               ContainsSubstring("TMPDIR") && ContainsSubstring("/nonexistent/tmp"));
+}
+
+TEST_CASE("the tool: a hangup that whoever started tune has ignored does not end it") {
+    const TunedTool tuned(Json{{"timing_ms", 20}});
+    CHECK(tuned.signalled("HUP", 3, 0, "bf16 tn 1024 1024 1024 --max-candidates 2", "nohup") == 0);
 }
 
 TEST_CASE("the tool: a crash in the middle of a round costs no other kernel its turn") {
@@ -328,7 +392,7 @@ TEST_CASE("the tool: throttled rounds are repeated and count once") {
     const TunedTool tuned(Json{{"throttle", {{"rounds", 2}, {"reasons", 64}}}});
     const Json document = tuned.json(asked);
     CHECK(winner_in(document).at("kernel") == winner_in(expected).at("kernel"));
-    CHECK(tuned.turns() == calm.turns() + 2 * 8);
+    CHECK(tuned.turns() == calm.turns() + 2);  // the first rounds are of the heuristic's kernel alone
     CHECK(recorded_in(tuned.store()) == calm.turns());
 }
 

@@ -89,6 +89,25 @@ TEST_CASE("a planted fault is that kernel's outcome, and the next compile works"
     }
 }
 
+TEST_CASE("a worker that somebody kills is no kernel's fault: its job is tried once more, and then wants memory") {
+    const std::vector<std::string> kernels = some_kernels(2);
+    const auto outcome_of = [&](const std::string& fault, std::size_t compiles) {
+        const FakeSweep sweep("{}");
+        sweep.set_script(fmt::format(R"({{"log": "{}", "kernels": [{{"name": "{}", "compile": "{}"}}]}})", sweep.log(),
+                                     kernels[0], fault));
+        CompilePool pool(pool_options(sweep, 1));
+        CompileOutcome outcome = pool.compile(job_of(kernels[0])).get();
+        CHECK(sweep.executed().size() == compiles);
+        CHECK(pool.compile(job_of(kernels[1])).get().verdict == Verdict::fine);
+        return outcome;
+    };
+    CHECK(outcome_of("kill once", 2).verdict == Verdict::fine);
+    const CompileOutcome outcome = outcome_of("kill", 2);
+    CHECK(outcome.verdict == Verdict::no_memory);
+    CHECK_THAT(outcome.message, Catch::Matchers::ContainsSubstring("SIGKILL"));
+    CHECK(outcome_of("segv", 1).verdict == Verdict::compile_failed);
+}
+
 TEST_CASE("where no worker can be started, that is nobody's verdict") {
     const std::vector<std::string> kernels = some_kernels(2);
     const FakeSweep sweep(planted(kernels[0], "segv"));

@@ -2,14 +2,18 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/bench/benchmark.hpp"
+#include "runtime/tuning/sweep/compile_pool.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fake_sweep.hpp"
 
 #include <fmt/format.h>
 
 #include <csignal>
+#include <functional>
 #include <set>
+#include <thread>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace jitgemm;
@@ -105,11 +109,11 @@ TEST_CASE("each fault in a verification has its verdict, and the next call works
         const char* words;
         int children;  ///< that were needed in all
     };
-    const auto planted_fault =
-        GENERATE(Planted{"wrong", Verdict::wrong, "expected 1, got 2", 1}, Planted{"nan", Verdict::wrong, "got nan", 1},
-                 Planted{"unfit", Verdict::unfit, "OUT_OF_MEMORY", 1}, Planted{"abort", Verdict::crashed, "SIGABRT", 2},
-                 Planted{"segv", Verdict::crashed, "SIGSEGV", 2}, Planted{"exit", Verdict::crashed, "exit code 3", 2},
-                 Planted{"hang", Verdict::hung, "no answer within", 2});
+    const auto planted_fault = GENERATE(
+        Planted{"wrong", Verdict::wrong, "expected 1, got 2", 1}, Planted{"nan", Verdict::wrong, "got nan", 1},
+        Planted{"unfit", Verdict::unfit, "OUT_OF_MEMORY", 1}, Planted{"abort", Verdict::crashed, "SIGABRT", 2},
+        Planted{"segv", Verdict::crashed, "SIGSEGV", 2}, Planted{"exit", Verdict::crashed, "exit code 3", 2},
+        Planted{"kill", Verdict::no_memory, "SIGKILL", 2}, Planted{"hang", Verdict::hung, "no answer within", 2});
     INFO(planted_fault.fault);
     const FakeSweep sweep(planted(kernels[0], "verify", planted_fault.fault));
     MeasuringProcess device(measuring_options(sweep, 1s));
@@ -126,9 +130,9 @@ TEST_CASE("each fault in a timing names the culprit, and the next call works") {
         const char* fault;
         Verdict verdict;
     };
-    const auto planted_fault =
-        GENERATE(Planted{"unfit", Verdict::unfit}, Planted{"abort", Verdict::crashed},
-                 Planted{"segv", Verdict::crashed}, Planted{"exit", Verdict::crashed}, Planted{"hang", Verdict::hung});
+    const auto planted_fault = GENERATE(Planted{"unfit", Verdict::unfit}, Planted{"abort", Verdict::crashed},
+                                        Planted{"kill", Verdict::no_memory}, Planted{"segv", Verdict::crashed},
+                                        Planted{"exit", Verdict::crashed}, Planted{"hang", Verdict::hung});
     INFO(planted_fault.fault);
     const FakeSweep sweep(planted(kernels[1], "time", planted_fault.fault));
     MeasuringProcess device(measuring_options(sweep, 1s));
@@ -211,6 +215,37 @@ TEST_CASE("a slow start is waited for, a device that is not there is an error") 
     CHECK(device.verify(verify_job(some_kernels(1).front())).verdict == Verdict::fine);
     const FakeSweep none(R"({"gpu": "h2000"})");
     CHECK_THROWS_WITH(MeasuringProcess(measuring_options(none)), ContainsSubstring("h2000"));
+}
+
+TEST_CASE("time in which all processes of a sweep are stopped is no kernel's time", "[heavy]") {
+    const std::string kernel = some_kernels(1).front();
+    const FakeSweep sweep("{}");
+    sweep.set_script(fmt::format(R"({{"turn_ms": 800, "compile_ms": 800, "log": "{}"}})", sweep.log()));
+    const auto measure = [&] {
+        MeasuringProcess device(measuring_options(sweep, 1500ms));
+        return device.verify(verify_job(kernel)).verdict;
+    };
+    const auto compile = [&] {
+        CompilePool pool({sweep.command(), 1, 1500ms});
+        return pool.compile({small_spec(), kernel, "sm_90a", false}).get().verdict;
+    };
+    const auto stopped_meanwhile = [&](const std::function<Verdict()>& work) {
+        const std::size_t before = sweep.executed().size();
+        const pid_t group = ::fork();
+        if (group == 0) {
+            ::setpgid(0, 0);
+            ::_exit(static_cast<int>(work()));
+        }
+        for (int i = 0; i < 1000 && sweep.executed().size() == before; ++i) std::this_thread::sleep_for(10ms);
+        ::kill(-group, SIGSTOP);
+        std::this_thread::sleep_for(2s);
+        ::kill(-group, SIGCONT);
+        int status = 0;
+        ::waitpid(group, &status, 0);
+        return WIFEXITED(status) ? static_cast<Verdict>(WEXITSTATUS(status)) : Verdict::crashed;
+    };
+    CHECK(stopped_meanwhile(measure) == Verdict::fine);
+    CHECK(stopped_meanwhile(compile) == Verdict::fine);
 }
 
 TEST_CASE("the watchdog grows with the problem") {

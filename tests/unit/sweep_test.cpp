@@ -5,12 +5,16 @@
 #include "tests/catch.hpp"
 #include "tests/support/scripted_services.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/without_locks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -23,6 +27,7 @@ using Catch::Matchers::ContainsSubstring;
 using jitgemm::testing::ScriptedCompiling;
 using jitgemm::testing::ScriptedMeasuring;
 using jitgemm::testing::TemporaryFolder;
+using jitgemm::testing::WithoutLocks;
 
 namespace {
 
@@ -72,6 +77,37 @@ private:
     std::mutex mutex_;
     std::map<std::string, Job> jobs_;
     bool let_go_ = false;
+};
+
+/// Compiles the first few at once and never another one. Over when somebody waits for that.
+class FewCompiling final : public CompileService {
+public:
+    explicit FewCompiling(std::size_t count) : count_(count) {}
+    [[nodiscard]] std::shared_future<CompileOutcome> compile(const CompileJob& job) override {
+        const std::lock_guard lock(mutex_);
+        const auto [job_at, is_new] = jobs_.try_emplace(job.kernel);
+        Job& own = job_at->second;
+        if (is_new && jobs_.size() <= count_) {
+            CompileOutcome outcome;
+            outcome.text_hash = job.kernel;
+            own.promise.set_value(outcome);
+        }
+        const bool is_held = own.future.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+        if (is_held && !is_new) ++waits_;
+        return own.future;
+    }
+    [[nodiscard]] int waiting() const override { return 0; }
+    [[nodiscard]] bool is_over() const { return waits_ >= 2; }
+
+private:
+    struct Job {
+        std::promise<CompileOutcome> promise;
+        std::shared_future<CompileOutcome> future = promise.get_future().share();
+    };
+    std::size_t count_;
+    std::mutex mutex_;
+    std::map<std::string, Job> jobs_;
+    std::atomic<int> waits_ = 0;
 };
 
 /// A store and what a sweep needs besides.
@@ -518,12 +554,12 @@ TEST_CASE("a sweep that is cut off in the middle of a round loses nothing of it 
     CHECK(each_once(bench.turns()));
     const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
     CHECK(samples_in(stored) == bench.turns().size());
-    // Two turns of the third round were taken before its end, which nobody saw.
+    // The first batch has three rounds of one kernel, of eight and of 25. Nobody saw the end of the second of these.
     int unended = 0;
     for (const Trial& trial : stored.at(0).trials)
         unended += static_cast<int>(
             std::ranges::count(trial.samples, 0, [](const Sample& sample) { return sample.after.power_watts; }));
-    CHECK(unended == 66 - 2 * 32);
+    CHECK(unended == 66 - 3 * 1 - 3 * 8 - 25);
 }
 
 TEST_CASE("rounds that a slowdown spoilt are repeated and count once", "[threads]") {
@@ -531,9 +567,11 @@ TEST_CASE("rounds that a slowdown spoilt are repeated and count once", "[threads
     Bench calm;
     const SweepResult expected = calm.run(asked);
     Bench bench;
-    bench.scripts[0]->spoilt_rounds = 2;
+    bench.scripts[0]->before_turn = [&] {
+        if (bench.turns().size() == 3) bench.scripts[0]->spoilt_rounds = 2;  // the first two rounds of eight kernels
+    };
     const SweepResult result = bench.run(asked);
-    CHECK(bench.turns().size() == calm.turns().size() + 2 * 32);
+    CHECK(bench.turns().size() == calm.turns().size() + 2 * 8);
     CHECK(result.problems.at(0).new_samples == expected.problems.at(0).new_samples);
     CHECK(result.problems[0].record.winner->kernel == expected.problems[0].record.winner->kernel);
     const std::vector<ProblemRecord> stored = bench.store.read_sweep(1);
@@ -545,15 +583,17 @@ TEST_CASE("rounds that a slowdown spoilt are repeated and count once", "[threads
 TEST_CASE("a spoilt round that is cut short by Ctrl-C is void", "[threads]") {
     const std::vector<TuneProblem> asked{problem(1024)};
     Bench bench;
-    bench.scripts[0]->spoilt_rounds = 1;
+    bench.scripts[0]->before_turn = [&] {
+        if (bench.turns().size() == 3) bench.scripts[0]->spoilt_rounds = 1;  // those three are the heuristic's kernel's
+    };
     bench.interrupted = [&bench] { return bench.turns().size() >= 10; };
     CHECK(bench.run(asked).stop == Stop::interrupted);
     CHECK(bench.turns().size() == 10);
-    CHECK(samples_in(bench.store.read_sweep(1)) == 0);
+    CHECK(samples_in(bench.store.read_sweep(1)) == 3);
     bench.interrupted = [] { return false; };
     const SweepResult result = bench.run(asked);
     CHECK(result.resumed);
-    CHECK(samples_in(bench.store.read_sweep(1)) == bench.turns().size() - 10);
+    CHECK(samples_in(bench.store.read_sweep(1)) == bench.turns().size() - 7);
 }
 
 TEST_CASE("a budget that runs out stores the best so far as incomplete, and the next run completes it") {
@@ -726,6 +766,38 @@ TEST_CASE("two sweeps at once on one store each have their own") {
     const SweepResult result = bench.run(asked);
     CHECK(result.problems.at(0).record.winner.has_value());
     CHECK(result.stop == Stop::none);
+}
+
+TEST_CASE("a sweep goes on where there are no locks, is resumed there, and leaves no lock files") {
+    const WithoutLocks none(ENOLCK);
+    Bench bench;
+    const std::vector<TuneProblem> asked{problem(1024)};
+    bench.interrupted = [&bench] { return bench.turns().size() >= 37; };
+    CHECK(bench.run(asked).stop == Stop::interrupted);
+    bench.interrupted = [] { return false; };
+    const SweepResult result = bench.run(asked);
+    CHECK(result.resumed);
+    CHECK(result.problems.at(0).record.winner.value().complete);
+    CHECK(each_once(bench.turns()));
+    for (const auto& entry : std::filesystem::directory_iterator(bench.folder.path()))
+        CHECK(entry.path().extension() != ".lock");
+    CHECK(bench.store.read_sweep(2).empty());  // one sweep alone was begun
+}
+
+TEST_CASE("a budget that ends while the first candidates compile leaves the heuristic's kernel timed, and a winner") {
+    const TuneProblem asked = problem(1024);
+    const std::string heuristic = search_space(asked.spec, find_gpu("h200"), {}).heuristic_kernel;
+    const std::size_t compiled = GENERATE(1U, 12U, 20U);
+    Bench bench;
+    FewCompiling compiling(compiled);
+    bench.interrupted = [&compiling] { return compiling.is_over(); };
+    const SweepResult result = bench.run({asked}, {}, compiling);
+    CHECK(result.stop == Stop::interrupted);
+    const Winner& winner = result.problems.at(0).record.winner.value();
+    CHECK_FALSE(winner.complete);
+    CHECK(winner.candidates_timed >= static_cast<int>(std::min<std::size_t>(compiled, 8)));
+    for (int turn = 0; turn < 3; ++turn)
+        CHECK_THAT(bench.turns().at(static_cast<std::size_t>(turn)).first, ContainsSubstring(heuristic));
 }
 
 TEST_CASE("a problem that ends with an error leaves its room on the device to the next", "[threads]") {

@@ -26,8 +26,8 @@ enum class Verdict : std::uint8_t {
     crashed,          ///< its process died: illegal access, sticky error, signal
     hung,             ///< ended by the watchdog
     unfit,            ///< cannot be launched here (out of memory, too many blocks), no fault of the code
-    no_memory,  ///< memory was wanting just then, which says nothing of the kernel: not stored, and tried again by
-                ///< the session that goes on
+    no_memory,  ///< memory was wanting just then, or its process was killed twice, which says nothing of the kernel:
+                ///< not stored, and tried again by the session that goes on
 };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 /// Throws Error naming the text and the verdicts there are.

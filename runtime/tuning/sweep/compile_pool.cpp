@@ -20,11 +20,10 @@ namespace jitgemm::tuning {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = WorkerProcess::Clock;
 
-constexpr int kStarts = 3;       // of a worker; a machine short of processes may have one a moment later
-constexpr auto kPause = 500ms;   // between two
-constexpr auto kGlance = 100ms;  // how often a thread that waits for its worker looks whether the pool is closing
+constexpr int kStarts = 3;      // of a worker; a machine short of processes may have one a moment later
+constexpr auto kPause = 500ms;  // between two
+constexpr int kTries = 2;       // of a job whose worker ends by no fault of the job's
 
 struct QueuedJob {
     CompileJob job;
@@ -60,7 +59,7 @@ struct CompilePool::Impl {
     [[nodiscard]] std::unique_ptr<QueuedJob> next_job();
     void start(std::unique_ptr<WorkerProcess>& worker) const;
     [[nodiscard]] CompileOutcome compile(std::unique_ptr<WorkerProcess>& worker, const CompileJob& job);
-    [[nodiscard]] CompileOutcome answer(std::unique_ptr<WorkerProcess>& worker);
+    [[nodiscard]] std::variant<CompileOutcome, WorkerEnd> answer(WorkerProcess& worker) const;
     [[nodiscard]] CompileOutcome outcome_of(const WorkerEnd& end) const;
     [[nodiscard]] bool is_closing() const {
         const std::lock_guard lock(mutex);
@@ -146,30 +145,34 @@ void CompilePool::Impl::start(std::unique_ptr<WorkerProcess>& worker) const {
 }
 
 CompileOutcome CompilePool::Impl::compile(std::unique_ptr<WorkerProcess>& worker, const CompileJob& job) {
-    start(worker);
-    worker->send(job);
-    return answer(worker);
+    for (int attempt = 1;; ++attempt) {
+        start(worker);
+        worker->send(job);
+        const std::variant<CompileOutcome, WorkerEnd> answered = answer(*worker);
+        if (const auto* done = std::get_if<CompileOutcome>(&answered)) return *done;
+        worker.reset();
+        const WorkerEnd& end = std::get<WorkerEnd>(answered);
+        if (!end.tells_nothing || attempt == kTries || is_closing()) return outcome_of(end);
+    }
 }
 
-CompileOutcome CompilePool::Impl::answer(std::unique_ptr<WorkerProcess>& worker) {
-    const Clock::time_point deadline = Clock::now() + options.timeout;
-    auto reply = worker->receive_until(std::min(Clock::now() + kGlance, deadline));
-    while (!reply && !is_closing() && Clock::now() < deadline)
-        reply = worker->receive_until(std::min(Clock::now() + kGlance, deadline));
-    if (!reply) {
-        reply = worker->kill(true, fmt::format("did not compile within {:.3g} s",
-                                               std::chrono::duration<double>(options.timeout).count()));
+std::variant<CompileOutcome, WorkerEnd> CompilePool::Impl::answer(WorkerProcess& worker) const {
+    Patience patience(options.timeout);
+    while (!patience.is_over() && !is_closing()) {
+        const auto reply = worker.receive_until(patience.next_look());
+        patience.looked();
+        if (!reply) continue;
+        if (const auto* end = std::get_if<WorkerEnd>(&*reply)) return *end;
+        if (const auto* done = std::get_if<CompileOutcome>(&std::get<WorkerReply>(*reply))) return *done;
+        return worker.kill(false, "the process answered something else");
     }
-    if (const auto* said = std::get_if<WorkerReply>(&*reply)) {
-        if (const auto* done = std::get_if<CompileOutcome>(said)) return *done;
-        reply = worker->kill(false, "the process answered something else");
-    }
-    worker.reset();
-    return outcome_of(std::get<WorkerEnd>(*reply));
+    return worker.kill(
+        true, fmt::format("did not compile within {:.3g} s", std::chrono::duration<double>(options.timeout).count()));
 }
 
 CompileOutcome CompilePool::Impl::outcome_of(const WorkerEnd& end) const {
     if (is_closing()) return outcome(Verdict::compile_failed, "not compiled: the compile pool was closed");
+    if (end.tells_nothing) return outcome(Verdict::no_memory, end.message);
     return outcome(end.timed_out ? Verdict::compile_timeout : Verdict::compile_failed, end.message);
 }
 

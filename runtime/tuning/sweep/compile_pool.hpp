@@ -16,9 +16,10 @@ struct CompilePoolOptions {
 
 /// Compiles in worker processes: NVRTC lets one thread of a process compile at a time, and a compiler that crashes or
 /// never returns takes no more with it than its worker. Such an end is that kernel's outcome (compile_failed with the
-/// signal and the last lines of stderr, compile_timeout), and a fresh worker goes on. Jobs are taken in the order they
-/// came. Where no worker can be started, a job's future throws Error: that is no kernel's
-/// outcome. Binaries lie in `command.options.cache_directory` when a job's future is ready.
+/// signal and the last lines of stderr, compile_timeout), and a fresh worker goes on. A worker that somebody else
+/// killed (was_killed) is no kernel's fault: its job is tried once more, and is then `no_memory`. Jobs are taken in the
+/// order they came. Where no worker can be started, a job's future throws Error: that is no kernel's outcome. Binaries
+/// lie in `command.options.cache_directory` when a job's future is ready.
 class CompilePool final : public CompileService {
 public:
     /// Starts one worker; throws Error with its words when it cannot work here (no NVRTC, no such program), or how

@@ -11,10 +11,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kPeerRounds = 15;  // from such a plan on, cuBLASLt is timed as well
+constexpr std::size_t kEarlyKernels = 8;  // of the first batch, which are timed while the rest compiles
+constexpr int kPeerRounds = 15;           // from such a plan on, cuBLASLt is timed as well
 
 CompileJob compile_job(const SearchSpace& space, const std::string& kernel, const DeviceFacts& facts) {
     return {.spec = space.spec, .kernel = kernel, .arch = std::string(facts.model.arch->name), .ptx = facts.emulator};
+}
+
+/// A short budget may end while the first batch compiles. So the heuristic's kernel, which leads the batch, is timed
+/// alone at first, then a few others, then the rest.
+std::vector<std::vector<std::string>> in_parts(const std::vector<std::string>& batch, bool is_first) {
+    if (!is_first) return {batch};
+    std::vector<std::vector<std::string>> parts(1);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (i == 1 || i == kEarlyKernels) parts.emplace_back();
+        parts.back().push_back(batch[i]);
+    }
+    return parts;
 }
 
 bool needs_binary(const Trial& trial) { return trial.verdict() == Verdict::fine; }
@@ -48,11 +61,15 @@ ProblemTuner::ProblemTuner(const TuneProblem& problem, const SearchSpace& space,
 
 Stop ProblemTuner::run() {
     while (!stopped()) {
+        const bool is_first = log_.trials().empty();
         std::vector<std::string> batch = strategy_.propose(log_.trials());
         lead_with_heuristic(batch);
         if (batch.empty()) break;
-        prepare(batch);
-        time_rounds(true);
+        propose(batch);
+        for (const std::vector<std::string>& part : in_parts(batch, is_first)) {
+            verify_all(part);
+            time_rounds(true);
+        }
     }
     time_rounds(false);
     complete_peer();
@@ -80,15 +97,19 @@ bool ProblemTuner::lend(const std::function<void(MeasureService&)>& use) {
 
 // ---- compile and verify ---------------------------------------------------------------------------------------------
 
-/// All compiles of the batch are enqueued at once. Each time the device is free, it verifies as many as are compiled by then.
-void ProblemTuner::prepare(const std::vector<std::string>& batch) {
+/// All compiles of the batch are enqueued at once.
+void ProblemTuner::propose(const std::vector<std::string>& batch) {
     for (const std::string& kernel : batch) {
         log_.propose(kernel, predicted_us_.at(kernel));
         if (needs_binary(log_.trial(kernel))) static_cast<void>(compiled(kernel));
     }
-    for (std::size_t next = 0; next < batch.size() && wait_for_compile(batch[next]);) {
-        if (needs_verification(log_.trial(batch[next])))
-            lend([&](MeasureService& device) { next = verify_compiled(batch, next, device); });
+}
+
+/// Each time the device is free, it verifies as many as are compiled by then.
+void ProblemTuner::verify_all(const std::vector<std::string>& kernels) {
+    for (std::size_t next = 0; next < kernels.size() && wait_for_compile(kernels[next]);) {
+        if (needs_verification(log_.trial(kernels[next])))
+            lend([&](MeasureService& device) { next = verify_compiled(kernels, next, device); });
         else
             ++next;
         services_.on_progress(log_);
@@ -137,8 +158,15 @@ std::size_t ProblemTuner::verify_compiled(const std::vector<std::string>& batch,
 
 void ProblemTuner::verify(const std::string& kernel, MeasureService& device) {
     if (!needs_verification(log_.trial(kernel))) return;
-    log_.add_verified(
-        kernel, device.verify({.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta}));
+    const VerifyJob job{.spec = space_.spec, .kernel = kernel, .alpha = problem_.alpha, .beta = problem_.beta};
+    VerifyOutcome outcome = device.verify(job);
+    if (deserves_another_try(kernel, outcome.verdict)) outcome = device.verify(job);
+    log_.add_verified(kernel, outcome);
+}
+
+/// A want of memory, or a child that was killed, is no kernel's fault. Each kernel is tried once more after its first.
+bool ProblemTuner::deserves_another_try(const std::string& kernel, Verdict verdict) {
+    return verdict == Verdict::no_memory && wanted_memory_.insert(kernel).second;
 }
 
 // ---- time -----------------------------------------------------------------------------------------------------------
@@ -229,8 +257,9 @@ void ProblemTuner::time_once(const TimeJob& job) {
     TimeOutcome outcome;
     if (!lend([&](MeasureService& device) { outcome = device.time(job, events); })) return;
     log_.cut_round();
-    if (outcome.verdict == Verdict::fine) return;
-    log_.add_verified(job.kernels.at(outcome.culprit), {outcome.verdict, outcome.message});
+    const std::string& culprit = job.kernels.at(outcome.culprit);
+    if (outcome.verdict == Verdict::fine || deserves_another_try(culprit, outcome.verdict)) return;
+    log_.add_verified(culprit, {outcome.verdict, outcome.message});
     services_.on_progress(log_);
 }
 

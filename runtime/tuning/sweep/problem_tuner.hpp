@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,8 @@ public:
     [[nodiscard]] std::optional<Winner> winner(bool complete) const;
 
 private:
-    void prepare(const std::vector<std::string>& batch);
+    void propose(const std::vector<std::string>& batch);
+    void verify_all(const std::vector<std::string>& kernels);
     [[nodiscard]] std::shared_future<CompileOutcome> compiled(const std::string& kernel);
     [[nodiscard]] bool wait_for_compile(const std::string& kernel);
     [[nodiscard]] bool is_compiled(const std::string& kernel, std::chrono::milliseconds patience);
@@ -59,6 +61,7 @@ private:
     [[nodiscard]] std::size_t verify_compiled(const std::vector<std::string>& batch, std::size_t next,
                                               MeasureService& device);
     void verify(const std::string& kernel, MeasureService& device);
+    [[nodiscard]] bool deserves_another_try(const std::string& kernel, Verdict verdict);
     void time_rounds(bool screening_only);
     void time_plan(const RoundPlan& plan);
     void time_sustained();
@@ -85,6 +88,7 @@ private:
     Services services_;
     Reference reference_;
     std::map<std::string, double> predicted_us_;
+    std::set<std::string> wanted_memory_;  ///< kernels that were tried once more for that
     Stop stop_ = Stop::none;
 };
 

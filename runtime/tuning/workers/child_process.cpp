@@ -86,14 +86,17 @@ private:
     posix_spawn_file_actions_t actions_{};
 };
 
-/// Of all that a parent does with signals the child keeps only this: SIGINT is blocked.
+/// What asks a whole group of processes to end. Only the parent decides what becomes of its children.
+constexpr std::array kGroupSignals{SIGINT, SIGTERM, SIGHUP};
+
+/// Of all that a parent does with signals the child keeps only this: the group's signals are blocked.
 class SpawnSignals {
 public:
     SpawnSignals() {
         posix_spawnattr_init(&attributes_);
         sigset_t blocked, reset;
         sigemptyset(&blocked);
-        sigaddset(&blocked, SIGINT);
+        for (const int signal : kGroupSignals) sigaddset(&blocked, signal);
         sigemptyset(&reset);
         sigaddset(&reset, SIGPIPE);
         posix_spawnattr_setsigmask(&attributes_, &blocked);
@@ -154,6 +157,20 @@ int milliseconds_until(Clock::time_point deadline) {
 }
 
 }  // namespace
+
+bool was_killed(const ExitStatus& status) {
+    switch (status.signal) {
+        case 0:
+        case SIGABRT:
+        case SIGBUS:
+        case SIGFPE:
+        case SIGILL:
+        case SIGSEGV:
+        case SIGSYS:
+        case SIGTRAP: return false;
+        default: return true;
+    }
+}
 
 std::string to_string(const ExitStatus& status) {
     if (status.signal == 0) return fmt::format("exit code {}", status.code);

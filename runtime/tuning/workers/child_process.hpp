@@ -13,6 +13,9 @@ struct ExitStatus {
     int signal = 0;  ///< that ended it; 0: none did
     friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
+/// Whether somebody else ended it: by a signal that no program brings on itself by a fault. The kernel sends SIGKILL
+/// where memory runs out.
+[[nodiscard]] bool was_killed(const ExitStatus& status);
 /// "exit code 3", "signal 11 (SIGSEGV)".
 [[nodiscard]] std::string to_string(const ExitStatus& status);
 
@@ -26,10 +29,10 @@ struct Received {
 
 /// A child spoken to in lines over its stdin and stdout. Its stderr is drained, and the end of it kept.
 ///
-/// It is spawned (posix_spawn), never forked, so it may be made by a process with threads. It inherits none of
-/// our descriptors, and SIGINT is blocked in it: Ctrl-C reaches the whole foreground group, and only the parent may decide
-/// what becomes of its children. Closing a child is closing its stdin; one that does not end by that is killed.
-/// Not thread-safe: one thread per child.
+/// It is spawned (posix_spawn), never forked, so it may be made by a process with threads. It inherits none of our
+/// descriptors, and SIGINT, SIGTERM and SIGHUP are blocked in it: Ctrl-C, a batch system and a closed terminal reach
+/// the whole group, and only the parent may decide what becomes of its children. Closing a child is closing its stdin;
+/// one that does not end by that is killed. Not thread-safe: one thread per child.
 class ChildProcess {
 public:
     using Clock = std::chrono::steady_clock;

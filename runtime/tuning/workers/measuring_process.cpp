@@ -20,7 +20,10 @@ constexpr double kVerifyLaunches = 4;  // the kernel, the reference, and both ag
 constexpr double kTurnLaunches = 64;
 constexpr double kLongestPatienceMs = 24 * 3600e3;
 
-Verdict verdict_of(const WorkerEnd& end) { return end.timed_out ? Verdict::hung : Verdict::crashed; }
+Verdict verdict_of(const WorkerEnd& end) {
+    if (end.tells_nothing) return Verdict::no_memory;
+    return end.timed_out ? Verdict::hung : Verdict::crashed;
+}
 
 }  // namespace
 
@@ -60,7 +63,7 @@ WorkerProcess& MeasuringProcess::ask(const WorkerRequest& request) {
 
 void MeasuringProcess::conclude(Verdict verdict, const std::string& message) {
     answering_ = false;
-    if (verdict != Verdict::crashed && verdict != Verdict::hung) return;
+    if (verdict != Verdict::crashed && verdict != Verdict::hung && !child_->has_ended()) return;
     log().info("measuring worker: {}", message);
     child_.reset();
 }

@@ -19,9 +19,10 @@ struct MeasuringOptions {
     std::chrono::milliseconds patience = std::chrono::seconds(30);
 };
 
-/// Measures in a child process that may die. Its death by a signal, an exit, or a CUDA error that spoils the context is
-/// the kernel's verdict `crashed`; one that does not answer in time is killed: `hung`. The next call starts a fresh
-/// child. Throws Error only when no child can be started.
+/// Measures in a child process that may die. Its death by a fault's signal, an exit, or a CUDA error that spoils the
+/// context is the kernel's verdict `crashed`; one that does not answer in time is killed: `hung`. A child that somebody
+/// else killed (was_killed) gives `no_memory`, which blames no kernel. The next call starts a fresh child. Throws Error
+/// only when no child can be started.
 class MeasuringProcess final : public MeasureService {
 public:
     /// Starts the child and waits for its hello; throws Error with its words when there is none (no such device).
@@ -42,7 +43,7 @@ private:
     void start();
     WorkerProcess& ask(const WorkerRequest& request);
     [[nodiscard]] Clock::time_point deadline(const GemmSpec& spec, double launches) const;
-    /// The answer is complete; after `crashed` or `hung` the child is not used further.
+    /// The answer is complete; a child that died, `crashed` or `hung` is not used further.
     void conclude(Verdict verdict, const std::string& message);
     [[nodiscard]] static std::optional<TimeOutcome> take(const Answer& answer, const TimeJob& job,
                                                          const TimingEvents& events, std::size_t& turn);

@@ -39,6 +39,13 @@ void check_protocol(const WorkerHello& hello, const std::string& program) {
 
 }  // namespace
 
+Patience::Clock::time_point Patience::next_look() {
+    last_ = Clock::now();
+    return last_ + std::min<Clock::duration>(left_, kLookInterval);
+}
+
+void Patience::looked() { left_ -= std::min<Clock::duration>(Clock::now() - last_, 2 * kLookInterval); }
+
 WorkerProcess::WorkerProcess(const std::vector<std::string>& words, Clock::duration patience) : child_(words) {
     const std::variant<WorkerReply, WorkerEnd> first = receive(Clock::now() + patience);
     if (const auto* end = std::get_if<WorkerEnd>(&first)) throw_no_start(words.front(), *end);
@@ -56,13 +63,16 @@ std::string WorkerProcess::with_last_words(const std::string& message) const {
     return words.empty() ? message : message + "; its last words:\n" + words;
 }
 
-WorkerEnd WorkerProcess::end_of(const ExitStatus& status) const {
-    return {false, with_last_words(fmt::format("the process ended with {}", to_string(status)))};
+WorkerEnd WorkerProcess::end_of(const ExitStatus& status) {
+    ended_ = true;
+    return {.tells_nothing = was_killed(status),
+            .message = with_last_words(fmt::format("the process ended with {}", to_string(status)))};
 }
 
 WorkerEnd WorkerProcess::kill(bool timed_out, const std::string& why) {
     child_.kill();
-    return {timed_out, with_last_words(why)};
+    ended_ = true;
+    return {.timed_out = timed_out, .message = with_last_words(why)};
 }
 
 std::optional<std::variant<WorkerReply, WorkerEnd>> WorkerProcess::receive_until(Clock::time_point deadline) {
@@ -74,6 +84,7 @@ std::optional<std::variant<WorkerReply, WorkerEnd>> WorkerProcess::receive_until
         const auto* refusal = std::get_if<WorkerRefusal>(&reply);
         if (refusal == nullptr) return reply;
         WorkerEnd end = kill(false, refusal->message);
+        end.tells_nothing = true;
         end.refusal = *refusal;
         return end;
     } catch (const Error& error) {
@@ -84,10 +95,12 @@ std::optional<std::variant<WorkerReply, WorkerEnd>> WorkerProcess::receive_until
 std::variant<WorkerReply, WorkerEnd> WorkerProcess::receive(Clock::time_point deadline,
                                                             const std::function<void()>& meanwhile) {
     const Clock::time_point begin = Clock::now();
+    Patience patience(deadline - begin);
     do {
         meanwhile();
-        if (auto reply = receive_until(std::min(deadline, Clock::now() + kLookInterval))) return *std::move(reply);
-    } while (Clock::now() < deadline);
+        if (auto reply = receive_until(patience.next_look())) return *std::move(reply);
+        patience.looked();
+    } while (!patience.is_over());
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return kill(true, fmt::format("no answer within {:.3g} s", seconds));
 }

@@ -34,9 +34,10 @@ namespace jitgemm::testing {
 ///          "noise": 0.2,
 ///          "text": "same",                  hash of its code: kernels with one text are one
 ///          "spill_bytes": 64, "warnings": ["(C7510) ..."],
-///          "compile": "fail",               or hang, abort, segv, exit
-///          "verify": "wrong",               or nan, unfit, hang, abort, segv, exit
-///          "time": "abort"}                 or hang, segv, exit, unfit
+///          "compile": "fail",               or hang, abort, segv, exit, kill (by SIGKILL), or
+///          "compile": "kill once",          which needs a log: the first time alone
+///          "verify": "wrong",               or nan, unfit, hang, abort, segv, exit, kill, kill once
+///          "time": "abort"}                 or hang, segv, exit, unfit, kill, kill once
 ///       ]
 ///     }
 struct KernelRule {

@@ -3,6 +3,7 @@
 
 #include "jitgemm/error.hpp"
 #include "runtime/support/file_descriptor.hpp"
+#include "runtime/support/file_system.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/tuning/workers/timed_round.hpp"
 #include "runtime/tuning/workers/worker_command.hpp"
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -38,6 +40,20 @@ void executed(const FakeScript& script, const std::string& what) {
         throw_system_error("cannot append to", script.log);
 }
 
+/// How often it was done before, by whatever process.
+std::size_t count_executed(const FakeScript& script, const std::string& what) {
+    std::istringstream log(read_file(script.log).value_or(std::string()));
+    std::size_t count = 0;
+    for (std::string line; std::getline(log, line);) count += line == what || line.starts_with(what + ' ') ? 1 : 0;
+    return count;
+}
+
+/// The fault that this time brings: "kill once" spares whoever does the same again.
+std::string fault_now(const FakeScript& script, const std::string& planted, const std::string& what) {
+    if (planted != "kill once") return planted;
+    return count_executed(script, what) == 1 ? "kill" : "";
+}
+
 void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 /// The ways to die or never to answer.
@@ -47,6 +63,7 @@ void commit_fault(const std::string& fault, const std::string& kernel) {
     if (fault == "hang") {
         while (true) sleep_ms(1000);
     }
+    if (fault == "kill") std::raise(SIGKILL);
     if (fault == "exit") std::exit(kFaultExitCode);
     if (fault == "abort") std::abort();
     if (fault == "segv") {
@@ -61,9 +78,10 @@ public:
 
     [[nodiscard]] CompileOutcome compile(const CompileJob& job) override {
         const KernelRule rule = script_.rule_for(job.kernel);
-        executed(script_, "compile " + job.kernel);
+        const std::string what = "compile " + job.kernel;
+        executed(script_, what);
         sleep_ms(script_.compile_ms);
-        commit_fault(rule.compile == "fail" ? "" : rule.compile, job.kernel);
+        commit_fault(rule.compile == "fail" ? "" : fault_now(script_, rule.compile, what), job.kernel);
         CompileOutcome outcome;
         outcome.compile_ms = script_.compile_ms;
         if (rule.compile == "fail") {
@@ -89,8 +107,9 @@ public:
     [[nodiscard]] const DeviceFacts& facts() const override { return facts_; }
 
     [[nodiscard]] VerifyOutcome verify(const VerifyJob& job) override {
-        const std::string fault = script_.rule_for(job.kernel).verify;
-        executed(script_, fmt::format("verify {} {}", job.kernel, to_string(job.spec)));
+        const std::string what = fmt::format("verify {} {}", job.kernel, to_string(job.spec));
+        executed(script_, what);
+        const std::string fault = fault_now(script_, script_.rule_for(job.kernel).verify, what);
         sleep_ms(script_.turn_ms);
         if (fault == "wrong") return {Verdict::wrong, "1 of 64x64 elements are wrong; D[0, 0]: expected 1, got 2"};
         if (fault == "nan") return {Verdict::wrong, "1 of 64x64 elements are wrong; D[0, 0]: expected 1, got nan"};
@@ -124,9 +143,10 @@ private:
     double take_turn(const TimeJob& job, std::size_t kernel, int number) {
         const std::string& name = job.kernels[kernel];
         const int round = job.first_rounds.at(kernel) + number;
-        executed(script_, fmt::format("time {} {} round={}", name, to_string(job.spec), round));
+        const std::string what = fmt::format("time {} {}", name, to_string(job.spec));
+        executed(script_, fmt::format("{} round={}", what, round));
         sleep_ms(script_.timing_ms);
-        const std::string fault = script_.rule_for(name).time;
+        const std::string fault = fault_now(script_, script_.rule_for(name).time, what);
         if (fault == "unfit") throw Error("CUDA_ERROR_OUT_OF_MEMORY");
         commit_fault(fault, name);
         return script_.noisy_time_us(job.spec, name, round);
