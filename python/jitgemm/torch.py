@@ -111,13 +111,15 @@ def replace_linear(
 ) -> list[str]:
     """Every torch.nn.Linear of a model, and the model if it is one, multiplies by jitgemm from now on; in place.
 
-    Parameters, hooks and names stay what they are, and subclasses of Linear are left alone. `only` is asked with name
-    and module. Layers that were replaced before take the options of this call. Returns the names of all these layers.
+    Parameters, hooks and names stay what they are. Left alone are subclasses of Linear, layers whose weight is of a
+    subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (as accelerate gives them).
+    `only` is asked with name and module. Layers that were replaced before take the options of this call. Returns the
+    names of all these layers.
     restore_linear is the way back. A word that `device` or `deterministic` can't be is refused, and nothing changes.
     """
     device = _word(device)
     _core.check_words(device, deterministic)
-    chosen = _chosen(model, (torch.nn.Linear, Linear), only)
+    chosen = _chosen(model, lambda layer: type(layer) is Linear or _can_be_replaced(layer), only)
     for _, layer in chosen:
         layer.__class__ = Linear
         _set_options(layer, jitgemm_device=device, jitgemm_deterministic=deterministic)
@@ -126,19 +128,23 @@ def replace_linear(
 
 def restore_linear(model: torch.nn.Module, *, only: Filter | None = None) -> list[str]:
     """The layers that replace_linear replaced are torch.nn.Linear again. Returns their names."""
-    chosen = _chosen(model, (Linear,), only)
+    chosen = _chosen(model, lambda layer: type(layer) is Linear, only)
     for _, layer in chosen:
         layer.__class__ = torch.nn.Linear
         _set_options(layer, jitgemm_device=None, jitgemm_deterministic=None)
     return [name for name, _ in chosen]
 
 
-def _chosen(model: torch.nn.Module, kinds: tuple[type, ...], only: Filter | None) -> list[tuple[str, Any]]:
+def _can_be_replaced(layer: Any) -> bool:
+    return type(layer) is torch.nn.Linear and type(layer.weight) in _PLAIN and "forward" not in layer.__dict__
+
+
+def _chosen(model: torch.nn.Module, fits: Callable[[Any], bool], only: Filter | None) -> list[tuple[str, Any]]:
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model is of type {type(model).__name__}: a torch.nn.Module")
     if only is not None and not callable(only):
         raise TypeError(f"only is of type {type(only).__name__}: a function of a layer's name and the layer")
-    layers = [(name, layer) for name, layer in model.named_modules() if type(layer) in kinds]
+    layers = [(name, layer) for name, layer in model.named_modules() if fits(layer)]
     return [(name, layer) for name, layer in layers if only is None or only(name, layer)]
 
 

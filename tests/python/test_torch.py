@@ -513,6 +513,9 @@ def test_other_kinds_of_linear_layers_are_left_alone():
     normed = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(7, 3))
     layers = [Adapter(7, 3), torch.nn.LazyLinear(3), torch.nn.Bilinear(7, 3, 2), normed, attention.out_proj]
     quantized = torch.ao.nn.quantized.dynamic.Linear(7, 3)
+    layers += [torch.nn.Linear(7, 3), torch.nn.Linear(7, 3)]
+    layers[-2].weight = torch.nn.Parameter(layers[-2].weight.detach().as_subclass(Negates))
+    layers[-1].forward = lambda x: x + 1
     kinds = [type(layer) for layer in layers]
     assert jg.torch.replace_linear(torch.nn.ModuleList([*layers, quantized])) == []
     assert [type(layer) for layer in layers] == kinds
