@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Hugging Face models with jitgemm's linear layers: errors and times in every way that PyTorch runs them.
+
+    python3 bench/huggingface.py [--device emulator] [--models llama,bert,vit] [--seconds 60] [--json FILE]
+
+Needs torch, transformers and jitgemm. A small Llama, BERT and ViT are built from their configurations with random
+weights in bf16; nothing is downloaded. Each runs with torch.nn.Linear and with jitgemm's layers: eager, as a CUDA graph,
+exported, under a profiler, whose table shows the products by name, and compiled. On the emulator the models are tiny,
+run in f32, and their times say nothing.
+
+Errors are the largest difference from the same model in f32, as a share of its largest output. The exit status is 1
+where jitgemm's error is more than twice PyTorch's, or where a product is missing in the profile. After --seconds no
+further row is begun, and the table says which ones are left out. The last one may take half a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import statistics
+import sys
+import time
+
+import torch
+import transformers
+
+import jitgemm.torch
+
+ROUNDS, CALLS = 7, 10
+SLACK = 1e-5  # of an error in f32, which both models may have
+
+
+class Output(torch.nn.Module):
+    """A model as a function of one tensor: its logits, or its last hidden state."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x, return_dict=False)[0]
+
+
+# Sizes for the emulator, and for a GPU.
+TINY = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 4, "num_hidden_layers": 2}
+SMALL = {"hidden_size": 1024, "intermediate_size": 2816, "num_attention_heads": 16, "num_hidden_layers": 2}
+
+
+def llama(tiny):
+    sizes = {**(TINY if tiny else SMALL), "num_key_value_heads": 2 if tiny else 4}
+    config = transformers.LlamaConfig(**sizes, vocab_size=40 if tiny else 8192, use_cache=False)
+    return transformers.LlamaForCausalLM(config), tokens(config, tiny)
+
+
+def bert(tiny):
+    config = transformers.BertConfig(**(TINY if tiny else SMALL), vocab_size=40 if tiny else 8192)
+    return transformers.BertModel(config), tokens(config, tiny)
+
+
+def vit(tiny):
+    side = 8 if tiny else 224
+    config = transformers.ViTConfig(**(TINY if tiny else SMALL), image_size=side, patch_size=4 if tiny else 16)
+    return transformers.ViTModel(config), torch.randn(1 if tiny else 8, 3, side, side)
+
+
+def tokens(config, tiny):
+    return torch.randint(0, config.vocab_size, (1, 5) if tiny else (8, 128))
+
+
+MODELS = {"llama": llama, "bert": bert, "vit": vit}
+
+
+class Pair:
+    """A model, the same one with jitgemm's layers, and what it answers in f32."""
+
+    def __init__(self, name, device):
+        torch.manual_seed(0)
+        self.name, on_gpu = name, device is None
+        model, x = MODELS[name](tiny=not on_gpu)
+        whole = Output(model).eval().to("cuda" if on_gpu else "cpu")
+        self.x = x.to("cuda" if on_gpu else "cpu")
+        self.expected = whole(self.x)
+        dtype = torch.bfloat16 if on_gpu else torch.float32
+        self.x = self.x.to(dtype) if self.x.is_floating_point() else self.x
+        self.theirs = whole.to(dtype)
+        self.ours = copy.deepcopy(self.theirs)
+        self.layers = len(jitgemm.torch.replace_linear(self.ours, device=device))
+
+    def error(self, d):
+        return ((d.float() - self.expected).abs().max() / self.expected.abs().max()).item()
+
+
+# ---- ways of running a model: each returns a function of x --------------------------------------
+
+
+def eager(model, x):
+    return model
+
+
+def graph(model, x):
+    model(x)  # kernels are loaded by now
+    torch.cuda.synchronize()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        d = model(x)
+
+    def replay(_):
+        captured.replay()
+        return d
+
+    return replay
+
+
+def exported(model, x):
+    return torch.export.export(model, (x,)).module()
+
+
+def compiled(model, x):
+    torch._dynamo.reset()
+    return torch.compile(model, backend="inductor" if x.is_cuda else "aot_eager", fullgraph=True)
+
+
+def milliseconds(calls, x):
+    """Of each function, median of rounds that take turns."""
+    times = [[] for _ in calls]
+    for _ in range(ROUNDS if x.is_cuda else 1):
+        for call, of_call in zip(calls, times, strict=True):
+            of_call.append(round_time(call, x))
+    return [statistics.median(of_call) for of_call in times]
+
+
+def round_time(call, x):
+    count = CALLS if x.is_cuda else 1
+    synchronize = torch.cuda.synchronize if x.is_cuda else lambda: None
+    synchronize()
+    begin = time.perf_counter()
+    for _ in range(count):
+        call(x)
+    synchronize()
+    return (time.perf_counter() - begin) / count * 1e3
+
+
+def compare(pair, way):
+    begin = time.perf_counter()
+    calls = [way(model, pair.x) for model in (pair.theirs, pair.ours)]
+    errors = [pair.error(call(pair.x)) for call in calls]
+    prepared = time.perf_counter() - begin
+    times = milliseconds(calls, pair.x)
+    return {
+        "model": pair.name,
+        "way": way.__name__,
+        "torch_ms": times[0],
+        "jitgemm_ms": times[1],
+        "torch_error": errors[0],
+        "jitgemm_error": errors[1],
+        "prepared_s": prepared,
+        "ok": errors[1] <= 2 * errors[0] + SLACK,
+    }
+
+
+def measured(pair, way, end):
+    """A row, which is printed."""
+    left_out = {"model": pair.name, "way": way.__name__, "left_out": "the time is over"}
+    row = compare(pair, way) if time.perf_counter() < end else left_out
+    print_row(row)
+    return row
+
+
+def print_row(row):
+    if "left_out" in row:
+        print(f"{row['model']:6} {row['way']:9} left out: {row['left_out']}", flush=True)
+        return
+    print(
+        f"{row['model']:6} {row['way']:9} {row['torch_ms']:9.3f} {row['jitgemm_ms']:11.3f} "
+        f"{row['torch_ms'] / row['jitgemm_ms']:8.2f} {row['torch_error']:12.1e} {row['jitgemm_error']:14.1e} "
+        f"{row['prepared_s']:11.1f}{'' if row['ok'] else '   too large'}",
+        flush=True,
+    )
+
+
+def profile(pair):
+    """How often each product is in a profile of one run, and its time."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    if pair.x.is_cuda:
+        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    with torch.profiler.profile(activities=activities) as recorded:
+        pair.ours(pair.x)
+        if pair.x.is_cuda:
+            torch.cuda.synchronize()
+    events = [event for event in recorded.key_averages() if "jitgemm" in event.key]
+    print(f"{pair.name:6} profile   {pair.layers} linear layers; one run has")
+    for event in events:
+        on_gpu = f", {event.device_time_total / 1e3:.3f} ms on the GPU" if pair.x.is_cuda else ""
+        print(f"  {event.count:4} x {event.key}{on_gpu}")
+    products = sum(event.count for event in events if event.key == "jitgemm::matmul")
+    return {"model": pair.name, "way": "profile", "products": products, "ok": products == pair.layers}
+
+
+def parsed_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", help="emulator, emulator:ARCH; the current GPU unless it is given")
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--json", metavar="FILE")
+    return parser.parse_args()
+
+
+def main():
+    begin, arguments = time.perf_counter(), parsed_arguments()
+    pairs = [Pair(name, arguments.device) for name in arguments.models.split(",")]
+    print(f"torch {torch.__version__}, transformers {transformers.__version__}, jitgemm {jitgemm.__version__}")
+    print("model  way        torch_ms  jitgemm_ms  speedup  torch_error  jitgemm_error  prepared_s")
+    rows = []
+    for way in (eager, exported) if arguments.device else (eager, graph, exported):
+        rows += [measured(pair, way, begin + arguments.seconds) for pair in pairs]
+    rows += [profile(pair) for pair in pairs]
+    rows += [measured(pair, compiled, begin + arguments.seconds) for pair in pairs]
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(rows, file, indent=1)
+    return 0 if all(row.get("ok", True) for row in rows) else 1
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        sys.exit(main())
