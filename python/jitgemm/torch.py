@@ -27,6 +27,7 @@ __all__ = ["Linear", "linear", "matmul", "replace_linear", "restore_linear"]
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _transforms_are_active = torch._C._are_functorch_transforms_active
 _autocast_is_active = torch._C._is_any_autocast_enabled
+_is_tracing = torch._C._is_tracing
 _PLAIN = frozenset({Tensor, torch.nn.Parameter})
 
 
@@ -174,7 +175,9 @@ def _is_observed(a: Any, b: Any) -> bool:
 
 
 def _eager(a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None) -> Tensor:
-    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)):
+    needs_gradient = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
+    # A trace would call _Matmul, which is no operator. _core.matmul refuses to be traced.
+    if needs_gradient and torch.is_grad_enabled() and not _is_tracing():
         return _Matmul.apply(a, b, device, deterministic, bias)
     return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
 

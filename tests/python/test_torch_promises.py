@@ -524,7 +524,7 @@ def make_fx_traces(names, f, *operands):
 
 @promise_of_each
 def jit_traces(names, f, *operands):
-    traced = torch.jit.trace(lambda *t: f(*t) + 1, tuple(operands))
+    traced = torch.jit.trace(lambda *t: f(*t) + 1, tuple(leaves(operands)))
     file = io.BytesIO()
     torch.jit.save(traced, file)
     file.seek(0)
@@ -613,8 +613,7 @@ def copies_of_models(model, x, install):
 @promise_of_models
 def traced_models(model, x, install):
     more = torch.cat([x, x + 1])
-    with torch.no_grad():
-        traced = torch.jit.trace(model, x)
+    traced = torch.jit.freeze(torch.jit.trace(model, x).eval())
     scripted = torch.jit.script(model)
     file = io.BytesIO()
     torch.jit.save(scripted, file)
