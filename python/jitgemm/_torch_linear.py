@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -92,10 +93,19 @@ def _cast(x: Tensor | None, kind: str, dtype: torch.dtype) -> Tensor | None:
     return x.to(dtype)
 
 
-def check_dimensions(a: Tensor, b: Tensor) -> None:
+def check_shapes(a: Tensor, b: Tensor, bias: Tensor | None) -> None:
+    """Of the operator's operands."""
     for name, tensor in (("a", a), ("b", b)):
         if tensor.dim() < 2:
             _refuse(f"{name} has shape {tuple(tensor.shape)}: the operator's tensors have two dimensions or more")
+    if bias is not None and (bias.dim() != 1 or bias.shape[0] != b.shape[-1]):
+        _refuse(f"bias has shape {tuple(bias.shape)}: the operator's bias has one element per column, ({b.shape[-1]},)")
+
+
+def check_tensors(**operands: Any) -> None:
+    for name, x in operands.items():
+        if not isinstance(x, Tensor):
+            _refuse(f"{name} is of type {type(x).__name__}: a torch.Tensor")
 
 
 def _refuse(reason: str) -> None:

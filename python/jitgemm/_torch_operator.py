@@ -18,7 +18,7 @@ from torch.utils.flop_counter import register_flop_formula
 
 from . import _core
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
-from ._torch_linear import as_matrix, cast_under_autocast, check_dimensions, linear_by
+from ._torch_linear import as_matrix, cast_under_autocast, check_shapes, linear_by
 from ._torch_vmap import batched_product
 
 _OPTIONS = "str? device=None, str? deterministic=None"
@@ -36,7 +36,7 @@ LINEAR = torch.ops.jitgemm.linear.default
 def _launch(
     a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None, bias: Tensor | None = None
 ) -> Tensor:
-    check_dimensions(a, b)
+    check_shapes(a, b, bias)
     # Derivatives are the dispatcher's, which has taken note of them or need not.
     with torch.no_grad(), forward_ad._set_fwd_grad_enabled(False):
         return _core.matmul(a, b, c=bias, device=device, deterministic=deterministic)
@@ -45,7 +45,7 @@ def _launch(
 def _fake(
     a: Tensor, b: Tensor, device: str | None = None, deterministic: str | None = None, bias: Tensor | None = None
 ) -> Tensor:
-    check_dimensions(a, b)
+    check_shapes(a, b, bias)
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
     torch._check(a.dtype == b.dtype, lambda: f"a is of type {a.dtype} and b of {b.dtype}")
     leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])

@@ -19,7 +19,7 @@ from torch.overrides import handle_torch_function, has_torch_function_variadic
 from . import _core
 from ._errors import OperandError
 from ._torch_derivatives import gradient_of_bias, gradients, keep_factors, kept_factors, tangent
-from ._torch_linear import cast_under_autocast, check_dimensions, linear_by
+from ._torch_linear import cast_under_autocast, check_shapes, check_tensors, linear_by
 from ._torch_operator import LINEAR, MATMUL
 
 __all__ = ["Linear", "linear", "matmul", "replace_linear", "restore_linear"]
@@ -49,6 +49,8 @@ def matmul(a: Tensor, b: Tensor, *, device: str | None = None, deterministic: st
             return _eager(a, b, device, deterministic, None)
         except OperandError:  # a tensor whose memory only the dispatcher finds; or the operator raises this, too
             pass
+    check_tensors(a=a, b=b)
+    _core.check_words(_word(device), deterministic)
     return _matmul_by_operator(a, b, device, deterministic)
 
 
@@ -80,6 +82,8 @@ def linear(
             return linear_by(_eager, x, weight, bias, device, deterministic)
         except OperandError:  # as for matmul
             pass
+    check_tensors(x=x, weight=weight)
+    _core.check_words(_word(device), deterministic)
     return LINEAR(x, weight, bias, _word(device), deterministic)
 
 
@@ -203,7 +207,7 @@ class _Matmul(torch.autograd.Function):
     def forward(
         ctx: Any, a: Tensor, b: Tensor, device: str | None, deterministic: str | None, bias: Tensor | None
     ) -> Tensor:
-        check_dimensions(a, b)
+        check_shapes(a, b, bias)
         keep_factors(ctx, a, b, *ctx.needs_input_grad[:2])
         ctx.save_for_forward(a, b)
         ctx.set_materialize_grads(False)

@@ -447,6 +447,20 @@ def test_only_some_layers():
     assert type(model.head) is torch.nn.Linear
 
 
+def test_the_operators_refuse_what_their_fake_kernels_refuse():
+    a, b = tensor(6, 5), tensor(5, 4, seed=1)
+    for place in ("cpu", "meta"):
+        for bias in (tensor(3), tensor(1, 4), tensor(6, 4), tensor(6, 1), torch.ones(())):
+            with pytest.raises(jg.OperandError, match="bias has shape"):
+                torch.ops.jitgemm.matmul(a.to(place), b.to(place), EMULATOR, None, bias.to(place))
+        for options in ({"device": "nonsense"}, {"device": EMULATOR, "deterministic": "always"}):
+            with pytest.raises(jg.SpecError, match="nonsense|always"):
+                jg.torch.matmul(a.to(place), b.to(place), **options)
+    for call, operands in ((jg.torch.matmul, (a, None)), (jg.torch.linear, (None, b)), (jg.torch.linear, ([1.0], b))):
+        with pytest.raises(jg.OperandError, match="a torch.Tensor"):
+            call(*operands, device=EMULATOR)
+
+
 INVARIANT = "batch_invariant"
 
 
