@@ -117,7 +117,7 @@ def replace_linear(
     """Every torch.nn.Linear of a model, and the model if it is one, multiplies by jitgemm from now on; in place.
 
     Parameters, hooks and names stay what they are. Left alone are subclasses of Linear, layers whose weight is of a
-    subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (as accelerate gives them).
+    subclass of Tensor (quantized or distributed, say), and layers with a forward of their own (accelerate's).
     `only` is asked with name and module. Layers that were replaced before take the options of this call. Returns the
     names of all these layers.
     restore_linear is the way back. A word that `device` or `deterministic` can't be is refused, and nothing changes.
