@@ -2,6 +2,7 @@
 
 #include "generator/base/occupancy.hpp"
 #include "generator/families/family.hpp"
+#include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
 #include "generator/heuristics.hpp"
 #include "tests/catch.hpp"
@@ -65,4 +66,23 @@ TEST_CASE("simt_long_k: no choice spills whose threads have many sums and many c
         const GpuModel& model = find_gpu(gpu);
         check_no_spills(generate(spec, choose_config(spec, model), *model.arch), 30);
     }
+}
+
+TEST_CASE("simt_hierarchical: a winner measured without C is no choice where C makes it spill") {
+    GemmSpec spec = gemm_spec_of_type(DataType::f32);
+    spec.layout = GemmLayout::nn;
+    spec.m = 4095;
+    spec.n = 4093;
+    spec.k = 4091;
+    spec.c = DataType::f32;
+    spec = resolved(spec);
+    const GpuModel& gpu = find_gpu("h200");
+    const KernelConfig winner =
+        parse_kernel_name("simt_hierarchical_f32_nn_128x256x16_64x64_16x8_stages3_right_kl4_wave132").config;
+    const Family& family = find_family("simt_hierarchical");
+    CHECK_FALSE(family.violations(spec, winner, *gpu.arch).empty());
+    const KernelConfig wider = with_parameters(winner, {{"k_lanes", "8"}});
+    CHECK(family.violations(spec, wider, *gpu.arch).empty());
+    check_no_spills(generate(spec, wider, *gpu.arch), 100);
+    check_no_spills(generate(spec, choose_config(spec, gpu), *gpu.arch), 100);
 }

@@ -121,6 +121,22 @@ void check_resources(Reasons& reasons, const Config& c, const SimtHierarchicalGe
                                       c.min_blocks_per_sm, arch.max_threads_per_sm));
 }
 
+/// A cut tile's part of K and the rows of C are held beside 128 sums. Copies of single elements of A and transposed ones of 256 columns
+/// of B then leave too few registers, unless a warp copies more of K at once.
+void check_registers_of_cut_tiles(Reasons& reasons, const GemmSpec& spec, const Config& c,
+                                  const SimtHierarchicalGeometry& g) {
+    constexpr int kManySums = 128;
+    constexpr int kManyColumns = 256;
+    constexpr int kFewLanes = 4;
+    const bool is_tight = c.blocks_per_wave > 0 && spec.c && g.accumulator_registers >= kManySums;
+    const bool copies_elements = !g.a.transposed && g.a.vector == 1;
+    if (is_tight && copies_elements && g.b.transposed && c.block.n >= kManyColumns && c.k_lanes <= kFewLanes)
+        reasons.push_back(fmt::format(
+            "k_lanes = {}: with C, cut tiles, {} sums and an A aligned to {} bytes a thread has too few registers to "
+            "transpose {} columns of B; k_lanes = 8 takes fewer",
+            c.k_lanes, g.accumulator_registers, spec.align_a, c.block.n));
+}
+
 }  // namespace
 
 // 16-bit types have tensor cores.
@@ -142,6 +158,7 @@ Reasons SimtHierarchical::violations(const GemmSpec& spec, const SimtHierarchica
     check_store(reasons, c);
     check_rasterization(reasons, c, c.block, spec);
     check_resources(reasons, c, g, arch);
+    check_registers_of_cut_tiles(reasons, spec, c, g);
     check_wave(reasons, spec, c);
     check_dependent_launch(reasons, c.dependent_launch, arch);
     check_grid(reasons, spec, hierarchical_grid(c));
