@@ -240,7 +240,7 @@ Function CudaDevice::load(std::string_view binary, const KernelEntry& entry) {
     const ScopedContext current(*context_);
     const ScopedRelaxedCapture relaxed;
     auto module = std::make_shared<CudaModule>(context_, binary);
-    CUfunction function = module->prepare(entry);
+    CUfunction function = module->prepare(binary, entry);
     return {function, std::move(module)};
 }
 

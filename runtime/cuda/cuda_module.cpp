@@ -1,11 +1,13 @@
 #include "runtime/cuda/cuda_module.hpp"
 
+#include "runtime/cuda/cubin_parameters.hpp"
 #include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace jitgemm {
@@ -71,33 +73,27 @@ void finish_loading(CUfunction function) {
     JITGEMM_CHECK(driver().cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
 }
 
-struct ParameterSizes {
-    int count = 0;          ///< 2 stands for more
-    std::size_t bytes = 0;  ///< of the first
-};
-
-ParameterSizes parameter_sizes(CUfunction function) {
-    ParameterSizes found;
-    std::size_t offset = 0;
-    std::size_t size = 0;
-    if (driver().cuFuncGetParamInfo(function, 0, &offset, &found.bytes) != CUDA_SUCCESS) return {};
-    found.count = driver().cuFuncGetParamInfo(function, 1, &offset, &size) == CUDA_SUCCESS ? 2 : 1;
-    return found;
+[[noreturn]] void refuse_parameters(CUresult result, const KernelEntry& entry, const std::string& taken) {
+    throw_cuda_error(result, "cuFuncGetParamInfo",
+                     fmt::format("{} takes {}, the launch passes one struct of {} bytes", entry.function, taken,
+                                 argument_layout(entry.arguments).bytes));
 }
 
-// The driver takes each parameter from a pointer of its own, and knows nothing of how many there are or how much each points
-// to: a kernel that asks for more than the one struct would have it read beyond. An edited dump can get there.
-void compare_arguments(CUfunction function, const KernelEntry& entry) {
-    if (entry.arguments.empty() || driver().cuFuncGetParamInfo == nullptr) return;
-    const std::size_t expected = argument_layout(entry.arguments).bytes;
-    const ParameterSizes found = parameter_sizes(function);
-    if (found.count == 1 && found.bytes == expected) return;
-    throw_cuda_error(CUDA_ERROR_INVALID_VALUE, "cuFuncGetParamInfo",
-                     fmt::format("{} takes {}, the launch passes one struct of {} bytes", entry.function,
-                                 found.count == 1   ? fmt::format("a parameter of {} bytes", found.bytes)
-                                 : found.count == 0 ? "no parameter"
-                                                    : "more than one parameter",
-                                 expected));
+// The driver takes each parameter from a pointer of its own, and knows nothing of how many there are or how much each
+// points to: a kernel that asks for more than the one struct would have it read beyond. An edited dump can get there.
+// The driver is never asked for a parameter that a sound kernel lacks: tools that watch its calls would report the
+// failure as an error of the program.
+void compare_arguments(CUfunction function, std::string_view binary, const KernelEntry& entry) {
+    if (entry.arguments.empty()) return;
+    if (parameter_count(binary, entry.function) > 1)
+        refuse_parameters(CUDA_ERROR_INVALID_VALUE, entry, "more than one parameter");
+    if (driver().cuFuncGetParamInfo == nullptr) return;
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    const CUresult result = driver().cuFuncGetParamInfo(function, 0, &offset, &bytes);
+    if (result != CUDA_SUCCESS) refuse_parameters(result, entry, "no parameter");
+    if (bytes != argument_layout(entry.arguments).bytes)
+        refuse_parameters(CUDA_ERROR_INVALID_VALUE, entry, fmt::format("a parameter of {} bytes", bytes));
 }
 
 }  // namespace
@@ -115,9 +111,9 @@ CudaModule::~CudaModule() {
     }
 }
 
-CUfunction CudaModule::prepare(const KernelEntry& entry) const {
+CUfunction CudaModule::prepare(std::string_view binary, const KernelEntry& entry) const {
     const CUfunction function = find_function(module_, entry);
-    compare_arguments(function, entry);
+    compare_arguments(function, binary, entry);
     grant(function, entry);
     finish_loading(function);
     return function;

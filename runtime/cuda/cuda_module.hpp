@@ -18,7 +18,8 @@ public:
     ~CudaModule() override;
 
     /// The entry's function, ready for its first launch: shared memory granted, code loaded, argument struct compared.
-    [[nodiscard]] CUfunction prepare(const KernelEntry& entry) const;
+    /// `binary` is what the module was loaded from.
+    [[nodiscard]] CUfunction prepare(std::string_view binary, const KernelEntry& entry) const;
 
 private:
     std::shared_ptr<const CudaContext> context_;

@@ -1,6 +1,8 @@
 #include "runtime/compiler/cubin_text.hpp"
 
 #include "jitgemm/error.hpp"
+#include "runtime/cuda/cubin_parameters.hpp"
+#include "runtime/support/elf.hpp"
 #include "tests/catch.hpp"
 
 #include <elf.h>
@@ -150,4 +152,23 @@ TEST_CASE("the text of PTX is its instructions alone") {
     CHECK(ptx_text(plain) != ptx_text(other));
     CHECK_THROWS_AS(ptx_text(".version 9.0\n"), Error);
     CHECK_THROWS_AS(ptx_text(".entry gemm() { ret;"), Error);
+}
+
+TEST_CASE("what a cubin says of a kernel's parameters is counted, and damage says nothing") {
+    using namespace std::string_literals;
+    const std::string sized = "\x04\x0a\x08\x00\x06\x00\x00\x00\x60\x01\xe0\x00"s;
+    const std::string total = "\x03\x19\x18\x00"s;
+    const std::string parameter = "\x04\x17\x0c\x00"s + std::string(12, '\x17');
+    const std::string long_parameter = "\x04\x45\x0c\x00"s + std::string(12, '\x45');
+    const auto count = [](const std::string& attributes) {
+        return parameter_count(make_elf({{".nv.info", "\x04\x17"}, {".nv.info.gemm", attributes}}), "gemm");
+    };
+    CHECK(count("") == 0);
+    CHECK(count(sized + total) == 0);
+    CHECK(count(sized + total + parameter) == 1);
+    CHECK(count(parameter + total + long_parameter + sized + parameter) == 3);
+    CHECK(count(parameter + "\x04\x17\xff\xff"s) == 0);
+    CHECK(count(parameter + "\x04"s) == 1);
+    CHECK(parameter_count(make_elf({{".nv.info.other", parameter}}), "gemm") == 0);
+    CHECK(parameter_count("no ELF file", "gemm") == 0);
 }
