@@ -43,7 +43,8 @@ std::string pointer_text(ArgumentRole role, const GemmSpec& spec, const RoleName
     std::string workspace = name(ArgumentRole::workspace);
     if (packed_offset(role, spec) == 0) return workspace;
     const MatrixStorage a = storage_of(ArgumentRole::packed_a, spec);
-    return fmt::format("{} + ({} * {} * 2 + 255) / 256 * 256", workspace, name(a.runs), pitch_text(a, name));
+    return fmt::format("{} + (CUdeviceptr)(({} * {} * 2 + 255) / 256 * 256)", workspace, name(a.runs),
+                       pitch_text(a, name));
 }
 
 MatrixText matrix_text(ArgumentRole role, const GemmSpec& spec, const RoleName& name) {
@@ -75,8 +76,14 @@ const std::string_view kEncodeTensorMapText =
     const cuuint64_t pitches[1] = {runs == 1 ? (row_bytes + 15) / 16 * 16 : row_bytes};
     const cuuint32_t box[2] = {box_run, box_runs};
     const cuuint32_t steps[2] = {1, 1};
-    return cuTensorMapEncodeTiled((CUtensorMap *)map, type, 2, (void *)pointer, extents, pitches, box, steps,
-                                  CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    /* The driver asks for an address that 64 divides. C99 promises that of no variable. */
+    unsigned char room[sizeof(CUtensorMap) + 64];
+    CUtensorMap *const aligned = (CUtensorMap *)(void *)(room + 64 - (uintptr_t)room % 64);
+    const CUresult result =
+        cuTensorMapEncodeTiled(aligned, type, 2, (void *)pointer, extents, pitches, box, steps,
+                               CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result == CUDA_SUCCESS) memcpy(map, aligned, sizeof *aligned);
+    return result;
 }
 )";
 

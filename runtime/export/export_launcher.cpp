@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -229,10 +230,20 @@ std::string value_of(const KernelArgument& argument, const LauncherInput& input)
     return fmt::format("{}{}{}", zero, cast, name);
 }
 
+/// What lies between fields is named, too: cuda.h aligns a CUtensorMap to 64 bytes only from C11 and C++11 on.
 std::string argument_fields(const KernelEntry& entry) {
+    const ArgumentLayout layout = argument_layout(entry.arguments);
     std::string text;
-    for (const ArgumentField& field : argument_layout(entry.arguments).fields)
+    std::size_t end = 0;
+    const auto fill_up_to = [&](std::size_t offset) {
+        if (offset > end) text += fmt::format("        unsigned char gap_{}[{}];\n", end, offset - end);
+    };
+    for (const ArgumentField& field : layout.fields) {
+        fill_up_to(field.offset);
         text += fmt::format("        {} {};\n", field.c_type, field.name);
+        end = field.offset + field.bytes;
+    }
+    fill_up_to(layout.bytes);
     return text;
 }
 

@@ -12,14 +12,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
@@ -521,8 +524,8 @@ TEST_CASE("a launcher encodes tensor maps of packed operands in the workspace, w
     const std::string text = launcher_source({"taken", source, kernel.spec, {512, 256}});
     const std::string pitch = "(problem->k > 32 ? (problem->k + 63) / 64 * 64 : problem->k > 16 ? 32 : 16)";
     CHECK_THAT(text, ContainsSubstring("problem->workspace, problem->k, problem->m, " + pitch + ", 64, 128"));
-    CHECK_THAT(text, ContainsSubstring("problem->workspace + (problem->m * " + pitch +
-                                       " * 2 + 255) / 256 * 256, problem->k, problem->n, " + pitch + ", 64, 128"));
+    CHECK_THAT(text, ContainsSubstring("problem->workspace + (CUdeviceptr)((problem->m * " + pitch +
+                                       " * 2 + 255) / 256 * 256), problem->k, problem->n, " + pitch + ", 64, 128"));
 }
 
 TEST_CASE("a launcher encodes tensor maps of the caller's matrices, zeroes counters and asks for the GPU's SMs") {
@@ -559,20 +562,194 @@ TEST_CASE("a launcher encodes a tensor map of C, or of the one row that it is, u
                    ContainsSubstring("C (n)     bf16  added to each row of D, pointer aligned to 16 bytes"));
 }
 
-TEST_CASE("the launcher compiles with the real cuda.h") {
+/// One of each that the text of a launcher depends on.
+std::vector<GemmSpec> specs_of_every_kind() {
+    const DataType f16 = DataType::f16, f32 = DataType::f32;
+    std::vector<GemmSpec> specs{{.m = 1000, .n = 777, .k = 999},
+                                {.m = 4096, .n = 4096, .k = 4096},
+                                {.m = 1, .n = 4096, .k = 4096},
+                                {.m = 128, .n = 256, .k = 65536},
+                                {.m = 33, .n = 8, .k = 2, .a = f16, .b = f16, .d = f16, .layout = GemmLayout::nn},
+                                {.m = 1000, .n = 776, .k = 1000, .a = f32, .b = f32, .d = f32},
+                                {.m = 8, .n = 8, .k = 100000, .a = f32, .b = f32, .d = f32}};
+    const std::size_t plain = specs.size();
+    for (std::size_t i = 0; i < plain; ++i) {
+        GemmSpec with_c = specs[i];
+        with_c.c = with_c.d;
+        with_c.d_order = Order::column;
+        specs.push_back(with_c);
+        with_c.broadcast_c = true;
+        specs.push_back(with_c);
+        GemmSpec constant = specs[i];
+        constant.constant_b = true;
+        constant.deterministic = Determinism::batch_invariant;
+        specs.push_back(constant);
+    }
+    return specs;
+}
+
+TEST_CASE("launchers compile with the real cuda.h, without a warning, as C99, C11 and C++") {
     const char* const include = "/usr/local/cuda/include";
     if (!fs::exists(fs::path(include) / "cuda.h")) SKIP_TEST("no CUDA toolkit in /usr/local/cuda");
     if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
     const TemporaryFolder folder;
-    const GemmSpec spec = resolved({.m = 1000, .n = 504, .k = 304, .d_order = Order::column});
-    const KernelSource source = generate(spec, choose_config(spec, find_gpu("h200")), find_arch("sm_90a"));
-    write(exported({.m = 512, .n = 512, .k = 512}), folder.path / "out");
-    write_new_file(folder.path / "out" / "taken.h", launcher_header({"taken", source, spec, {512, 256}}));
-    write_new_file(folder.path / "out" / "taken.c", launcher_with_everything());
-    const auto [messages, status] =
-        run(fmt::format("cd {}/out && cc -std=c99 -Wall -Wextra -Werror -isystem {} -c gemm_bf16_tn.c taken.c && "
-                        "c++ -Wall -Wextra -Werror -isystem {} -x c++ -c gemm_bf16_tn.c taken.c",
-                        folder.path.string(), include, include));
-    INFO(messages);
-    CHECK(status == 0);
+    const auto put = [&](const std::string& name, const std::string& header, const std::string& source) {
+        write_new_file(folder.path / (name + ".h"), header);
+        write_new_file(folder.path / (name + ".c"), source);
+    };
+    const GemmSpec any = resolved({.m = 1000, .n = 504, .k = 304, .d_order = Order::column});
+    put("taken", launcher_header({"taken", exported(any).source, any, {512, 256}}), launcher_with_everything());
+    int count = 0;
+    for (const GemmSpec& asked : specs_of_every_kind()) {
+        for (const char* const gpu : {"h200", "a100"}) {
+            const GemmSpec spec = resolved(asked);
+            const KernelConfig config = choose_config(spec, find_gpu(gpu));
+            const KernelSource source = generate(spec, config, *find_gpu(gpu).arch);
+            const WorkspaceLayout workspace = workspace_layout(with_row_major_d(spec), config);
+            const LauncherInput input{fmt::format("gemm_{}", ++count), source, spec, workspace};
+            put(input.name, launcher_header(input), launcher_source(input));
+        }
+    }
+    for (const char* const language : {"cc -std=c99", "cc -std=c11", "c++ -x c++ -std=c++17"}) {
+        const auto [messages, status] =
+            run(fmt::format("cd {} && {} -Wall -Wextra -Wconversion -Wsign-conversion -pedantic -Werror -fsyntax-only "
+                            "-isystem {} *.c",
+                            folder.path.string(), language, include));
+        INFO(messages);
+        CHECK(status == 0);
+    }
+}
+
+// ---- tensor maps, against a driver that looks at where they are encoded ----------------------------------------------
+
+constexpr const char* kTensorMapsHeader = R"(
+#include <stdint.h>
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
+typedef struct CUtensorMap_st {
+#if defined(__cplusplus) && __cplusplus >= 201103L
+    alignas(64)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+    _Alignas(64)
+#endif
+    cuuint64_t opaque[16];
+} CUtensorMap;
+typedef enum { CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 } CUtensorMapDataType;
+typedef enum { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 } CUtensorMapInterleave;
+typedef enum { CU_TENSOR_MAP_SWIZZLE_128B = 3 } CUtensorMapSwizzle;
+typedef enum { CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2 } CUtensorMapL2promotion;
+typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
+#ifdef __cplusplus
+extern "C" {
+#endif
+CUresult cuTensorMapEncodeTiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                                const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                                CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+#ifdef __cplusplus
+}
+#endif
+)";
+
+// Launches at several depths of the stack, so that no variable is aligned by chance.
+constexpr const char* kTensorMapsMain = R"(
+#include "taken.h"
+#include <stdio.h>
+#include <string.h>
+static int misaligned = 0;
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                const cuuint64_t *extents, const cuuint64_t *pitches, const cuuint32_t *box,
+                                const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    (void)type; (void)rank; (void)extents; (void)pitches; (void)box; (void)steps; (void)interleave; (void)swizzle;
+    (void)promotion; (void)fill;
+    misaligned += (uintptr_t)map % 64 != 0;
+    memset(map, 0, sizeof *map);
+    memcpy(map, &address, sizeof address);
+    return CUDA_SUCCESS;
+}
+CUresult cuModuleLoad(CUmodule *m, const char *path) { (void)path; *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleLoadData(CUmodule *m, const void *image) { (void)image; *m = 0; return CUDA_SUCCESS; }
+CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
+    (void)m;
+    *f = (CUfunction)name;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
+    (void)a; (void)f;
+    *v = 1;
+    return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int v) {
+    (void)f; (void)a; (void)v;
+    return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
+                        unsigned shared, CUstream s, void **parameters, void **extra) {
+    int i;
+    (void)f; (void)x; (void)y; (void)z; (void)threads; (void)ty; (void)tz; (void)shared; (void)s; (void)extra;
+    for (i = 0; i < ARGUMENT_BYTES; ++i) printf("%02x", ((unsigned char *)parameters[0])[i]);
+    printf("\n");
+    return CUDA_SUCCESS;
+}
+static int launch_deep(int depth, const taken_kernel *kernel, const jg_arguments *arguments) {
+    volatile char room[24];
+    room[0] = (char)depth;
+    if (depth > 0) return launch_deep(depth - 1, kernel, arguments) + room[1] * 0;
+    return (int)taken_launch(kernel, arguments, 0);
+}
+int main(void) {
+    taken_kernel kernel;
+    jg_arguments arguments = JG_ARGUMENTS_INIT;
+    int depth;
+    arguments.a = (const void *)(uintptr_t)0x100000000;
+    arguments.b = (const void *)(uintptr_t)0x200000000;
+    arguments.d = (void *)(uintptr_t)0x400000000;
+    if (taken_load(&kernel, "taken.cubin") != CUDA_SUCCESS) return 1;
+    for (depth = 0; depth < 8; ++depth)
+        if (launch_deep(depth, &kernel, &arguments) != 0) return 2;
+    return misaligned == 0 ? 0 : 3;
+}
+)";
+
+TEST_CASE("a launcher's tensor maps lie where driver and kernel expect them, as C99, C11 and C++") {
+    if (!has_c_compiler()) SKIP_TEST("no C compiler 'cc'");
+    Exported kernel = exported({.m = 1000, .n = 504, .k = 304});
+    KernelEntry& entry = kernel.source.entries.front();
+    const auto map = [](ArgumentRole role) {
+        return TensorMapArgument{role, {64, 128}, TensorMapSwizzle::span128, L2Promotion::bytes128};
+    };
+    entry = {.function = "gemm", .threads = 128, .grid = entry.grid, .arguments = {}};
+    entry.arguments = {ExtentArgument{ArgumentRole::m},
+                       map(ArgumentRole::a),
+                       ExtentArgument{ArgumentRole::n},
+                       map(ArgumentRole::b),
+                       map(ArgumentRole::d),
+                       ExtentArgument{ArgumentRole::k}};
+    const ArgumentLayout layout = argument_layout(entry.arguments);
+    std::string expected(layout.bytes, '\0');
+    const std::array<std::uint64_t, 6> values{1000, kA, 504, kB, kD, 304};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        std::memcpy(expected.data() + layout.fields[i].offset, &values.at(i),
+                    std::min<std::size_t>(layout.fields[i].bytes, sizeof values.at(i)));
+    const std::string line = hexadecimal(std::as_bytes(std::span(expected))) + "\n";
+    std::string launches;
+    for (int depth = 0; depth < 8; ++depth) launches += line;
+
+    const TemporaryFolder folder;
+    write_new_file(folder.path / "cuda.h", std::string(kFakeCudaHeader) + kTensorMapsHeader);
+    write_new_file(folder.path / "taken.h", launcher_header({"taken", kernel.source, kernel.spec, {}}));
+    write_new_file(folder.path / "taken.c", launcher_source({"taken", kernel.source, kernel.spec, {}}));
+    write_new_file(folder.path / "main.c", kTensorMapsMain);
+    for (const char* const language : {"cc -std=c99", "cc -std=c99 -O2", "cc -std=c11", "c++ -x c++ -std=c++17"}) {
+        INFO(language);
+        const auto [messages, built] =
+            run(fmt::format("cd {} && {} -Wall -Wextra -Werror -I. -DARGUMENT_BYTES={} taken.c main.c -o main",
+                            folder.path.string(), language, layout.bytes));
+        INFO(messages);
+        REQUIRE(built == 0);
+        const auto [output, status] = run("cd " + folder.path.string() + " && ./main");
+        CHECK(output == launches);
+        CHECK(status == 0);
+    }
 }
