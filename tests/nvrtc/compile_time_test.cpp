@@ -7,10 +7,10 @@
 #include "tests/support/compiled.hpp"
 #include "tests/support/random_spec.hpp"
 #include "tests/support/specs.hpp"
+#include "tests/support/timing.hpp"
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <random>
 
 namespace {
@@ -21,22 +21,15 @@ constexpr double kMostOfAligned = 3;
 constexpr int kRandomProblems = 16;
 constexpr unsigned kSeed = 555;
 
-/// Of this process: NVRTC may compile in threads of its own, and wall time tells of the machine's other work.
-double cpu_seconds() {
-    timespec now{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 struct CompileCost {
     double cpu_seconds;
     double cubin_bytes;  ///< hardly moves from machine to machine
 };
 
 CompileCost compile_cost(const KernelSource& source) {
-    const double begin = cpu_seconds();
+    const double begin = testing::cpu_seconds();  // NVRTC may compile in threads of its own
     const CompiledKernel kernel = testing::compiled(source);
-    return {cpu_seconds() - begin, static_cast<double>(kernel.binary.size())};
+    return {testing::cpu_seconds() - begin, static_cast<double>(kernel.binary.size())};
 }
 
 KernelSource chosen_kernel(const GemmSpec& spec) {
@@ -52,12 +45,12 @@ CompileCost aligned_cost() {
     return best;
 }
 
-/// A second try where the first took too long: a busy neighbour on the core costs CPU time, too.
+/// Tried again where it took too long: a busy neighbour on the core costs CPU time, too.
 void check_against(const CompileCost& aligned, const GemmSpec& spec) {
     const KernelSource source = chosen_kernel(spec);
     INFO(to_string(spec) << "\n" << source.name);
     CompileCost cost = compile_cost(source);
-    if (cost.cpu_seconds > kMostOfAligned * aligned.cpu_seconds)
+    for (int more = 0; more < 4 && cost.cpu_seconds > kMostOfAligned * aligned.cpu_seconds; ++more)
         cost.cpu_seconds = std::min(cost.cpu_seconds, compile_cost(source).cpu_seconds);
     CHECK(cost.cpu_seconds <= kMostOfAligned * aligned.cpu_seconds);
     CHECK(cost.cubin_bytes <= kMostOfAligned * aligned.cubin_bytes);

@@ -138,7 +138,7 @@ TEST_CASE("a worker ends when its parent closes it, also in the midst of a compi
         WorkerProcess worker(compile_worker_words(tool_worker(folder / "cache")));
         worker.send(job_of(some_kernels(1).front()));
     }
-    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    CHECK(std::chrono::steady_clock::now() - begin < 60s);
 }
 
 TEST_CASE("without NVRTC a pool says so before any job") {
