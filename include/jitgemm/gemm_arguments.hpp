@@ -24,7 +24,9 @@ struct GemmArguments {
     DevicePointer d{};
     float alpha = 1.0F;
     float beta = 0.0F;
-    DevicePointer workspace{};  ///< optional; else the context's own for that stream
+    /// Optional; else the context's own for that stream. Aligned to 16 bytes even where this kernel needs none: tuning
+    /// may bring one that does. All its bytes lie apart from A, B, C and D. What a launch leaves in it is undefined.
+    DevicePointer workspace{};
     std::size_t workspace_bytes = 0;
     DependentLaunch dependent_launch = DependentLaunch::automatic;
     /// C is one row that is added to each row of D, as a bias is (one column, where D is column-major): n (m) elements. Where the spec says

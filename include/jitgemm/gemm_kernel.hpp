@@ -22,10 +22,11 @@ public:
     GemmKernel() = default;
     [[nodiscard]] explicit operator bool() const { return slot_ != nullptr; }
 
-    /// Enqueues D = alpha·A·B + beta·C. M or N of zero enqueues nothing. Throws SpecError before anything is enqueued when a
-    /// pointer is null or less aligned than the spec says, when beta ≠ 0 or broadcast_c without C, when D overlaps an input (D may
-    /// be exactly a C of as many rows), CudaError when the driver refuses. Safe while `stream` is being captured into a graph,
-    /// which then needs a copy of this handle alive for as long as it is launched: the handle keeps the code loaded.
+    /// Enqueues D = alpha·A·B + beta·C. M or N of zero enqueues nothing. Throws SpecError before anything is enqueued
+    /// when a pointer is null or less aligned than the spec says, when beta ≠ 0 or broadcast_c without C, when D
+    /// overlaps an input (D may be exactly a C of as many rows), when a workspace is misaligned, too small or not apart
+    /// from all operands, CudaError when the driver refuses. Safe while `stream` is being captured into a graph, which
+    /// then needs a copy of this handle alive for as long as it is launched: the handle keeps the code loaded.
     void launch(const GemmArguments& arguments, Stream stream = nullptr) const;
 
     [[nodiscard]] const GemmSpec& spec() const;  ///< resolved

@@ -12,8 +12,13 @@
  * docs/c.md has what this page has no room for.
  *
  * What is said to be thread-safe may be called from any thread at any time, on the same objects too, as long as nobody
- * destroys what another call uses. The calling thread's current CUcontext is as it was after every call. No call aborts
- * the process, and no C++ exception leaves one.
+ * destroys what another call uses. The calling thread's current CUcontext, locale, signal mask and floating-point
+ * environment are as they were after every call. No call aborts the process, and no C++ exception leaves one.
+ *
+ * A fork waits up to 10 s for kernels that other threads are compiling. Its child makes a context of its own: of its
+ * parent's contexts and kernels every call but destroy fails. Where the fork could not wait long enough, the child is
+ * answered JG_COMPILE_FAILED. CUDA serves no fork.
+ * dlclose: once a kernel was compiled, this library and libnvrtc stay loaded, and so does libcuda once a GPU was used.
  *
  * The structs begin with their size and are only ever appended to, functions and constants are only added: a program
  * that was compiled against an older header runs with every libjitgemm.so.0. A struct of a newer header is taken as
@@ -145,7 +150,7 @@ typedef struct jg_arguments {
     void *d;       /* exactly c, or apart from all inputs */
     float alpha;
     float beta;      /* 0 unless the problem has a C */
-    void *workspace; /* aligned to 16; NULL: the context's own for that stream */
+    void *workspace; /* aligned to 16, apart from all operands; NULL: the context's own for that stream */
     size_t workspace_bytes;
     int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
     int64_t broadcast_c;      /* 1: c is one row (d_layout n: column) that is added to each of D's, as a bias is */
@@ -160,7 +165,8 @@ enum { JG_DEPENDENT_AUTO = 0, JG_DEPENDENT_OFF = 1, JG_DEPENDENT_ON = 2 };
 
 /* Enqueues on a CUstream or cudaStream_t, NULL the legacy default one; may be captured into a graph. m or n of 0
  * enqueues nothing. A launch that fails has enqueued nothing. On the emulator it has ended when the call returns,
- * whatever the stream. Thread-safe, without a lock. */
+ * whatever the stream. A misaligned workspace is JG_INVALID even where this kernel needs none: tuning may bring one
+ * that does. Thread-safe, without a lock. */
 JG_API jg_status jg_kernel_launch(const jg_kernel *kernel, const jg_arguments *arguments, void *stream);
 
 #ifdef __cplusplus

@@ -15,7 +15,8 @@ class Kernel(_core.Kernel):
 
     k(a, b, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, workspace=None,
     dependent_launch=None) does what jitgemm.matmul does, for arrays of just this problem's shapes, types and strides;
-    `workspace` is an array of at least k.workspace bytes, in place of the library's own.
+    `workspace` is a writable, contiguous array of at least k.workspace bytes, apart from all operands, in place of the
+    library's own.
     """
 
     @property

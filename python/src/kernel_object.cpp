@@ -172,12 +172,6 @@ Operand read_room(const Loaded& loaded, PyObject* workspace, PyObject* stream) {
     return room;
 }
 
-std::size_t size_in_bytes(const Operand& operand) {
-    std::int64_t count = operand.item;
-    for (const std::int64_t extent : operand.extents()) count *= extent;
-    return static_cast<std::size_t>(count);
-}
-
 PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
     return guarded([&] {
         Loaded& loaded = loaded_of(self);

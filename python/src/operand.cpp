@@ -343,6 +343,22 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
     refuse(operand.name, fmt::format("is of type {}, which no kernel takes", words_of(word.get())));
 }
 
+/// Whether its elements lie side by side, in whatever order of the dimensions.
+bool is_one_run(const Operand& operand) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;  // stride and size
+    for (std::size_t i = 0; i < operand.extents().size(); ++i) {
+        if (operand.shape.at(i) == 0) return true;
+        if (operand.shape.at(i) > 1) dimensions.emplace_back(operand.strides.at(i), operand.shape.at(i));
+    }
+    std::ranges::sort(dimensions);
+    std::int64_t packed = 1;
+    for (const auto& [stride, size] : dimensions) {
+        if (stride != packed) return false;
+        packed *= size;
+    }
+    return true;
+}
+
 }  // namespace
 
 void read_operand(PyObject* object, const char* name, PyObject* stream, Operand& operand, const Operand* first) {
@@ -393,7 +409,17 @@ void note_written(const Operand& operand) {
 Operand read_workspace(PyObject* object, PyObject* stream) {
     Operand operand;
     read(object, "workspace", stream, operand, nullptr);
+    check_writable(operand);
+    if (!is_one_run(operand))
+        refuse(operand.name, fmt::format("of shape {} and strides {} is no single run of bytes: a contiguous array is",
+                                         shape_text(operand.extents()), shape_text(operand.steps())));
     return operand;
+}
+
+std::size_t size_in_bytes(const Operand& operand) {
+    std::int64_t count = operand.item;
+    for (const std::int64_t extent : operand.extents()) count *= extent;
+    return static_cast<std::size_t>(count);
 }
 
 Stream current_stream(const Operand& operand) {

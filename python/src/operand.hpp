@@ -6,6 +6,7 @@
 #include "python/src/python.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,6 +50,9 @@ struct Operand {
     [[nodiscard]] std::span<const std::int64_t> extents() const {
         return {shape.data(), static_cast<std::size_t>(rank)};
     }
+    [[nodiscard]] std::span<const std::int64_t> steps() const {
+        return {strides.data(), static_cast<std::size_t>(rank)};
+    }
 };
 
 /// Of a torch.Tensor, a numpy.ndarray, a cupy.ndarray or whatever else speaks DLPack or the CUDA array interface;
@@ -67,8 +71,12 @@ void note_written(const Operand& operand);
 /// The trace would keep this product's numbers as a constant.
 void refuse_if_traced(const Operand& operand);
 
-/// The same of memory whose elements' type doesn't matter.
+/// The same as read_operand, of memory whose elements' type doesn't matter. Throws OperandError where it is read-only or
+/// no single run of bytes.
 [[nodiscard]] Operand read_workspace(PyObject* object, PyObject* stream);
+
+/// Bytes of an array that is one run of them.
+[[nodiscard]] std::size_t size_in_bytes(const Operand& operand);
 
 /// Of the array's library for the GPU it is on.
 [[nodiscard]] Stream current_stream(const Operand& operand);

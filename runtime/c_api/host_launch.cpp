@@ -55,6 +55,15 @@ Shadow input(EmulatorDevice& device, DevicePointer host, const MatrixLines& line
     return shadow;
 }
 
+/// Of just the size that the kernel asks for, so that one that needs more is found out. A workspace that a launch has
+/// no use for stands for nothing, as does the context's own.
+Shadow workspace_of(EmulatorDevice& device, const KernelState& state, const GemmArguments& arguments) {
+    if (!arguments.workspace || state.workspace_bytes == 0) return {};
+    Shadow shadow(device, arguments.workspace, state.workspace_bytes, "the workspace");
+    shadow.read_host(0, state.workspace_bytes);
+    return shadow;
+}
+
 void check(const KernelState& state, const GemmArguments& arguments) {
     if (auto problems = launch_problems(state.spec, arguments, state.workspace_bytes); !problems.empty())
         throw SpecError("cannot launch " + state.info.name, std::move(problems));
@@ -80,16 +89,18 @@ void launch_on_host(const GemmKernel& kernel, const GemmArguments& arguments) {
     const Shadow c = operand(ArgumentRole::c, reads_c, arguments.c, "C");
     const MatrixLines lines = lines_of(ArgumentRole::d, spec, arguments);
     Shadow d(device, arguments.d, lines.extent(), "D");
+    Shadow workspace = workspace_of(device, state, arguments);
 
     GemmArguments emulated = arguments;
     emulated.a = a.pointer();
     emulated.b = b.pointer();
     emulated.c = c.pointer();
     emulated.d = d.pointer();
-    emulated.workspace = nullptr;  // the context's own does: nobody reads what a launch leaves there
-    emulated.workspace_bytes = 0;
+    emulated.workspace = workspace.pointer();
+    emulated.workspace_bytes = workspace.pointer() ? state.workspace_bytes : 0;
     kernel.launch(emulated);
     lines.each([&](std::uint64_t offset, std::size_t bytes) { d.write_host(offset, bytes); });
+    if (workspace.pointer()) workspace.write_host(0, state.workspace_bytes);
 }
 
 }  // namespace jitgemm::c_api

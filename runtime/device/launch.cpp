@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace jitgemm {
 namespace {
 
-// One matrix of a launch as bytes in memory: `runs` stretches of `run` bytes, `pitch` bytes apart.
+// What a launch reads or writes, as bytes in memory: `runs` stretches of `run` bytes, `pitch` bytes apart.
 struct Region {
     const char* name;
     std::uint64_t address;
@@ -55,6 +57,20 @@ Region region_of_c(const GemmSpec& spec, const GemmArguments& arguments) {
     return c;
 }
 
+// One run of all bytes that the caller gives: a better kernel may use more of them than this one.
+Region region_of_workspace(const GemmArguments& arguments) {
+    const std::uint64_t address = arguments.workspace.address;
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - address;
+    const std::uint64_t bytes = address == 0 ? 0 : std::min<std::uint64_t>(arguments.workspace_bytes, room);
+    return {"the workspace", address, bytes, bytes, bytes, static_cast<int>(kWorkspaceAlignment)};
+}
+
+// What a launch writes.
+struct Written {
+    Region d;
+    Region workspace;
+};
+
 void check_pointer(const Region& operand, std::vector<std::string>& problems) {
     if (operand.address == 0) {
         problems.push_back(fmt::format("{} is null", operand.name));
@@ -64,28 +80,41 @@ void check_pointer(const Region& operand, std::vector<std::string>& problems) {
     }
 }
 
+std::string text_of(const Region& region) {
+    return fmt::format("{} [{:#x}, {:#x})", region.name, region.address, region.address + region.bytes);
+}
+
 void check_overlap(const Region& d, const Region& input, const char* allowed, std::vector<std::string>& problems) {
     if (d.address == 0 || input.address == 0 || !overlap(d, input)) return;
-    problems.push_back(fmt::format("D [{:#x}, {:#x}) overlaps {} [{:#x}, {:#x}){}", d.address, d.address + d.bytes,
-                                   input.name, input.address, input.address + input.bytes, allowed));
+    problems.push_back(fmt::format("{} overlaps {}{}", text_of(d), text_of(input), allowed));
 }
 
-void check_input(const Region& d, const Region& input, std::vector<std::string>& problems) {
+void check_apart(const Region& workspace, const Region& operand, std::vector<std::string>& problems) {
+    if (operand.address == 0 || !overlap(workspace, operand)) return;
+    problems.push_back(fmt::format("{} overlaps {}; a workspace is memory of its own, apart from all operands",
+                                   text_of(workspace), text_of(operand)));
+}
+
+void check_input(const Written& written, const Region& input, std::vector<std::string>& problems) {
     check_pointer(input, problems);
-    check_overlap(d, input, "", problems);
+    check_overlap(written.d, input, "", problems);
+    check_apart(written.workspace, input, problems);
 }
 
-void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Region& d,
+void check_c(const GemmSpec& spec, const GemmArguments& arguments, const Written& written,
              std::vector<std::string>& problems) {
     const Region c = region_of_c(spec, arguments);
     check_pointer(c, problems);
-    if (broadcasts_c(spec, arguments)) return check_overlap(d, c, ", one row that is added to all of D's", problems);
-    if (same_place(spec, c, d)) return;
-    check_overlap(d, c, "; D may only be exactly C, of the same type and leading dimension", problems);
+    check_apart(written.workspace, c, problems);
+    if (broadcasts_c(spec, arguments))
+        return check_overlap(written.d, c, ", one row that is added to all of D's", problems);
+    if (same_place(spec, c, written.d)) return;
+    check_overlap(written.d, c, "; D may only be exactly C, of the same type and leading dimension", problems);
 }
 
+// The alignment is checked whether or not this kernel needs a workspace: tuning may bring one that does.
 void check_workspace(const GemmArguments& arguments, std::size_t needed, std::vector<std::string>& problems) {
-    if (!arguments.workspace || needed == 0) return;  // none given: the context's own is used
+    if (!arguments.workspace) return;  // none given: the context's own is used
     if (arguments.workspace_bytes < needed) {
         problems.push_back(
             fmt::format("the workspace holds {} bytes, the kernel needs {}", arguments.workspace_bytes, needed));
@@ -104,16 +133,17 @@ std::vector<std::string> launch_problems(const GemmSpec& spec, const GemmArgumen
     const bool reads_c = arguments.beta != 0.0F;
     if (reads_c && !spec.c) problems.push_back(fmt::format("beta is {} but the spec has no C", arguments.beta));
     if (arguments.broadcast_c && !spec.c) problems.emplace_back("broadcast_c is set but the spec has no C");
+    check_workspace(arguments, workspace_bytes, problems);
     if (spec.m == 0 || spec.n == 0) return problems;
 
-    const Region d = region("D", ArgumentRole::d, arguments.d, spec);
-    check_pointer(d, problems);
+    const Written written{region("D", ArgumentRole::d, arguments.d, spec), region_of_workspace(arguments)};
+    check_pointer(written.d, problems);
+    check_apart(written.workspace, written.d, problems);
     if (spec.k != 0 && arguments.alpha != 0.0F) {
-        check_input(d, region("A", ArgumentRole::a, arguments.a, spec), problems);
-        check_input(d, region("B", ArgumentRole::b, arguments.b, spec), problems);
+        check_input(written, region("A", ArgumentRole::a, arguments.a, spec), problems);
+        check_input(written, region("B", ArgumentRole::b, arguments.b, spec), problems);
     }
-    if (reads_c && spec.c) check_c(spec, arguments, d, problems);
-    check_workspace(arguments, workspace_bytes, problems);
+    if (reads_c && spec.c) check_c(spec, arguments, written, problems);
     return problems;
 }
 

@@ -11,7 +11,8 @@ inline constexpr std::string_view kHeader = R"(/* @NAME@: D (m, n) = alpha * A (
 @OPERANDS@ *
  * Kernel @KERNEL@,
  * a cubin for @ARCH@. @SHAPES@
- * Needs cuda.h to build and libcuda (the driver) to run, nothing else. The calling thread must have a current context.
+ * C99, C11 or C++. Needs cuda.h to build and libcuda (the driver) to run, nothing else. The calling thread must have a
+ * current context.
  *
  *     @NAME@_kernel kernel;
  *     jg_arguments arguments = JG_ARGUMENTS_INIT;
@@ -76,7 +77,7 @@ typedef struct jg_arguments {
     void *d;       /* exactly c, or apart from all inputs */
     float alpha;
     float beta;      /* 0 unless the problem has a C */
-    void *workspace; /* aligned to 16; NULL: the context's own for that stream */
+    void *workspace; /* aligned to 16, apart from all operands; NULL: the context's own for that stream */
     size_t workspace_bytes;
     int64_t dependent_launch; /* may it begin while the launch before ends? 0: if made for it, 1: no, 2: yes or an error */
     int64_t broadcast_c;      /* 1: c is one row (d_layout n: column) that is added to each of D's, as a bias is */

@@ -9,13 +9,20 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cfenv>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 namespace {
 
@@ -363,11 +370,15 @@ TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") 
     arguments.d = d.data();
     REQUIRE(launch(kernel, arguments) == JG_OK);
     CHECK(std::ranges::count(d, 256.0F) == 256);
+    std::ranges::fill(workspace, 7.0F);
     arguments.workspace = workspace.data();
     arguments.workspace_bytes = bytes;
     std::ranges::fill(d, 0.0F);
     REQUIRE(launch(kernel, arguments) == JG_OK);
     CHECK(std::ranges::count(d, 256.0F) == 256);
+    const auto behind = workspace.end() - 4;
+    CHECK(std::count(workspace.begin(), behind, 7.0F) < static_cast<std::ptrdiff_t>(workspace.size()) / 2);
+    CHECK(std::count(behind, workspace.end(), 7.0F) == 4);  // sums lie in the caller's memory, and nowhere else
     for (const std::int64_t dependent_launch : {JG_DEPENDENT_OFF, JG_DEPENDENT_AUTO}) {
         arguments.dependent_launch = dependent_launch;
         std::ranges::fill(d, 0.0F);
@@ -384,6 +395,77 @@ TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") 
     arguments.workspace_bytes = bytes - 1;
     CHECK(launch(kernel, arguments) == JG_INVALID);
     CHECK_THAT(jg_last_error(), ContainsSubstring("workspace"));
+    arguments.workspace_bytes = bytes;
+    std::vector<float> one(256 + bytes / sizeof(float));
+    arguments.workspace = one.data();
+    for (float* const within : {one.data() + 4, one.data() + bytes / sizeof(float) - 4}) {
+        arguments.d = within;
+        CHECK(launch(kernel, arguments) == JG_INVALID);
+        CHECK_THAT(jg_last_error(), ContainsSubstring("overlaps"));
+    }
+    arguments.d = d.data();
+    arguments.workspace = one.data() + 1;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("aligned"));
+}
+
+TEST_CASE("C API: a misaligned workspace is refused by a kernel that needs none, which leaves an aligned one alone") {
+    const OwnedContext context = new_context();
+    const OwnedKernel kernel = new_kernel(context.get(), "f32 tt 24 16 24");
+    std::uint64_t bytes = 0;
+    std::size_t size = sizeof bytes;
+    REQUIRE(jg_kernel_query(kernel.get(), "workspace", &bytes, &size) == JG_OK);
+    REQUIRE(bytes == 0);
+    Problem problem(24, 16, 24, 16);
+    alignas(16) std::array<unsigned char, 64> room{};
+    jg_arguments arguments = problem.arguments();
+    arguments.workspace = room.data();
+    arguments.workspace_bytes = room.size();
+    REQUIRE(launch(kernel, arguments) == JG_OK);
+    CHECK(problem.wrong(1, 0) == 0);
+    CHECK(std::ranges::count(room, 0) == 64);
+    arguments.workspace = room.data() + 8;
+    arguments.workspace_bytes = 48;
+    CHECK(launch(kernel, arguments) == JG_INVALID);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("aligned"));
+}
+
+namespace {
+
+/// Sums are rounded up and, where the processor can, denormals are zeros: as programs of much arithmetic have it.
+class UnusualArithmetic {
+public:
+    UnusualArithmetic() {
+        std::fegetenv(&before_);
+        std::fesetround(FE_UPWARD);
+#if defined(__SSE2__)
+        _mm_setcsr(_mm_getcsr() | 0x8040U);
+#endif
+    }
+    UnusualArithmetic(const UnusualArithmetic&) = delete;
+    UnusualArithmetic& operator=(const UnusualArithmetic&) = delete;
+    ~UnusualArithmetic() { std::fesetenv(&before_); }
+
+private:
+    std::fenv_t before_{};
+};
+
+}  // namespace
+
+TEST_CASE("C API: what a program says of its arithmetic changes no result, and stays") {
+    for (const float scale : {0.1F, 1e-40F}) {
+        Problem usual(24, 16, 24, 16);
+        for (float& value : usual.a) value *= scale;
+        Problem unusual = usual;
+        REQUIRE(launch(new_kernel(new_context().get(), "f32 tt 24 16 24"), usual.arguments()) == JG_OK);
+        CHECK(std::ranges::count(usual.d, 0.0F) < 24);
+        {
+            const UnusualArithmetic arithmetic;
+            REQUIRE(launch(new_kernel(new_context().get(), "f32 tt 24 16 24"), unusual.arguments()) == JG_OK);
+            CHECK(std::fegetround() == FE_UPWARD);
+        }
+        CHECK(std::memcmp(usual.d.data(), unusual.d.data(), usual.d.size() * sizeof(float)) == 0);
+    }
 }
 
 TEST_CASE("C API: sixteen threads make, launch, ask and destroy at once", "[threads]") {

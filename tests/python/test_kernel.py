@@ -278,3 +278,33 @@ class TestLaunches:
         self.np.testing.assert_array_equal(k(a, b, workspace=room), a.astype("float64") @ b)
         with pytest.raises(jg.SpecError, match="workspace"):
             k(a, b, workspace=room[: k.workspace // 2])
+
+    @pytest.mark.parametrize("spec, param", [("f32 tt 32 32 4096", "split_k=4"), ("f32 tt 32 32 64", None)])
+    def test_a_workspace_is_memory_that_a_result_could_be_written_to(self, spec, param):
+        np = self.np
+        depth = int(spec.split()[-1])
+        a, b = self.operands(m=32, n=32, k=depth)
+        k = jg.kernel(spec, device=EMULATOR, param=param)
+        needed = max(k.workspace, 64)
+        memory = np.zeros(32 * 32 * 4 + needed + 16, "uint8")
+        memory = memory[-memory.ctypes.data % 16 :]
+        out = memory[: 32 * 32 * 4].view("float32").reshape(32, 32)
+        room = memory[32 * 32 * 4 :]
+
+        k(a, b, out=out, workspace=room[:needed])
+        np.testing.assert_array_equal(out, a.astype("float64") @ b)
+        for unfit, word in (
+            (np.frombuffer(bytes(needed), "uint8"), "read-only"),
+            (np.zeros(2 * needed, "uint8")[::2], "run of bytes"),
+            (np.zeros((needed, 2), "uint8")[:, :1], "run of bytes"),
+            (np.zeros(needed, "uint8")[::-1], "run of bytes"),
+            (np.broadcast_to(np.zeros(1, "uint8"), (needed,)), "read-only"),
+            (room[1 : 1 + needed], "aligned"),
+            (memory[: needed + 16], "overlaps"),
+            (a.reshape(-1), "overlaps"),
+            (b, "overlaps"),
+        ):
+            with pytest.raises(jg.Error, match=word):
+                k(a, b, out=out, workspace=unfit)
+        by_column = np.asfortranarray(np.zeros((16, -(-needed // 16)), "uint8"))  # one run of bytes all the same
+        np.testing.assert_array_equal(k(a, b, workspace=by_column), out)

@@ -303,7 +303,49 @@ TEST_CASE("a caller's workspace is large enough and aligned") {
     CHECK(launch_problems(spec_with_c(), arguments, 1024).empty());
     arguments.workspace = DevicePointer(std::uint64_t{0x50000008});
     CHECK_THAT(only_problem(spec_with_c(), arguments, 1024), ContainsSubstring("not aligned to 16 bytes"));
-    CHECK(launch_problems(spec_with_c(), arguments, 0).empty());
+    for (const std::int64_t m : {64, 0})  // tuning may bring a kernel that needs one
+        CHECK_THAT(only_problem(spec_with_c(m), arguments, 0), ContainsSubstring("not aligned to 16 bytes"));
+}
+
+TEST_CASE("all bytes of a caller's workspace lie apart from every operand that a launch touches") {
+    const GemmSpec spec = spec_with_c(64, 64, 64);  // every matrix has 8192 bytes
+    constexpr std::uint64_t kMatrixBytes = 8192;
+    GemmArguments arguments = sound_arguments();
+    arguments.workspace_bytes = 4096;
+    for (const std::uint64_t operand : {kA, kB, kC, kD}) {
+        for (const std::uint64_t apart : {operand - 4096, operand + kMatrixBytes}) {
+            arguments.workspace = DevicePointer(apart);
+            CHECK(launch_problems(spec, arguments, 1024).empty());
+        }
+        for (const std::uint64_t within : {operand - 4080, operand, operand + 4096, operand + kMatrixBytes - 16}) {
+            arguments.workspace = DevicePointer(within);
+            CHECK_THAT(only_problem(spec, arguments, 1024),
+                       ContainsSubstring("the workspace") && ContainsSubstring("overlaps"));
+            CHECK(launch_problems(spec, arguments, 0).size() == 1);  // a better kernel may use it
+        }
+    }
+    arguments.workspace = DevicePointer(kA);
+    arguments.alpha = 0.0F;  // A is not read
+    CHECK(launch_problems(spec, arguments, 1024).empty());
+    arguments = sound_arguments();
+    arguments.workspace = DevicePointer(kD + kMatrixBytes);
+    arguments.workspace_bytes = std::numeric_limits<std::size_t>::max();  // no address is so large
+    CHECK(launch_problems(spec, arguments, 1024).empty());
+    arguments.workspace = DevicePointer(kC - 16);
+    CHECK(launch_problems(spec, arguments, 1024).size() == 2);  // C and D
+}
+
+TEST_CASE("a workspace of the pitch of a matrix, or beside a C of one row, is compared byte by byte") {
+    const GemmSpec spec = spec_with_c(64, 64, 64);
+    GemmArguments arguments = sound_arguments();
+    arguments.workspace = DevicePointer(kD + 64);
+    arguments.workspace_bytes = 128;  // a row of D
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps D"));
+    arguments.broadcast_c = true;
+    arguments.workspace = DevicePointer(kC + 64);
+    CHECK_THAT(only_problem(spec, arguments), ContainsSubstring("overlaps C"));
+    arguments.workspace = DevicePointer(kC + 128);
+    CHECK(launch_problems(spec, arguments, 0).empty());
 }
 
 TEST_CASE("all problems are told at once") {
