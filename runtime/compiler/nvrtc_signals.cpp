@@ -84,6 +84,13 @@ bool point_slot(void** slot, void* value) {
     return true;
 }
 
+/// The library that this code is part of: what the slot points to must stay when the program closes it.
+void keep_own_library() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(keep_handler), &info) != 0)
+        dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 }  // namespace
 
 bool keep_signal_handlers(const void* function) {
@@ -91,7 +98,9 @@ bool keep_signal_handlers(const void* function) {
     void* library = nullptr;
     if (dladdr1(function, &info, &library, RTLD_DL_LINKMAP) == 0 || library == nullptr) return false;
     void** const slot = import_slot(imports_of(*static_cast<const link_map*>(library)), "signal");
-    return slot != nullptr && point_slot(slot, reinterpret_cast<void*>(keep_handler));
+    if (slot == nullptr) return false;
+    keep_own_library();
+    return point_slot(slot, reinterpret_cast<void*>(keep_handler));
 }
 
 }  // namespace jitgemm

@@ -37,7 +37,7 @@ function(build_and_run_with_pkg_config prefix name)
     run(${work}/${name})
     output_of(flags ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} ${PKG_CONFIG} --cflags --libs jitgemm-c)
     separate_arguments(flags UNIX_COMMAND "${flags}")
-    run(cc -std=c99 ${CONSUMER}/consumer.c ${flags} -Wl,-rpath,${folder}/.. -o ${work}/${name}_c)
+    run(cc -std=c99 ${CONSUMER}/consumer.c ${flags} -o ${work}/${name}_c)
     run(${work}/${name}_c)
 endfunction()
 

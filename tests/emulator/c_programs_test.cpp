@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -131,6 +132,105 @@ TEST_CASE("C programs: what docs/c.md shows compiles and runs") {
     for (const char* const function : {"jg_context_create", "jg_kernel_create", "jg_kernel_create_from_gemm",
                                        "jg_kernel_query", "jg_kernel_launch", "jg_last_error", "jg_set_log"})
         CHECK_THAT(samples, ContainsSubstring(function));
+}
+
+namespace {
+
+/// The lines that a page shows under "Building against it".
+std::vector<std::string> build_lines(const std::string& page) {
+    std::vector<std::string> lines;
+    std::istringstream text(page.substr(page.find("## Building against it")));
+    bool inside = false;
+    for (std::string line; std::getline(text, line);) {
+        if (line.starts_with("```")) {
+            if (inside) break;
+            inside = true;
+        } else if (inside) {
+            lines.push_back(line);
+        }
+    }
+    return lines;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+        text.replace(at, what.size(), by);
+    return text;
+}
+
+/// As an installation has them: headers, libraries and what pkg-config reads.
+void install(const fs::path& prefix) {
+    fs::create_directories(prefix / "lib/pkgconfig");
+    fs::create_directory_symlink("lib", prefix / "lib64");
+    fs::create_directory_symlink(source("include"), prefix / "include");
+    for (const char* const name : {"libjitgemm.so", "libjitgemm.so.0"})
+        fs::create_symlink(fs::canonical(JITGEMM_C_LIBRARY), prefix / "lib" / name);
+    fs::copy_file(library_folder() / "jitgemm-c.pc", prefix / "lib/pkgconfig/jitgemm-c.pc");
+}
+
+}  // namespace
+
+TEST_CASE("C programs: each line of docs/c.md that builds one builds one that starts") {
+    if (!has("cc") || !has("pkg-config")) SKIP_TEST("no 'cc' and 'pkg-config'");
+    const TemporaryFolder folder;
+    install(folder / "prefix");
+    put_text(folder / "app.c", "#include <jitgemm/jitgemm.h>\nint main(void) { return jg_version()[0] != '0'; }\n");
+    const std::vector<std::string> lines = build_lines(text_in(source("docs/c.md")));
+    REQUIRE(lines.size() >= 2);
+    for (const std::string& line : lines) {
+        const std::string build = replaced(line, "PREFIX", folder / "prefix");
+        const Ran built = run(fmt::format("cd {} && rm -f app && {}", folder / "", build));
+        INFO(line << "\n" << built.output);
+        REQUIRE(built.status == 0);
+        const Ran ran = run(fmt::format("cd / && env -u LD_LIBRARY_PATH {}", folder / "app"));
+        INFO(ran.output);
+        CHECK(ran.status == 0);
+    }
+}
+
+TEST_CASE("C programs: what NVRTC calls stays when the library is closed") {
+    if (!has("cc")) SKIP_TEST("no C compiler 'cc'");
+    const TemporaryFolder folder;
+    put_text(folder / "close.c", R"(#include <dlfcn.h>
+#include <jitgemm/jitgemm.h>
+#include <string.h>
+static void *find(void *library, const char *name, void *function) {
+    void *const found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found;
+}
+int main(int count, char **words) {
+    jg_status (*create)(const char *, jg_context **);
+    jg_status (*kernel_create)(jg_context *, const char *, jg_kernel **);
+    void (*kernel_destroy)(jg_kernel *);
+    void (*destroy)(jg_context *);
+    const char *(*version)(void);
+    int repeat;
+    for (repeat = 0; repeat < 2; ++repeat) {
+        jg_context *context = NULL;
+        jg_kernel *kernel = NULL;
+        void *const library = dlopen(words[count - 1], RTLD_NOW | RTLD_LOCAL);
+        if (!library || !find(library, "jg_context_create", &create) || !find(library, "jg_version", &version) ||
+            !find(library, "jg_kernel_create", &kernel_create) || !find(library, "jg_kernel_destroy", &kernel_destroy) ||
+            !find(library, "jg_context_destroy", &destroy))
+            return 1;
+        if (create("device=emulator:sm_80; cache-dir=; cache-readonly=; family=simt_naive", &context) != JG_OK) return 2;
+        if (kernel_create(context, "f32 tt 8 8 8", &kernel) != JG_OK) return 3;
+        kernel_destroy(kernel);
+        destroy(context);
+        if (dlclose(library) != 0) return 4;
+        if (dlopen(words[count - 1], RTLD_NOW | RTLD_NOLOAD) == NULL || version()[0] != '0') return 5;
+    }
+    return 0;
+}
+)");
+    const Ran built = run(fmt::format("cc -std=c99 -Wall -Wextra -Werror -I {} {} -ldl -o {}", source("include"),
+                                      folder / "close.c", folder / "close"));
+    INFO(built.output);
+    REQUIRE(built.status == 0);
+    const Ran ran = run(fmt::format("{} {}", folder / "close", JITGEMM_C_LIBRARY));
+    INFO(ran.output);
+    CHECK(ran.status == 0);
 }
 
 TEST_CASE("C programs: one that was compiled against the first header runs with the library of today") {
