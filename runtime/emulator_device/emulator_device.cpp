@@ -7,6 +7,7 @@
 #include "runtime/emulator/encoded_tensor_map.hpp"
 #include "runtime/support/hash.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/thread_state.hpp"
 
 #include <fmt/format.h>
 
@@ -204,6 +205,7 @@ emulator::LaunchConfig EmulatorDevice::config_of(const LaunchShape& shape) const
 void EmulatorDevice::launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,
                             Stream /*stream*/) {
     const auto& emulated = *static_cast<const EmulatedFunction*>(function.handle);
+    const UsualThreadState kept;  // its arithmetic is a GPU's
     emulator::LaunchConfig config;
     emulator::StopRequest stop;
     bool count = false;
