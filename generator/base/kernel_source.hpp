@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace jitgemm {
@@ -30,6 +31,10 @@ struct KernelEntry {
 [[nodiscard]] inline int cluster_blocks(const std::array<int, 3>& cluster) {
     return cluster[0] * cluster[1] * cluster[2];
 }
+
+/// The function of the entry that multiplies. Other entries of a kernel pack its operands before, or add up its sums
+/// behind it.
+inline constexpr std::string_view kMultiplyingFunction = "gemm";
 
 /// A rendered kernel: the text that is compiled and hashed (`body`, no banner) and how to launch what it holds.
 /// m, n, k and the pointers in `arguments` are those of the row-major-D form of the problem (with_row_major_d).

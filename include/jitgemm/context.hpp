@@ -26,7 +26,9 @@ enum class Tune : std::uint8_t {
 using TunedCallback = std::function<void(const GemmKernel& kernel, const std::string& failure)>;
 
 /// Kernels for one device. Thread-safe. The calling thread's current CUcontext is as it was after every call. A context
-/// that was moved from can be assigned to and destroyed; anything else throws Error.
+/// that was moved from can be assigned to and destroyed; anything else throws Error. So it is with the contexts and
+/// kernels that a fork has of its parent. A fork waits up to 10 s for kernels that other threads are compiling; where
+/// that is not enough, its child gets CompileError for whatever it makes.
 class Context {
 public:
     /// Throws CudaError saying what was looked for where when there is no driver or no such device, Error when there is no folder

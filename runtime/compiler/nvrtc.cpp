@@ -4,7 +4,9 @@
 #include "runtime/compiler/nvrtc_search.hpp"
 #include "runtime/compiler/nvrtc_signals.hpp"
 #include "runtime/support/dynamic_library.hpp"
+#include "runtime/support/fork.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/thread_state.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -112,6 +114,8 @@ public:
 
     [[nodiscard]] NvrtcOutput compile(const std::string& source, const std::string& file_name,
                                       const std::vector<std::string>& options) override {
+        const ForkGuard guard;
+        const UsualThreadState kept;  // NVRTC before 12.6.2 leaves the thread in the locale "C"
         const auto start = std::chrono::steady_clock::now();
         const Program program(api_, source, file_name);
         const nvrtcResult result = program.compile(options);
@@ -194,6 +198,8 @@ std::shared_ptr<Nvrtc> load_nvrtc(const std::vector<std::string>& candidates, in
 }
 
 std::shared_ptr<Nvrtc> Nvrtc::load(const Options& options, int newest_major) {
+    const ForkGuard guard;
+    const UsualThreadState kept;
     const std::vector<std::string> candidates = nvrtc_search_list(options, newest_major);
     try {
         return load_nvrtc(candidates, newest_major);

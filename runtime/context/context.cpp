@@ -9,10 +9,12 @@
 
 #include "runtime/emulator_device/emulator_device.hpp"
 #include "runtime/support/log.hpp"
+#include "runtime/support/thread_state.hpp"
 #include "runtime/tuning/store/tuned_records.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -71,18 +73,29 @@ void add_compile_facts(KernelInfo& info, const CompiledKernel& compiled) {
     if (info.spill_bytes != 0) info.warnings.push_back(spill_message(report));
 }
 
+/// What a kernel is described by.
+const LoadedEntry& multiplying_entry(const std::vector<LoadedEntry>& entries) {
+    const auto found =
+        std::ranges::find(entries, kMultiplyingFunction,
+                          [](const LoadedEntry& loaded) -> const std::string& { return loaded.entry.function; });
+    return found == entries.end() ? entries.front() : *found;
+}
+
 KernelInfo kernel_info(const LoadedKernel& kernel, const std::vector<LoadedEntry>& entries, CacheSource cache) {
     KernelInfo info;
     info.name = kernel.source->name;
     info.arch = kernel.source->arch->name;
     info.cache = cache;
     add_compile_facts(info, kernel.compiled);
-    const LaunchShape& first = entries.front().shape;
-    info.threads = first.threads;
-    info.shared_bytes = first.shared_bytes;
-    info.blocks = first.blocks;
+    const LaunchShape& shape = multiplying_entry(entries).shape;
+    info.threads = shape.threads;
+    info.shared_bytes = shape.shared_bytes;
+    info.blocks = shape.blocks;
     return info;
 }
+
+/// A fork's parent made it: its threads may hold its locks, and what it has of a GPU can't be given back here.
+bool is_inherited(const ContextState& state) { return state.generation != process_generation(); }
 
 void check_signature(const ParsedDump& dump) {
     if (signature(dump.spec) == dump.id.signature) return;
@@ -120,6 +133,7 @@ LoadedKernel ContextState::load(const KernelSource& source, const std::string& k
                                {},
                                result.source,
                                std::move(result.directory)};
+    const ForkGuard guard;
     for (const KernelEntry& entry : source.entries) {
         loaded_kernel.functions.push_back(device->load(loaded_kernel.compiled.binary, entry));
     }
@@ -173,7 +187,11 @@ GemmKernel ContextState::assemble(const GemmSpec& spec, const KernelId& id, cons
 GemmKernel ContextState::build(const GemmSpec& spec, const tuning::TunedChoice& choice) {
     const GemmSpec asked = resolved(spec);
     const KernelId id{signature(asked), choice.config};
-    return assemble(asked, id, generate(asked, choice.config, *device->model().arch, templates), choice);
+    const auto generated = [&] {
+        const ForkGuard guard;
+        return generate(asked, choice.config, *device->model().arch, templates);
+    };
+    return assemble(asked, id, generated(), choice);
 }
 
 GemmKernel ContextState::build(const GemmSpec& spec, const KernelConfig& config) {
@@ -196,12 +214,18 @@ const tuning::TunedChoices& ContextState::tuned_choices() {
     return *tuned;
 }
 
+tuning::TunedChoice ContextState::choose(const GemmSpec& spec) {
+    const ForkGuard guard;
+    return tuned_choices().choose(spec, device->model(), selection);
+}
+
 GemmKernel ContextState::kernel(const GemmSpec& spec) {
     {
         const std::shared_lock lock(mutex);
         if (const auto known = kernels.find(spec); known != kernels.end()) return known->second;
     }
-    GemmKernel built = build(spec, tuned_choices().choose(spec, device->model(), selection));
+    const UsualThreadState kept;
+    GemmKernel built = build(spec, choose(spec));
     const std::unique_lock lock(mutex);
     return kernels.emplace(spec, std::move(built)).first->second;
 }
@@ -243,6 +267,8 @@ GemmKernel ContextState::kernel(const GemmSpec& spec, Tune tune, TunedCallback o
 }
 
 Context::Context(const Options& options) {
+    const ForkGuard guard;
+    const UsualThreadState kept;
     set_log_level(options.log_level);
     std::shared_ptr<Device> device = open_device(options);
     std::shared_ptr<Compiler> compiler =
@@ -250,12 +276,21 @@ Context::Context(const Options& options) {
     state_ = std::make_unique<ContextState>(options, std::move(device), std::move(compiler));
 }
 
-Context::~Context() = default;
+Context::~Context() {
+    if (state_ != nullptr && is_inherited(*state_)) static_cast<void>(state_.release());
+}
 Context::Context(Context&&) noexcept = default;
-Context& Context::operator=(Context&&) noexcept = default;
+Context& Context::operator=(Context&& other) noexcept {
+    if (this == &other) return *this;
+    const Context old(std::move(*this));
+    state_ = std::move(other.state_);
+    return *this;
+}
 
 ContextState& ContextAccess::state(const Context& context) {
     if (context.state_ == nullptr) throw Error("this Context was moved from");
+    if (is_inherited(*context.state_))
+        throw Error("this Context is of the process that this one is a fork of: make one here");
     return *context.state_;
 }
 

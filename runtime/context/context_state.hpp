@@ -16,6 +16,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/device/launch.hpp"
 #include "runtime/device/workspace.hpp"
+#include "runtime/support/fork.hpp"
 #include "runtime/tuning/store/lookup.hpp"
 
 #include <memory>
@@ -80,9 +81,11 @@ struct ContextState {
     [[nodiscard]] GemmKernel build(const ParsedDump& dump);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec);
     [[nodiscard]] GemmKernel kernel(const GemmSpec& spec, Tune tune, TunedCallback on_tuned);
+    [[nodiscard]] tuning::TunedChoice choose(const GemmSpec& spec);
     /// What was tuned for this device, read from wisdom file and store when it is first asked for.
     [[nodiscard]] const tuning::TunedChoices& tuned_choices();
 
+    unsigned generation = process_generation();  ///< of the process that made it
     Options options;
     std::shared_ptr<Device> device;
     std::shared_ptr<Compiler> compiler;

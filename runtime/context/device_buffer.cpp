@@ -13,6 +13,7 @@ namespace jitgemm {
 /// Keeps the device, and through it the CUDA context, as long as memory of it is held.
 struct DeviceBuffer::Owner {
     std::shared_ptr<Device> device;
+    unsigned generation = process_generation();  ///< of the process that made it
 };
 
 namespace {
@@ -40,7 +41,11 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
 }
 
 DeviceBuffer::~DeviceBuffer() {
-    if (owner_ != nullptr) owner_->device->free(data_);
+    if (owner_ == nullptr) return;
+    if (owner_->generation == process_generation())
+        owner_->device->free(data_);
+    else
+        static_cast<void>(new std::shared_ptr<Owner>(std::move(owner_)));  // a fork can't give its parent's device back
 }
 
 void DeviceBuffer::copy_from_host(const void* source, std::size_t bytes, std::size_t offset) {
@@ -54,7 +59,7 @@ void DeviceBuffer::copy_to_host(void* destination, std::size_t bytes, std::size_
 }
 
 DeviceBuffer Context::allocate(std::size_t bytes) {
-    auto owner = std::make_shared<DeviceBuffer::Owner>(DeviceBuffer::Owner{state_of(*this).device});
+    auto owner = std::make_shared<DeviceBuffer::Owner>(DeviceBuffer::Owner{.device = state_of(*this).device});
     return {std::move(owner), state_of(*this).device->allocate(bytes), bytes};
 }
 

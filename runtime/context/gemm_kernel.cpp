@@ -22,6 +22,7 @@ struct KernelSlot {
         states.push_back(std::move(first));
     }
 
+    unsigned generation = process_generation();  // of the process that made it
     std::atomic<const KernelState*> current;
     std::mutex mutex;  // guards states
     std::vector<std::shared_ptr<const KernelState>> states;
@@ -64,8 +65,10 @@ void enqueue(const KernelState& state, const KernelOperands& operands, Stream st
 std::size_t partial_bytes(const KernelState& state) { return state.workspace_bytes - state.counter_bytes; }
 
 // Every launch leaves the counters zero, on the emulator it is held to that; and to waiting for the launch before it, but for constants.
+// What lies in a workspace, the context's own or the caller's, is nobody's to read.
 void enqueue_emulated(const KernelState& state, const KernelOperands& operands, Stream stream) {
     EmulatorDevice& emulator = *as_emulator(*state.device);
+    if (partial_bytes(state) != 0) emulator.undefine_memory(operands.workspace, partial_bytes(state), false);
     if (state.spec.constant_a) emulator.mark_constant(state.operands_swapped ? operands.b : operands.a);
     if (state.spec.constant_b) emulator.mark_constant(state.operands_swapped ? operands.a : operands.b);
     try {
@@ -82,12 +85,9 @@ void enqueue_with_own_workspace(const KernelState& state, KernelOperands operand
     operands.workspace = lease.memory;
     operands.counters = lease.counters;
     if (state.device->kind() != DeviceKind::emulator) return enqueue(state, operands, stream);
-    if (lease.memory)  // what the launch before left is nobody's to read
-        as_emulator(*state.device)->undefine_memory(lease.memory, partial_bytes(state), false);
     enqueue_emulated(state, operands, stream);
 }
 
-// Nobody knows what is in it.
 void enqueue_with_workspace(const KernelState& state, KernelOperands operands, Stream stream) {
     if (state.counter_bytes != 0) {
         operands.counters = DevicePointer(operands.workspace.address + partial_bytes(state));
@@ -102,12 +102,18 @@ void enqueue_with_workspace(const KernelState& state, KernelOperands operands, S
 GemmKernel::GemmKernel(std::shared_ptr<KernelSlot> slot) : slot_(std::move(slot)) {}
 
 GemmKernel KernelAccess::make(std::shared_ptr<const KernelState> state) {
-    return GemmKernel(std::make_shared<KernelSlot>(std::move(state)));
+    // A fork's child leaves it alone: what it has of a GPU can't be given back there.
+    const auto destroy = [](const KernelSlot* slot) {
+        if (slot->generation == process_generation()) delete slot;
+    };
+    return GemmKernel(std::shared_ptr<KernelSlot>(new KernelSlot(std::move(state)), destroy));
 }
 
 KernelSlot& KernelAccess::slot(const GemmKernel& kernel) {
     if (kernel.slot_ == nullptr) [[unlikely]]
         throw Error("this GemmKernel is empty: it was made without a kernel or moved from");
+    if (kernel.slot_->generation != process_generation()) [[unlikely]]
+        throw Error("this GemmKernel is of the process that this one is a fork of: ask a Context made here for it");
     return *kernel.slot_;
 }
 

@@ -81,7 +81,9 @@ std::optional<FileLock> FileLock::acquire(const std::string& path, milliseconds 
 }
 
 FileLock::~FileLock() {
-    if (file_) ::unlink(path_.c_str());
+    if (!file_) return;
+    ::unlink(path_.c_str());
+    ::flock(file_.number(), LOCK_UN);  // closing it would not do while a fork of this process has it open, too
 }
 
 }  // namespace jitgemm

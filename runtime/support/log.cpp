@@ -2,11 +2,13 @@
 
 #include "generator/base/nearest_name.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/support/fork.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,26 +23,43 @@ constexpr std::array<spdlog::level::level_enum, kLogLevelNames.size()> kLevels{
     spdlog::level::warn,  spdlog::level::err,   spdlog::level::off};
 
 thread_local bool telling = false;  // this thread is within a listener
+thread_local bool holding = false;  // this thread forks and has the sink's lock
 
 /// stderr, until there is a listener.
 class ListenerSink final : public spdlog::sinks::sink {
 public:
     void log(const spdlog::details::log_msg& message) override {
         if (telling) return;
-        const std::lock_guard lock(mutex_);
+        const ForkPause pause;
+        const std::lock_guard lock(*mutex_);
         if (!listener_) return stderr_.log(message);
         const Telling now;
         listener_(level_of(message.level), std::string(message.payload.data(), message.payload.size()));
     }
-    void flush() override { stderr_.flush(); }
-    void set_pattern(const std::string& pattern) override { stderr_.set_pattern(pattern); }
+    void flush() override {
+        const std::lock_guard lock(*mutex_);
+        stderr_.flush();
+    }
+    void set_pattern(const std::string& pattern) override {
+        const std::lock_guard lock(*mutex_);
+        stderr_.set_pattern(pattern);
+    }
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+        const std::lock_guard lock(*mutex_);
         stderr_.set_formatter(std::move(formatter));
     }
     void set_listener(LogListener listener) {
         if (telling) throw Error("a log callback can't set another: it is being called");
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(*mutex_);
         listener_ = std::move(listener);
+    }
+
+    void hold() { holding = !telling && mutex_->try_lock_for(kPatience); }
+    void release(bool in_child) {
+        if (std::exchange(holding, false))
+            mutex_->unlock();
+        else if (in_child && !telling)
+            mutex_ = new std::timed_mutex;
     }
 
 private:
@@ -54,9 +73,11 @@ private:
         return static_cast<LogLevel>(std::min(static_cast<int>(level), static_cast<int>(LogLevel::error)));
     }
 
-    std::mutex mutex_;  // guards what follows
+    static constexpr std::chrono::milliseconds kPatience{200};
+
+    std::timed_mutex* mutex_ = new std::timed_mutex;  // guards listener_ and stderr_
     LogListener listener_;
-    spdlog::sinks::stderr_color_sink_mt stderr_;
+    spdlog::sinks::stderr_color_sink_st stderr_;
 };
 
 const std::shared_ptr<ListenerSink>& listener_sink() {
@@ -91,5 +112,8 @@ void set_log_level(std::string_view level) {
 }
 
 void set_log_listener(LogListener listener) { listener_sink()->set_listener(std::move(listener)); }
+
+void hold_log() { listener_sink()->hold(); }
+void release_log(bool in_child) { listener_sink()->release(in_child); }
 
 }  // namespace jitgemm

@@ -29,4 +29,9 @@ using LogListener = std::function<void(LogLevel level, const std::string& messag
 /// listener is told, by its thread, is dropped. Throws Error within a listener.
 void set_log_listener(LogListener listener);
 
+/// Around a fork, by the thread that forks: no other thread logs in between. Where one can't be waited for, as it is
+/// within a listener, the child leaves the lock to it and takes a new one.
+void hold_log();
+void release_log(bool in_child);
+
 }  // namespace jitgemm

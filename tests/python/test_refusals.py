@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -467,6 +468,51 @@ def test_a_fork_makes_its_own_kernels():
     child.join(60)
     assert child.exitcode == 0
     np.testing.assert_array_equal(kernel(A, B), A.astype("float64") @ B)
+
+
+FORKS_BESIDE_COMPILES = """
+import os, signal, threading, time
+import numpy as np
+import jitgemm as jg
+
+stop, made = threading.Event(), []
+
+def make(thread):
+    for count in range(10**6):
+        if stop.is_set():
+            return
+        param = f"stages=2,group={1 + 3 * count + thread}"  # a text of its own
+        made.append(jg.kernel("bf16 tn 128 128 64", device="emulator:sm_80", family="mma_multistage", param=param))
+
+def multiply():
+    signal.alarm(200)
+    a, b = np.ones((6, 5), "f4"), np.ones((5, 4), "f4")
+    try:
+        return 10 if (jg.matmul(a, b, device="emulator:sm_80") == 5).all() else 1
+    except jg.CompileError as error:
+        return 11 if "fork" in str(error) else 2
+
+threads = [threading.Thread(target=make, args=(thread,), daemon=True) for thread in range(3)]
+for thread in threads:
+    thread.start()
+outcomes = []
+for _ in range(4):
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        os._exit(multiply())
+    outcomes.append(os.waitpid(child, 0)[1])
+stop.set()
+for thread in threads:
+    thread.join()
+print(outcomes, len(made))
+assert all(os.WIFEXITED(outcome) and os.WEXITSTATUS(outcome) in (10, 11) for outcome in outcomes) and made
+"""
+
+
+def test_a_fork_beside_threads_that_compile_has_a_child_that_goes_on():
+    environment = {**os.environ, "JITGEMM_CACHE_DIR": "", "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, "-c", FORKS_BESIDE_COMPILES], env=environment, check=True, timeout=600)
 
 
 def test_without_a_driver_it_says_where_it_looked():

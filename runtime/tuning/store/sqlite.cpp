@@ -1,5 +1,6 @@
 #include "runtime/tuning/store/sqlite.hpp"
 
+#include "runtime/support/fork.hpp"
 #include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
@@ -84,6 +85,7 @@ Statement& Statement::bind_next(std::string_view value) {
 }
 
 bool Statement::step() {
+    const ForkGuard guard;
     database_->work_->periods = 0;
     database_->check_rows(++rows_);
     const int code = sqlite3_step(statement_.get());
@@ -121,6 +123,7 @@ void Database::Closer::operator()(sqlite3* connection) const { sqlite3_close_v2(
 
 Database::Database(std::string path, Access access, std::chrono::milliseconds patience)
     : path_(std::move(path)), patience_(patience), work_(std::make_unique<Work>()) {
+    const ForkGuard guard;
     work_->path = path_;
     // A file that is only read is opened for writing all the same: the last to close a write-ahead log removes it.
     const int flags = SQLITE_OPEN_READWRITE | (access == Access::create ? SQLITE_OPEN_CREATE : 0);
@@ -188,6 +191,7 @@ void Database::check(int code) const {
 }
 
 Statement Database::prepare(std::string_view sql) {
+    const ForkGuard guard;
     work_->periods = 0;
     sqlite3_stmt* statement = nullptr;
     check(sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr));
@@ -195,6 +199,7 @@ Statement Database::prepare(std::string_view sql) {
 }
 
 void Database::execute(const std::string& sql) {
+    const ForkGuard guard;
     work_->periods = 0;
     check(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
 }

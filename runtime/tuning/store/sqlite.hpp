@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jitgemm/error.hpp"
+#include "runtime/support/fork.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -146,6 +147,7 @@ public:
     void commit();
 
 private:
+    ForkGuard guard_;  // a child would take its parent's file locks for its own
     Database& database_;
     bool open_ = true;
 };
