@@ -106,7 +106,7 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
 GridRule main_grid(const Explanation& explanation) {
     for (const KernelEntry& entry :
          family_of(explanation.config).entries(signature(explanation.spec), explanation.config))
-        if (entry.function == "gemm") return entry.grid;
+        if (entry.function == kMultiplyingFunction) return entry.grid;
     return {explanation.anatomy.block.m, explanation.anatomy.block.n, explanation.anatomy.split_k};
 }
 

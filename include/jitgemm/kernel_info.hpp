@@ -29,8 +29,9 @@ struct KernelInfo {
     int registers = 0;    ///< per thread
     int spill_bytes = 0;  ///< stores plus loads
     int stack_bytes = 0;
+    // Of the launch that multiplies, not of one that packs operands or adds up sums.
     int threads = 0;
-    int shared_bytes = 0;
+    int shared_bytes = 0;  ///< dynamic
     std::int64_t blocks = 0;
     double compile_ms = 0;  ///< of the compile that made the binary, whenever that was
     CacheSource cache = CacheSource::compiled;

@@ -96,7 +96,7 @@ RenderInput MmaSlicedK::render_input(const GemmSignature& signature, const Confi
 std::vector<KernelEntry> MmaSlicedK::entries(const GemmSignature& signature, const Config& c) {
     const SlicedKGeometry g = geometry(signature, c);
     KernelEntry gemm;
-    gemm.function = "gemm";
+    gemm.function = kMultiplyingFunction;
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.grid = {.tile_m = c.block.m, .tile_n = c.block.n, .blocks = PersistentBlocks{}};

@@ -14,7 +14,7 @@ namespace jitgemm {
 template <typename Geometry>
 [[nodiscard]] KernelEntry gemm_entry(const Geometry& g, const GridRule& grid, std::vector<KernelArgument> arguments) {
     KernelEntry gemm;
-    gemm.function = "gemm";
+    gemm.function = kMultiplyingFunction;
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.grid = grid;

@@ -244,7 +244,7 @@ std::vector<KernelEntry> WgmmaWarpSpecialized::entries(const GemmSignature& aske
     const GemmSignature signature = as_multiplied(asked, c);
     const WgmmaGeometry g = geometry(signature, c);
     KernelEntry gemm;
-    gemm.function = "gemm";
+    gemm.function = kMultiplyingFunction;
     gemm.threads = g.threads;
     gemm.shared_bytes = static_cast<int>(g.shared_bytes);
     gemm.cluster = {blocks_of_cluster(c), 1, 1};
