@@ -9,7 +9,7 @@
 namespace jitgemm::emulator {
 
 void BulkStores::issue(std::size_t lane, const Accessor& who, BulkChunks chunks) {
-    for (const BulkChunk& chunk : chunks) shared_.begin_bulk_read(who, chunk.offset, kBulkChunkBytes);
+    for (const BulkChunk& chunk : chunks) shared_.begin_async_read(who, chunk.offset, kBulkChunkBytes);
     if (launch_.config.async_mode == AsyncMode::eager) move_to_global(launch_, shared_, chunks);
     pending_.push_back({lane, committed_.at(lane), who, std::move(chunks)});
 }
@@ -30,7 +30,7 @@ void BulkStores::wait_group(Mask mask, std::uint32_t pending_groups) {
 void BulkStores::finish(const Pending& pending) {
     if (launch_.config.async_mode == AsyncMode::late) move_to_global(launch_, shared_, pending.chunks);
     for (const BulkChunk& chunk : pending.chunks) {
-        shared_.end_bulk_read(pending.who, chunk.offset, kBulkChunkBytes);
+        shared_.end_async_read(pending.who, chunk.offset, kBulkChunkBytes);
     }
 }
 

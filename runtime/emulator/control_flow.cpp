@@ -170,7 +170,8 @@ Value guard_of(const Instruction& instruction) { return {.bank = Bank::predicate
 template <typename Function>
 void for_each_read(const Instruction& instruction, Function function) {
     if (instruction.guarded) function(guard_of(instruction));
-    for (std::size_t i = instruction.destinations; i < instruction.values.size(); ++i) {
+    const bool adds = instruction.unwritten == UnwrittenSource::added_to;
+    for (std::size_t i = adds ? 0 : instruction.destinations; i < instruction.values.size(); ++i) {
         if (instruction.values[i].is_register()) function(instruction.values[i]);
     }
 }
@@ -186,7 +187,7 @@ void for_each_written(const Instruction& instruction, Function function) {
 void advance(RegisterSet& written, const Instruction& instruction) {
     if (instruction.guarded) return;
     bool copies_unwritten = false;
-    if (instruction.unwritten != UnwrittenSource::fault) {
+    if (instruction.unwritten != UnwrittenSource::fault && instruction.unwritten != UnwrittenSource::added_to) {
         for_each_read(instruction, [&](const Value& value) { copies_unwritten |= !written.has(value); });
     }
     for_each_written(instruction,

@@ -113,6 +113,7 @@ private:
     static Value place_register(Function& function, int bits) {
         if (bits == 1) return {.bank = Bank::predicates, .row = function.predicates++};
         if (bits == 64) return {.bank = Bank::doublewords, .row = function.doublewords++};
+        function.unwritten_words.push_back(static_cast<std::uint32_t>(kUnwrittenRegister) >> (32 - bits));
         return {.bank = Bank::words, .row = function.words++};
     }
 

@@ -12,8 +12,19 @@ void take_step(Warp& warp, const Instruction& instruction) {
     warp.block().warpgroup_steps().take(warp, {.site = instruction.index});
 }
 
+/// Without either directive ptxas does not know the registers that a block begins with, and drops setmaxnreg (C7508).
+void require_thread_limit(const Warp& warp) {
+    const Function& entry = warp.launch().entry;
+    if (entry.max_threads > 0) return;
+    warp.fail(FaultKind::illegal_instruction,
+              fmt::format("setmaxnreg in {}, which has neither .maxntid nor .reqntid: GPUs ignore it there. Give the "
+                          "kernel __launch_bounds__",
+                          entry.name));
+}
+
 void execute_take(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "setmaxnreg");
+    require_thread_limit(warp);
     const int registers = static_cast<int>(instruction.immediate);
     if (registers < warp.block().registers().of(warp.index()))
         warp.fail(FaultKind::illegal_instruction,
@@ -26,6 +37,7 @@ void execute_take(Warp& warp, const Instruction& instruction, Mask mask) {
 
 void execute_give_up(Warp& warp, const Instruction& instruction, Mask mask) {
     require_warpgroup(warp, mask, "setmaxnreg");
+    require_thread_limit(warp);
     const int registers = static_cast<int>(instruction.immediate);
     if (registers > warp.block().registers().of(warp.index()))
         warp.fail(FaultKind::illegal_instruction,

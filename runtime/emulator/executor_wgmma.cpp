@@ -43,7 +43,7 @@ Chunk read_chunk(Warp& warp, const Instruction& instruction, std::uint32_t offse
     Chunk chunk{};
     if (!shared.in_range(offset, kChunkBytes, kChunkBytes)) return chunk;
     const Accessor who{warp.number(), instruction.index};
-    shared.begin_matrix_read(who, offset, kChunkBytes);
+    shared.begin_async_read(who, offset, kChunkBytes);
     warp.warpgroup_sums().note_read(who, offset);
     std::memcpy(chunk.data(), shared.at(offset), kChunkBytes);
     return chunk;
@@ -242,6 +242,7 @@ void decode_multiply(InstructionDecoder& decoder) {
     decoder.destinations(detail.registers);
     decoder.detail(detail);
     decoder.result().keeps_registers = true;
+    decoder.result().unwritten = UnwrittenSource::added_to;
     decoder.execute(InstructionKind::tensor, execute_wgmma);
 }
 

@@ -82,13 +82,18 @@ std::uint64_t Mbarriers::arrive(const Accessor& who, std::uint32_t offset, std::
     const std::uint64_t phase = own.count.phase();
     block_.shared().note_arrival(who);
     if (releases) block_.cluster().order().give(who.warp, own.gathering);
-    if (own.count.arrive(count)) complete(offset, own);
+    if (own.count.arrive(count)) {
+        complete(offset, own);
+        note_seen(who, own);
+    }
     return phase;
 }
 
 void Mbarriers::expect(const Accessor& who, std::uint32_t offset, std::int64_t bytes) {
     Mbarrier& own = find(who, offset);
-    if (own.count.expect(bytes)) complete(offset, own);
+    if (!own.count.expect(bytes)) return;
+    complete(offset, own);
+    note_seen(who, own);
 }
 
 bool Mbarriers::is_complete(const Accessor& who, std::uint32_t offset, const PhaseQuery& query, bool acquires) {
@@ -99,9 +104,45 @@ bool Mbarriers::is_complete(const Accessor& who, std::uint32_t offset, const Pha
         misuse(fmt::format("a state of phase {}, where {}: only the last one may be asked about", query.value,
                            own.count.describe()));
     }
+    if (query.parity) require_unambiguous(who, own, offset, query.value);
     const bool complete = query.parity ? phase % 2 != query.value : query.value != phase;
     if (complete && acquires) observe(who, own);
+    if (complete) note_seen(who, own);
     return complete;
+}
+
+// ---- parity ----------------------------------------------------------------------------------------------------------
+
+void Mbarriers::note_seen(const Accessor& who, Mbarrier& own) {
+    std::vector<std::uint32_t>& seen = own.seen.at(own.count.phase() % 2);
+    const auto warp = static_cast<std::size_t>(who.warp);
+    if (seen.size() <= warp) seen.resize(warp + 1);
+    if (seen[warp] == 0) seen[warp] = block_.cluster().order().now();
+}
+
+/// `phases`: as many as are complete, or one less.
+bool Mbarriers::knows_complete(const Accessor& who, const Mbarrier& own, std::uint64_t phases) const {
+    if (phases == 0) return true;
+    const std::vector<std::uint32_t>& seen = own.seen.at(phases % 2);
+    for (std::size_t warp = 0; warp < seen.size(); ++warp) {
+        if (seen[warp] != 0 && block_.cluster().order().ordered(who.warp, static_cast<int>(warp), seen[warp]))
+            return true;
+    }
+    return false;
+}
+
+/// A warp that knows all complete phases may ask for either parity: the last one's, or the next one's. One that does not know
+/// of the last one may mean that one alone. Any other answer depends on which phases have followed the one that it means.
+void Mbarriers::require_unambiguous(const Accessor& who, const Mbarrier& own, std::uint32_t offset,
+                                    std::uint64_t parity) const {
+    const std::uint64_t phases = own.count.phase();
+    if (knows_complete(who, own, phases)) return;
+    if (phases % 2 != parity && knows_complete(who, own, phases - 1)) return;
+    misuse(fmt::format(
+        "{} waits at {} for parity {}. Phase {} is complete there, and the warp does not know: it has waited "
+        "for no such phase, nor behind a barrier with a warp that has. Two phases of one parity may be "
+        "confused so. Wait for each phase before the next one can be complete",
+        block_.cluster().name_of_warp(who.warp), name_of_mbarrier(offset), parity, phases - 1));
 }
 
 /// Throws where there is none, or none that the warp can know of.
@@ -178,6 +219,7 @@ bool Mbarriers::finish_copies() {
 
 void Mbarriers::complete(std::uint32_t offset, Mbarrier& own) {
     HappensBefore::add(std::exchange(own.gathering, {}), own.handed_over);
+    own.seen.at(own.count.phase() % 2).clear();
     own.unobserved.insert(own.unobserved.end(), own.arrived.begin(), own.arrived.end());
     own.arrived.clear();
     wake(offset);

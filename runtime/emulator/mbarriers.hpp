@@ -4,6 +4,7 @@
 #include "runtime/emulator/happens_before.hpp"
 #include "runtime/emulator/program.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -85,6 +86,8 @@ private:
         std::vector<BulkLoad> in_transit{};
         std::vector<BulkLoad> arrived{};     ///< in the phase that is not complete
         std::vector<BulkLoad> unobserved{};  ///< in complete phases that nobody has waited for since
+        /// When each warp first saw as many phases complete, 0: never. By the parity of their number: of the last two of them.
+        std::array<std::vector<std::uint32_t>, 2> seen{};
     };
     struct Waiter {
         Warp* warp = nullptr;
@@ -94,6 +97,10 @@ private:
     Mbarrier& find(const Accessor& who, std::uint32_t offset);
     void require_known(const Accessor& who, const Mbarrier& own, std::uint32_t offset);
     void require_known_to_copies(const Accessor& who, const Mbarrier& own, std::uint32_t offset) const;
+    [[nodiscard]] bool knows_complete(const Accessor& who, const Mbarrier& own, std::uint64_t phases) const;
+    void require_unambiguous(const Accessor& who, const Mbarrier& own, std::uint32_t offset,
+                             std::uint64_t parity) const;
+    void note_seen(const Accessor& who, Mbarrier& own);
     void finish(std::uint32_t offset, Mbarrier& own, const BulkLoad& load);
     void complete(std::uint32_t offset, Mbarrier& own);
     void observe(const Accessor& who, Mbarrier& own);

@@ -42,7 +42,11 @@ enum class UnwrittenSource : std::uint8_t {
     copied,    ///< mov: the result is as unwritten
     selected,  ///< selp: as the source that is selected
     mixed,     ///< prmt: where all are; bytes of the others may be all that is read of the result
+    added_to,  ///< wgmma: the destinations are sources, too, where the last operand, a predicate, is true
 };
+
+/// What a register holds that nobody has written: a NaN of f64, f32 and f16. Narrower registers hold its low part.
+inline constexpr std::uint64_t kUnwrittenRegister = 0x7fff7fff7fff7fff;
 
 inline constexpr std::uint32_t kNoReconvergence = ~std::uint32_t{0};
 
@@ -143,6 +147,7 @@ struct Function {
     std::uint32_t words = 0;  ///< rows a frame has of each bank
     std::uint32_t doublewords = 0;
     std::uint32_t predicates = 0;
+    std::vector<std::uint32_t> unwritten_words;  ///< what registers hold before they are written, by row
     std::vector<SpecialRow> specials;
     std::vector<Value> registers;            ///< where each register of the PTX lies
     std::vector<ParameterRange> parameters;  ///< and results behind them; they come first in the parameter space

@@ -71,6 +71,7 @@ bool SharedMemory::touch_quickly(const Accessor& who, unsigned own, std::uint32_
         history.read_site = who.site;
         return true;
     }
+    if (is_being_read(granule)) return false;
     const std::uint32_t others = history.readers & ~self;
     if (others != 0 && !after_reads(who, history, others)) return false;
     history = {.write_time = now, .write_site = who.site, .writer = static_cast<std::uint8_t>(own)};
@@ -85,6 +86,7 @@ bool SharedMemory::after_reads(const Accessor& who, const History& history, std:
 void SharedMemory::touch_granule(const Accessor& who, std::uint32_t granule, std::uint32_t byte_mask, Access access) {
     if (in_flight_[granule] != 0) [[unlikely]]
         require_free(granule, access);
+    if (writes(access)) require_not_being_read(granule, access);
     if (!reads(access)) {
         written_[granule] = static_cast<std::uint8_t>(written_[granule] | byte_mask);
     } else if (checks_.shared_written && (written_[granule] & byte_mask) != byte_mask) [[unlikely]] {
@@ -250,11 +252,21 @@ void SharedMemory::require_free(std::uint32_t granule, Access access) const {
     const std::uint32_t mark = in_flight_[granule];
     const std::string what = fmt::format("{} {}", name_of(access), place_of(granule * kGranule));
     if (mark == kMbarrierMark) throw AccessFault{FaultKind::mbarrier, what + ", which is an mbarrier's"};
-    const bool being_read = (mark & kBeingRead) != 0;
-    if (!checks_.copies_in_flight || (being_read && !writes(access))) return;
+    if (!checks_.copies_in_flight) return;
+    throw AccessFault{
+        FaultKind::copy_in_flight,
+        fmt::format("{}, into which an asynchronous copy is in flight that nobody has waited for; it is {}", what,
+                    owner_.describe_site(mark - 1))};
+}
+
+/// Throws where an asynchronous read of the granule is in flight.
+void SharedMemory::require_not_being_read(std::uint32_t granule, Access access) const {
+    if (!is_being_read(granule) || !checks_.copies_in_flight) return;
+    const std::uint32_t site = reads_in_flight_[granule / kGranulesPerRead].site;
     throw AccessFault{FaultKind::copy_in_flight,
-                      fmt::format("{}, {} which an asynchronous copy is in flight that nobody has waited for; it is {}",
-                                  what, being_read ? "from" : "into", owner_.describe_site((mark & ~kBeingRead) - 1))};
+                      fmt::format("{} {}, which an asynchronous copy or wgmma in flight reads that nobody has waited "
+                                  "for; it is {}",
+                                  name_of(access), place_of(granule * kGranule), owner_.describe_site(site))};
 }
 
 void SharedMemory::report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const {

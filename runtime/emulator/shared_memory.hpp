@@ -55,11 +55,11 @@ public:
     // from its issue on, which no one may see before a wait at its mbarrier has told of it: land().
     void begin_bulk_write(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     void land(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
-    // One out of it reads from its issue to its issuer's wait; what it reads must be visible to the asynchronous proxy.
-    void begin_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
-    void end_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
-    // wgmma reads as a bulk copy does, from its issue to its issuer's wait, and several may read the same.
-    void begin_matrix_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    // A bulk copy out of the memory and a wgmma read from their issue to their issuer's wait. Until then nobody may write the
+    // bytes. Several may read the same ones. The bytes must be visible to the asynchronous proxy. `offset` and `bytes` are
+    // multiples of 16.
+    void begin_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
+    void end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes);
     /// The number of the block's asynchronous agent in the order of accesses.
     [[nodiscard]] int agent() const { return owner_.first_warp + owner_.warps; }
 
@@ -76,9 +76,8 @@ private:
     static constexpr std::uint32_t kGranule = 4;
     static constexpr std::uint32_t kWholeGranule = 0xF;
     static constexpr std::uint32_t kMbarrierBytes = 8;
-    // Marks of granules in flight.
-    static constexpr std::uint32_t kBeingRead = std::uint32_t{1} << 31;  ///< by a bulk copy: with its site + 1
-    static constexpr std::uint32_t kMbarrierMark = ~std::uint32_t{0};
+    static constexpr std::uint32_t kGranulesPerRead = 4;               ///< of asynchronous reads: 16 bytes
+    static constexpr std::uint32_t kMbarrierMark = ~std::uint32_t{0};  ///< of granules in flight
 
     /// Calls `function(granule)` for each granule of the range.
     static void for_granules(std::uint32_t offset, std::uint32_t bytes, const auto& function) {
@@ -101,6 +100,11 @@ private:
         bool peers : 1 = false;        ///< other blocks' accesses to the granule lie in peers_
     };
     using Times = std::array<std::uint32_t, kMaxWarps>;
+    /// Asynchronous reads of 16 bytes that nobody has waited for.
+    struct ReadsInFlight {
+        std::uint32_t count = 0;
+        std::uint32_t site = 0;  ///< of the last one
+    };
 
     /// The warp among its block's; at least owner_.warps for a warp of another block.
     [[nodiscard]] unsigned own_index(const Accessor& who) const {
@@ -134,6 +138,10 @@ private:
                                   const char* other_access) const;
     [[nodiscard]] std::string place_of(std::uint32_t byte) const;
     void require_free(std::uint32_t granule, Access access) const;
+    [[nodiscard]] bool is_being_read(std::uint32_t granule) const {
+        return !reads_in_flight_.empty() && reads_in_flight_[granule / kGranulesPerRead].count != 0;
+    }
+    void require_not_being_read(std::uint32_t granule, Access access) const;
     [[noreturn]] void report_never_written(std::uint32_t granule, std::uint32_t byte_mask) const;
 
     std::vector<std::byte> data_;
@@ -141,8 +149,9 @@ private:
     HappensBefore& order_;
     SharedOwner owner_;
     PeerAccesses peers_;
-    std::vector<std::uint8_t> written_;     ///< a granule of 4 bytes: a bit per byte
-    std::vector<std::uint32_t> in_flight_;  ///< a granule: 1 + the site of the copy, and how it is used; 0: by none
+    std::vector<std::uint8_t> written_;           ///< a granule of 4 bytes: a bit per byte
+    std::vector<std::uint32_t> in_flight_;        ///< a granule: 1 + the site of the copy into it; 0: none
+    std::vector<ReadsInFlight> reads_in_flight_;  ///< by 16 bytes, once there was one
     std::vector<History> granules_;
     std::vector<History> bytes_;                            ///< four a granule, once one is split
     std::unordered_map<std::uint32_t, Times> exact_reads_;  ///< by first byte, where readers' times differ

@@ -9,6 +9,7 @@ namespace jitgemm::emulator {
 void SharedMemory::begin_bulk_write(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
     for_granules(offset, bytes, [&](std::uint32_t granule) {
         if (in_flight_[granule] != 0) require_free(granule, Access::write);
+        require_not_being_read(granule, Access::write);
         written_[granule] = kWholeGranule;
         in_flight_[granule] = who.site + 1;
         if (!checks_.races) return;
@@ -38,23 +39,22 @@ void SharedMemory::give_to_agent(std::uint32_t granule, std::uint32_t site) {
              .peers = whole.peers};
 }
 
-void SharedMemory::begin_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
+void SharedMemory::begin_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
+    constexpr std::uint32_t kReadBytes = kGranulesPerRead * kGranule;
     touch(who, offset, bytes, Access::read);
-    for_granules(offset, bytes, [&](std::uint32_t granule) {
-        if (checks_.races) require_visible(who, granule);
-        in_flight_[granule] = kBeingRead | (who.site + 1);
-    });
+    if (checks_.races) for_granules(offset, bytes, [&](std::uint32_t granule) { require_visible(who, granule); });
+    if (reads_in_flight_.empty()) reads_in_flight_.resize(data_.size() / kReadBytes + 1);
+    for (std::uint32_t place = offset / kReadBytes; place < (offset + bytes) / kReadBytes; ++place) {
+        ++reads_in_flight_[place].count;
+        reads_in_flight_[place].site = who.site;
+    }
 }
 
-void SharedMemory::begin_matrix_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
-    touch(who, offset, bytes, Access::read);
-    if (!checks_.races) return;
-    for_granules(offset, bytes, [&](std::uint32_t granule) { require_visible(who, granule); });
-}
-
-void SharedMemory::end_bulk_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
-    for_granules(offset, bytes, [&](std::uint32_t granule) { in_flight_[granule] = 0; });
-    touch(who, offset, bytes, Access::read);  // to others the copy's thread reads until it knows that it has read
+void SharedMemory::end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t bytes) {
+    constexpr std::uint32_t kReadBytes = kGranulesPerRead * kGranule;
+    for (std::uint32_t place = offset / kReadBytes; place < (offset + bytes) / kReadBytes; ++place)
+        --reads_in_flight_[place].count;
+    touch(who, offset, bytes, Access::read);  // to others its thread reads until it knows that it has read
 }
 
 void SharedMemory::require_visible(const Accessor& who, std::uint32_t granule) const {

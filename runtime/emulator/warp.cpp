@@ -162,11 +162,15 @@ void Warp::require_written(const Value& value, Mask mask) {
 void Warp::check_registers(const Instruction& instruction, Mask mask) {
     if (instruction.unwritten == UnwrittenSource::copied) return;
     const std::size_t selector = instruction.values.size() - 1;
+    const bool adds = instruction.unwritten == UnwrittenSource::added_to;
     const std::size_t first =
-        instruction.unwritten == UnwrittenSource::fault ? std::size_t{instruction.destinations} : selector;
+        adds || instruction.unwritten == UnwrittenSource::fault ? std::size_t{instruction.destinations} : selector;
     for (std::size_t i = first; i < instruction.values.size(); ++i) {
         require_written(instruction.values[i], mask);
     }
+    if (!adds) return;
+    const Mask adding = mask & predicate(instruction.values.back());
+    for (std::size_t i = 0; i < instruction.destinations; ++i) require_written(instruction.values[i], adding);
 }
 
 Mask Warp::result_written(const Instruction& instruction) {

@@ -46,8 +46,10 @@ void Warp::push_frame(const Function& function, const Instruction* call) {
     auto frame = std::make_unique<Frame>();
     frame->function = &function;
     frame->call = call;
+    frame->words.reserve(std::size_t{function.words} * kLanes);
+    for (const std::uint32_t word : function.unwritten_words) frame->words.insert(frame->words.end(), kLanes, word);
     frame->words.resize(std::size_t{function.words} * kLanes);
-    frame->doublewords.resize(std::size_t{function.doublewords} * kLanes);
+    frame->doublewords.resize(std::size_t{function.doublewords} * kLanes, kUnwrittenRegister);
     frame->predicates.resize(function.predicates);
     frame->parameters.resize(static_cast<std::size_t>(function.parameter_bytes) * kLanes);
     if (!function.tracked.empty()) {

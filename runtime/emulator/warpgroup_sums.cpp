@@ -66,7 +66,7 @@ void WarpgroupSums::wait(Warp& warp, std::uint64_t pending) {
     }
     std::erase_if(reads_, [&](const Read& read) {
         if (read.group >= complete) return false;
-        warp.block().shared().touch(read.who, read.offset, kChunkBytes, Access::read);
+        warp.block().shared().end_async_read(read.who, read.offset, kChunkBytes);
         return true;
     });
 }

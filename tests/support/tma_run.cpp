@@ -28,8 +28,8 @@ constexpr const char* kDeclarations = R"(
 std::string text_of(const TmaRun& run) {
     const std::size_t bytes = run.maps.size() * sizeof(EncodedTensorMap) + 16;
     std::string text = fmt::format(
-        ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .align 64 .b8 args[{}])\n{{{}",
-        bytes, kDeclarations);
+        ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .align 64 .b8 args[{}])\n{}{{{}",
+        bytes, run.thread_limit ? fmt::format(".maxntid {}, 1, 1\n", run.threads) : "", kDeclarations);
     for (std::size_t i = 0; i < run.maps.size(); ++i) {
         text += fmt::format("    add.u64 %map{}, %args, {};\n", i, i * sizeof(EncodedTensorMap));
     }

@@ -25,7 +25,8 @@ struct TmaRun {
     emulator::Checks checks = {};
     std::uint64_t order_seed = 0;
     std::uint64_t work_limit = 10'000'000;
-    bool undefined = false;  ///< what is in both buffers, of which the output is to be stored once
+    bool thread_limit = true;  ///< the kernel has .maxntid
+    bool undefined = false;    ///< what is in both buffers, of which the output is to be stored once
 };
 
 struct TmaResult {

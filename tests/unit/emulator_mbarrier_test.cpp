@@ -9,6 +9,7 @@ using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using emulator::FaultKind;
 using testing::fault_of;
+using testing::is_right;
 using testing::make_mbarrier;
 using testing::run_tma;
 using testing::text_of;
@@ -258,4 +259,25 @@ TEST_CASE("emulator mbarrier: blocks of a cluster arrive at each other's") {
     mbarrier.test_wait.parity.b64 %p3, [%rd2], 0;
 )";
     CHECK_THAT(text_of(with(make + sync + foreign + sync), FaultKind::mbarrier), ContainsSubstring("of another block"));
+}
+
+namespace {
+
+/// The first warp does one thing and the second another, with an mbarrier whose phase is 32 arrivals: a whole warp's.
+TmaRun of_two(const std::string& first, const std::string& second) {
+    return {.body = make_mbarrier(0, 32) + "setp.ge.u32 %p4, %thread, 32;\n@%p4 bra SECOND;\n" + first +
+                    "bra.uni MET;\nSECOND:\n" + second + "MET:\n",
+            .threads = 64};
+}
+
+}  // namespace
+
+TEST_CASE("emulator mbarrier: a wait by parity is for a phase that no later one can have followed") {
+    const std::string sync = "bar.sync 1, 64;\n";
+    CHECK(is_right(of_two(wait_mbarrier(0, 0) + sync + wait_mbarrier(0, 1), kArrive + sync + kArrive)));
+    // A warp may know of phases by a barrier with one that has waited for them.
+    CHECK(is_right(
+        of_two(sync + wait_mbarrier(0, 1), kArrive + wait_mbarrier(0, 0) + kArrive + wait_mbarrier(0, 1) + sync)));
+    const std::string late = text_of(of_two(wait_mbarrier(0, 0), kArrive + kArrive), FaultKind::mbarrier);
+    CHECK_THAT(late, ContainsSubstring("parity 0"));
 }

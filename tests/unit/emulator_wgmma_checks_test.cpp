@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstring>
+
 using namespace jitgemm;
 using Catch::Matchers::ContainsSubstring;
 using emulator::AsyncMode;
@@ -13,6 +16,7 @@ using testing::counting_input;
 using testing::fault_of;
 using testing::is_right;
 using testing::make_mbarrier;
+using testing::run_tma;
 using testing::text_of;
 using testing::TmaRun;
 using testing::wait_mbarrier;
@@ -152,6 +156,25 @@ TEST_CASE("emulator wgmma checks: sums of two wgmmas in flight are the same or a
             FaultKind::wgmma_registers);
 }
 
+TEST_CASE("emulator wgmma checks: sums that a wgmma adds to have been written") {
+    const std::string unset = kDescriptors + kFill + kProxyFence + kSync + kFence;
+    const std::string done = kCommit + kWait;
+    const std::string first = wgmma(kFirst, "%rd1", "%p1");  // scale-d is false
+    CHECK(is_right(with(unset + first + kMultiply + done + kReadSum)));
+    CHECK_THAT(text_of(with(unset + kMultiply + done), FaultKind::never_written_register), ContainsSubstring("%f0"));
+    text_of(with(unset + first + wgmma("{%f0, %f1, %f2, %f3}") + wgmma(kSecond) + done),
+            FaultKind::never_written_register);
+    const std::string copied = "mov.f32 %f4, %f0;\nmov.f32 %f5, %f1;\nmov.f32 %f6, %f2;\nmov.f32 %f7, %f3;\n";
+    text_of(with(kDescriptors + kFill + kProxyFence + kSync + copied + kFence + wgmma(kSecond) + done),
+            FaultKind::never_written_register);
+    // The second line of defence.
+    TmaRun unchecked = with(unset + kMultiply + done + "@%p0 st.global.f32 [%out], %f0;\n");
+    unchecked.checks.registers_written = false;
+    float sum = 0;
+    std::memcpy(&sum, run_tma(unchecked).output.data(), sizeof(sum));
+    CHECK(std::isnan(sum));
+}
+
 TEST_CASE("emulator wgmma checks: operands that threads stored need a proxy fence and a barrier") {
     const std::string multiply = kZeros + kFence + kMultiply + kCommit + kWait;
     CHECK(is_right(with(kDescriptors + kFill + kProxyFence + kSync + multiply)));
@@ -169,6 +192,29 @@ TEST_CASE("emulator wgmma checks: operands are overwritten after the wait, not b
     CHECK(is_right(with(begun + kWait + kSync + "@%p0 " + store)));
     CHECK(is_race(with(begun + kSync + "@%p0 " + store + kWait)));
     CHECK(is_race(with(begun + kWait + "@%p0 " + store)));
+}
+
+TEST_CASE("emulator wgmma checks: bytes are being read until every wgmma in flight that reads them is waited for") {
+    const std::string two = kReady + kFence + kMultiply + kCommit + wgmma(kSecond) + kCommit;
+    const std::string store = kSync + "@%p0 st.shared.u32 [tile+4096], 0;\n";
+    const std::string one_left = "wgmma.wait_group.sync.aligned 1;\n";
+    CHECK(is_right(with(two + kWait + store)));
+    CHECK_THAT(text_of(with(two + one_left + store + kWait), FaultKind::copy_in_flight),
+               ContainsSubstring("wgmma.mma_async"));
+    text_of(with(two + store + kWait), FaultKind::copy_in_flight);
+    const std::string copy = kSync + "@%p0 cp.async.ca.shared.global [tile+4096], [%in], 16;\ncp.async.wait_all;\n";
+    CHECK(is_right(with(two + kWait + copy)));
+    text_of(with(two + one_left + copy + kWait), FaultKind::copy_in_flight);
+}
+
+TEST_CASE("emulator wgmma checks: a stage that is freed before the wait is found, whenever the next write comes") {
+    const std::string begun = make_mbarrier(0, 128) + kReady + kFence + kMultiply + kCommit;
+    const std::string free = "mbarrier.arrive.shared::cta.b64 _, [bars];\n";
+    const std::string refill = wait_mbarrier(0, 0) + "@%p0 st.shared.u32 [tile+4096], 0;\n";
+    CHECK(is_right(with(begun + kWait + free + refill)));
+    CHECK(is_race(with(begun + free + refill + kWait)));
+    // The writer may come after the wait of every warp here, and still does not know of it.
+    CHECK(is_race(with(begun + free + kWait + refill)));
 }
 
 TEST_CASE("emulator wgmma checks: a load into an operand comes after the wait") {
@@ -277,4 +323,11 @@ TEST_CASE("emulator setmaxnreg: registers move between warpgroups, and there are
                ContainsSubstring("setmaxnreg.inc to 160 of a warp that has 168"));
     text_of(with("setp.lt.u32 %p4, %thread, 32;\n@%p4 bra END;\n" + change("dec", 24) + "END:\n"),
             FaultKind::barrier_divergence);
+}
+
+TEST_CASE("emulator setmaxnreg: a kernel whose threads are not limited is refused") {
+    TmaRun run = of_three(change("dec", 24), change("inc", 240));
+    CHECK(is_right(run));
+    run.thread_limit = false;
+    CHECK_THAT(text_of(run, FaultKind::illegal_instruction), ContainsSubstring("__launch_bounds__"));
 }
