@@ -32,7 +32,7 @@ public:
     void warp_ended();
 
     [[nodiscard]] const LaunchContext& launch() const { return launch_; }
-    [[nodiscard]] Cluster& cluster() { return cluster_; }
+    [[nodiscard]] Cluster& cluster() const { return cluster_; }
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] const std::array<std::int64_t, 3>& id() const { return id_; }
     [[nodiscard]] int threads() const { return launch_.threads_per_block(); }

@@ -11,6 +11,7 @@ Cluster::Cluster(LaunchContext& launch, std::int64_t number, std::vector<Tally>&
     : launch_(launch),
       id_(unflatten(number, launch.clusters())),
       order_(launch.agents_per_block() * launch.cluster.blocks()),
+      global_order_(order_, launch.strong_words, static_cast<std::uint32_t>(number) * agents(), agents()),
       barrier_(*this),
       turns_(static_cast<std::size_t>(launch.cluster.blocks())),
       random_(launch.config.order_seed ^ static_cast<std::uint64_t>(number)) {
@@ -42,6 +43,16 @@ std::string Cluster::name_of_warp(int number) const {
     if (is_one_block()) return warp;
     const auto rank = static_cast<std::size_t>(number / launch_.agents_per_block());
     return fmt::format("{} of {}", warp, blocks_[rank]->name());
+}
+
+std::string Cluster::name_in_launch(std::uint32_t number) const {
+    const auto of_block = static_cast<std::uint32_t>(launch_.agents_per_block());
+    const std::array<std::int64_t, 3> cluster = unflatten(number / agents(), launch_.clusters());
+    const std::array<std::int64_t, 3> place = unflatten(number % agents() / of_block, launch_.cluster.extents);
+    std::array<std::int64_t, 3> block{};
+    for (std::size_t axis = 0; axis < block.size(); ++axis)
+        block[axis] = cluster[axis] * launch_.cluster.extents[axis] + place[axis];
+    return fmt::format("warp {} of block ({},{},{})", number % of_block, block[0], block[1], block[2]);
 }
 
 void Cluster::run() {

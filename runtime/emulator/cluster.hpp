@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/block.hpp"
 #include "runtime/emulator/cluster_barrier.hpp"
+#include "runtime/emulator/global_order.hpp"
 #include "runtime/emulator/happens_before.hpp"
 
 #include <array>
@@ -27,6 +28,7 @@ public:
     [[nodiscard]] LaunchContext& launch() const { return launch_; }
     [[nodiscard]] const std::array<std::int64_t, 3>& id() const { return id_; }
     [[nodiscard]] HappensBefore& order() { return order_; }
+    [[nodiscard]] GlobalOrder& global_order() { return global_order_; }
     [[nodiscard]] ClusterBarrier& barrier() { return barrier_; }
     /// By rank: x fastest.
     [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
@@ -36,9 +38,14 @@ public:
     [[nodiscard]] std::uint64_t lane_instructions() const;
     /// "warp 3", where there are several blocks "warp 3 of block (1,0,0)".
     [[nodiscard]] std::string name_of_warp(int number) const;
+    /// "warp 3 of block (1,0,0)", by its number in the launch.
+    [[nodiscard]] std::string name_in_launch(std::uint32_t number) const;
 
 private:
     [[nodiscard]] std::string name() const;
+    [[nodiscard]] std::uint32_t agents() const {
+        return static_cast<std::uint32_t>(launch_.agents_per_block() * launch_.cluster.blocks());
+    }
     bool run_round();
     bool finish_copies();
     void check_limits();
@@ -47,6 +54,7 @@ private:
     LaunchContext& launch_;
     std::array<std::int64_t, 3> id_;
     HappensBefore order_;
+    GlobalOrder global_order_;
     ClusterBarrier barrier_;
     std::vector<std::unique_ptr<Block>> blocks_;
     std::vector<std::size_t> turns_;  ///< the order blocks run in

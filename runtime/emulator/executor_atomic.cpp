@@ -5,6 +5,7 @@
 #include "runtime/emulator/lanes.hpp"
 #include "runtime/emulator/memory_access.hpp"
 #include "runtime/emulator/memory_modifiers.hpp"
+#include "runtime/emulator/strong_access.hpp"
 
 #include <atomic>
 
@@ -19,6 +20,7 @@ struct AtomicDetail {
     AtomicOperation operation{};
     Arithmetic arithmetic{};
     FloatType real{};
+    MemoryOrder order;
     std::uint32_t bits = 32;
 };
 
@@ -74,6 +76,7 @@ template <typename T>
 void execute_atomic(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<AtomicDetail>();
     WarpAccess access{detail.space, Access::atomic, sizeof(T), lane_addresses(warp, instruction, 1)};
+    StrongAccess strong(warp, detail.order, detail.space);
     const LanePointers pointers = resolve(warp, access, mask);
     const Destination<T> d(warp, instruction.values[0]);
     const Source<T> b(warp, instruction.values[2]);
@@ -83,7 +86,9 @@ void execute_atomic(Warp& warp, const Instruction& instruction, Mask mask) {
         const bool global =
             detail.space == ptx::StateSpace::global ||
             (detail.space == ptx::StateSpace::generic && space_of(access.addresses[lane]) == ptx::StateSpace::global);
-        d.set(lane, update<T>(pointers[lane], detail, b[lane], c[lane], global));
+        const T old = update<T>(pointers[lane], detail, b[lane], c[lane], global);
+        strong.update(access, lane, old, detail.operation != AtomicOperation::cas || old == b[lane]);
+        d.set(lane, old);
     });
 }
 
@@ -163,6 +168,7 @@ void decode(InstructionDecoder& decoder, bool returns) {
     const MemoryModifiers modifiers = take_memory_modifiers(decoder);
     AtomicDetail detail;
     detail.space = modifiers.space;
+    detail.order = modifiers.order;
     detail.operation = take_operation(decoder);
     const TypeRow& type = take_type(decoder);
     decoder.finish_modifiers();

@@ -95,15 +95,22 @@ void decode_special_fence(InstructionDecoder& decoder, bool proxy) {
     decoder.execute(InstructionKind::barrier, proxy ? fence : execute_mbarrier_fence);
 }
 
-/// Memory is in order here: any other fence only has to be one the emulator knows.
+void execute_wide_fence(Warp& warp, const Instruction& /*instruction*/, Mask /*mask*/) {
+    if (!warp.launch().config.checks.races) return;
+    warp.block().cluster().global_order().fence(warp.number());
+}
+
+/// Memory is in order here: any other fence only tells what is ordered, and for that other clusters matter alone.
 void decode_fence(InstructionDecoder& decoder) {
     const std::string special = decoder.take_any({"proxy", "mbarrier_init"});
     if (!special.empty()) return decode_special_fence(decoder, special == "proxy");
     decoder.take_any({"sc", "acq_rel", "acquire", "release"});
-    if (decoder.take_any({"cta", "cluster", "gpu", "gl", "sys"}).empty()) decoder.unsupported();
+    const std::string scope = decoder.take_any({"cta", "cluster", "gpu", "gl", "sys"});
+    if (scope.empty()) decoder.unsupported();
     decoder.finish_modifiers();
     decoder.require_operands(0, 0);
-    decoder.execute(InstructionKind::barrier, execute_nothing);
+    const bool wide = scope != "cta" && scope != "cluster";
+    decoder.execute(InstructionKind::barrier, wide ? execute_wide_fence : execute_nothing);
 }
 
 void execute_wait_on_grids(Warp& warp, const Instruction& /*instruction*/, Mask /*mask*/) { warp.wait_on_grids(); }

@@ -3,6 +3,7 @@
 #include "runtime/emulator/lanes.hpp"
 #include "runtime/emulator/memory_access.hpp"
 #include "runtime/emulator/memory_modifiers.hpp"
+#include "runtime/emulator/strong_access.hpp"
 
 #include <atomic>
 #include <cstring>
@@ -16,6 +17,7 @@ namespace {
 struct MemoryDetail {
     ptx::StateSpace space = ptx::StateSpace::generic;
     bool strong = false;
+    MemoryOrder order;        ///< if it is strong
     std::uint32_t bytes = 4;  ///< of an element
     std::uint32_t count = 1;
 };
@@ -64,7 +66,9 @@ template <typename Element, typename Register>
 void execute_load(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<MemoryDetail>();
     WarpAccess access = access_of(warp, instruction, detail.count, detail.strong ? Access::strong_read : Access::read);
-    const LanePointers pointers = resolve(warp, access, mask);
+    StrongAccess strong(warp, detail.order, detail.space, detail.strong);
+    LanePointers pointers = resolve(warp, access, mask);
+    strong.load(access, mask, pointers);
     for (std::size_t i = 0; i < detail.count; ++i) {
         load_row<Element, Register>(warp, instruction.values[i], pointers, i * sizeof(Element), mask, detail.strong);
     }
@@ -104,7 +108,9 @@ void execute_store(Warp& warp, const Instruction& instruction, Mask mask) {
     const auto& detail = instruction.detail<MemoryDetail>();
     WarpAccess access =
         access_of(warp, instruction, detail.count, detail.strong ? Access::strong_write : Access::write);
+    StrongAccess strong(warp, detail.order, detail.space, detail.strong);
     const LanePointers pointers = resolve(warp, access, mask);
+    strong.store(access, mask, pointers);
     if (access.once != 0) return store_once<Element, Register>(warp, instruction, access, pointers, mask);
     for (std::size_t i = 0; i < detail.count; ++i) {
         const Source<Register> source(warp, instruction.values[i]);
@@ -218,6 +224,7 @@ Decoded decode_access(InstructionDecoder& decoder, std::size_t data, std::size_t
     decoder.finish_modifiers();
     decoded.detail.space = modifiers.space;
     decoded.detail.strong = modifiers.strong;
+    decoded.detail.order = modifiers.order;
     decoded.detail.bytes = static_cast<std::uint32_t>(bits_of(decoded.element->operand)) / 8;
     const std::uint32_t all = decoded.detail.bytes * decoded.detail.count;
     if (all > 32 || (modifiers.strong && decoded.detail.count > 1)) decoder.unsupported("vectors of this size");

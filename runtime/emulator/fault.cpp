@@ -5,7 +5,7 @@
 namespace jitgemm::emulator {
 
 std::string_view to_string(FaultKind kind) {
-    constexpr std::array<std::string_view, 25> kNames{"out of range",
+    constexpr std::array<std::string_view, 26> kNames{"out of range",
                                                       "misaligned",
                                                       "read-only",
                                                       "guard band",
@@ -15,6 +15,7 @@ std::string_view to_string(FaultKind kind) {
                                                       "access before the wait",
                                                       "second store",
                                                       "shared-memory race",
+                                                      "global-memory race",
                                                       "copy in flight",
                                                       "barrier divergence",
                                                       "barrier count",

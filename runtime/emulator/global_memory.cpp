@@ -192,8 +192,12 @@ MemoryMap GlobalMemory::map() const {
     std::vector<Buffer> buffers;
     buffers.reserve(storages_.size());
     for (const auto& [address, storage] : storages_) {
-        buffers.push_back(storage.buffer);
-        if (storage.buffer.stored_once) buffers.back().stored = std::make_shared<WrittenBytes>(storage.buffer.bytes);
+        Buffer& buffer = buffers.emplace_back(storage.buffer);
+        if (buffer.stored_once) {
+            buffer.stored = std::make_shared<WrittenBytes>(buffer.bytes);
+        } else if (!buffer.read_only && !buffer.constant) {
+            buffer.writes = std::make_shared<GlobalWrites>(buffer.bytes);
+        }
     }
     return {std::move(buffers), guards_};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/emulator/global_writes.hpp"
 #include "runtime/emulator/written_bytes.hpp"
 
 #include <cstddef>
@@ -27,6 +28,7 @@ struct Buffer {
     bool stored_once = false;         ///< a launch's second store to a byte must bring what is there
     /// Of such a buffer, the bytes that the launch has stored: entries of one kernel may each store D.
     std::shared_ptr<WrittenBytes> stored{};
+    std::shared_ptr<GlobalWrites> writes{};  ///< the launch's; null where nobody follows them
 
     [[nodiscard]] bool contains(DeviceAddress first, std::size_t size) const {
         return first >= address && size <= bytes && first - address <= bytes - size;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/emulator/cluster_shape.hpp"
+#include "runtime/emulator/global_order.hpp"
 #include "runtime/emulator/launch.hpp"
 #include "runtime/emulator/tensor_core.hpp"
 
@@ -11,7 +12,7 @@
 
 namespace jitgemm::emulator {
 
-/// What all blocks of a launch share and none changes, but for `cancelled`.
+/// What all blocks of a launch share and none changes, but for the last two.
 struct LaunchContext {
     const Program& program;
     const LaunchConfig& config;
@@ -23,6 +24,7 @@ struct LaunchContext {
     TensorCoreModel tensor_core_model;
     const StopRequest& stop;
     std::atomic<bool> cancelled{false};  ///< another block failed, or the caller asked to stop
+    StrongWords strong_words{};
 
     [[nodiscard]] int threads_per_block() const {
         return static_cast<int>(config.block[0] * config.block[1] * config.block[2]);

@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/address_space.hpp"
 #include "runtime/emulator/cluster.hpp"
+#include "runtime/emulator/strong_access.hpp"
 
 #include <fmt/format.h>
 
@@ -72,6 +73,8 @@ GlobalPlace global_place(Warp& warp, std::uint64_t address, std::uint32_t bytes,
     require_allowed(warp, *buffer, address, bytes, access);
     require_waited(warp, *buffer, address, bytes, access);
     const std::size_t first = address - buffer->address;
+    if (buffer->writes != nullptr && warp.launch().config.checks.races)
+        follow_global(warp, *buffer, first, bytes, access);
     GlobalPlace place{.host = buffer->host + first};
     if (buffer->written == nullptr) return place;
     if (reads(access)) require_global_written(warp, *buffer, address, bytes);

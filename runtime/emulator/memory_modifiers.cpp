@@ -19,9 +19,13 @@ ptx::StateSpace take_space(InstructionDecoder& decoder) {
 
 MemoryModifiers take_memory_modifiers(InstructionDecoder& decoder) {
     MemoryModifiers modifiers;
-    modifiers.strong = !decoder.take_any({"volatile", "relaxed", "acquire", "release", "acq_rel"}).empty();
+    const std::string semantics = decoder.take_any({"volatile", "relaxed", "acquire", "release", "acq_rel"});
+    modifiers.strong = !semantics.empty();
     decoder.take("weak");
-    decoder.take_any({"cta", "cluster", "gpu", "sys"});
+    const std::string scope = decoder.take_any({"cta", "cluster", "gpu", "sys"});
+    modifiers.order = {.acquires = semantics.starts_with("acq"),
+                       .releases = semantics == "release" || semantics == "acq_rel",
+                       .wide = scope != "cta" && scope != "cluster"};
     modifiers.space = take_space(decoder);
     decoder.take("nc");
     decoder.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});

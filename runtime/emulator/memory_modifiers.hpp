@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/emulator/global_order.hpp"
 #include "runtime/emulator/instruction_decoder.hpp"
 
 namespace jitgemm::emulator {
@@ -8,6 +9,7 @@ namespace jitgemm::emulator {
 struct MemoryModifiers {
     ptx::StateSpace space = ptx::StateSpace::generic;
     bool strong = false;      ///< volatile, relaxed, acquire, release, acq_rel
+    MemoryOrder order;        ///< of a strong one
     bool cache_hint = false;  ///< one operand more, a policy
 };
 
