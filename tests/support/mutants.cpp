@@ -25,6 +25,10 @@ constexpr VerifyOptions kScaled{.alpha = 2.0F, .beta = -0.5F};
 
 constexpr int kMemoryDumps = 2;
 
+constexpr std::string_view kEndOfLeaveSums = ": \"memory\");\n}\n\n// Waits for what a block left";
+constexpr std::string_view kStoreBehindFlag =
+    ": \"memory\");\n    fragments[0].sums[0] = rC[0][0];\n}\n\n// Waits for what a block left";
+
 constexpr std::array kMutations{
     // ---- barriers and waits
     Mutation{"no barrier in front of the pipeline", "__syncthreads();", "", 0},
@@ -111,6 +115,10 @@ constexpr std::array kMutations{
     Mutation{"tiles left out between whole ones", "next_whole += clusters;", "next_whole += clusters + 1;"},
     Mutation{"the first whole tile left out", "next_whole = streamed + cluster;",
              "next_whole = streamed + cluster + 1;"},
+    Mutation{"no wait for the flag of others' sums", "} while (there == 0);", "} while (false);"},
+    Mutation{"the flag is read relaxed", "ld.acquire.gpu.global", "ld.relaxed.gpu.global"},
+    Mutation{"the flag is set relaxed", "st.release.gpu.global", "st.relaxed.gpu.global"},
+    Mutation{"a sum is stored behind the flag", kEndOfLeaveSums, kStoreBehindFlag},
     Mutation{"K rounded down where it is shared", "(args.k + (kBlockK - 1ll)) / kBlockK", "args.k / kBlockK", 0, 1,
              "tn, stream-K"},
     Mutation{"no barrier between pieces", "__syncthreads();  // before the next piece's", "//"},
@@ -232,8 +240,9 @@ std::string mutated(const Dump& dump, const std::string& body, const Mutation& m
 
 ParsedDump parsed_dump(const Dump& dump, const Arch& arch) {
     const GemmSpec asked = resolved(dump.spec);
-    const KernelConfig config =
-        with_parameters({MmaMultistageConfig{}}, parse_parameters(std::string(dump.parameters)));
+    const KernelConfig family =
+        dump.wgmma ? KernelConfig{WgmmaWarpSpecializedConfig{}} : KernelConfig{MmaMultistageConfig{}};
+    const KernelConfig config = with_parameters(family, parse_parameters(std::string(dump.parameters)));
     const KernelSource source = generate(asked, config, arch);
     return {asked, {signature(asked), config}, source.arch, source.body};
 }

@@ -17,9 +17,12 @@ struct Dump {
     GemmSpec spec;
     std::string_view parameters;
     VerifyOptions options;
-    bool async = true;  ///< copies some operand with cp.async
+    bool async = true;   ///< copies some operand with cp.async
+    bool wgmma = false;  ///< of wgmma_warp_specialized, for sm_90a; else of mma_multistage, for sm_80
 };
 [[nodiscard]] std::vector<Dump> dumps();
+/// Kernels of wgmma_warp_specialized: the emulator alone runs what becomes of them.
+[[nodiscard]] std::vector<Dump> wgmma_dumps();
 
 /// Of the dumps that have a mutation's text the first so many are spoilt.
 inline constexpr int kMostDumps = 4;
@@ -34,6 +37,8 @@ struct Mutation {
     std::string_view only = {};  ///< the one dump it is for; empty: any that has the text
 };
 [[nodiscard]] std::span<const Mutation> mutations();
+/// Those of wgmma_dumps().
+[[nodiscard]] std::span<const Mutation> wgmma_mutations();
 /// Of them, those that touch memory as they must not, and no memory but the launch's own: a GPU survives them, and verification
 /// there has to notice as well.
 [[nodiscard]] std::span<const Mutation> memory_mutations();
