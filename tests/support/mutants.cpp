@@ -254,9 +254,6 @@ std::string equivalence(const Dump& dump, const Mutation& mutation) {
         return "rows of partial sums are padded to whole vectors: none is cut";
     if (mutation.name == "a split's K rounded down" && dump.name == "tn, more splits than k-tiles")
         return "K is whole k-tiles";
-    const bool stores_registers_with_c = dump.name.find("C, stores from registers") != std::string_view::npos;
-    if (mutation.name == "alpha twice" && stores_registers_with_c)
-        return "the first text is of beta = 0, and beta isn't";
     const bool is_of_whole_tiles =
         mutation.name == "tiles left out between whole ones" || mutation.name == "the first whole tile left out";
     if (is_of_whole_tiles && dump.name.starts_with("nt, stream-K"))
