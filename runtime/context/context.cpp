@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace jitgemm {
@@ -102,6 +103,12 @@ void check_signature(const ParsedDump& dump) {
     throw ConfigError("the dump's banner contradicts itself",
                       {"the spec has the signature of " + kernel_name({signature(dump.spec), dump.id.config}) +
                        ", the kernel line says " + kernel_name(dump.id)});
+}
+
+std::optional<GemmKernel> known_kernel(ContextState& context, const GemmSpec& spec) {
+    const std::shared_lock lock(context.mutex);
+    const auto known = context.kernels.find(spec);
+    return known == context.kernels.end() ? std::nullopt : std::optional(known->second);
 }
 
 }  // namespace
@@ -219,15 +226,16 @@ tuning::TunedChoice ContextState::choose(const GemmSpec& spec) {
     return tuned_choices().choose(spec, device->model(), selection);
 }
 
+// A problem has one kernel in whatever words it is asked for, so that all handles of it change when it is tuned.
 GemmKernel ContextState::kernel(const GemmSpec& spec) {
-    {
-        const std::shared_lock lock(mutex);
-        if (const auto known = kernels.find(spec); known != kernels.end()) return known->second;
-    }
+    if (std::optional<GemmKernel> known = known_kernel(*this, spec)) return *std::move(known);
     const UsualThreadState kept;
-    GemmKernel built = build(spec, choose(spec));
+    const GemmSpec whole = resolved(spec);
+    std::optional<GemmKernel> kernel = known_kernel(*this, whole);
+    if (!kernel) kernel = build(whole, choose(whole));
     const std::unique_lock lock(mutex);
-    return kernels.emplace(spec, std::move(built)).first->second;
+    const GemmKernel first = kernels.emplace(whole, *std::move(kernel)).first->second;
+    return kernels.emplace(spec, first).first->second;
 }
 
 ContextState::~ContextState() = default;

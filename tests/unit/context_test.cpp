@@ -75,6 +75,25 @@ TEST_CASE("a repeated request is the same kernel, compiled and loaded once", "[t
     CHECK(bench.device->loads == static_cast<int>(state_of(first).entries.size()));
 }
 
+TEST_CASE("a problem has one kernel, in whatever words it is asked for") {
+    Bench bench;
+    GemmSpec packed = square(512);
+    packed.lda = packed.ldb = packed.ldd = 512;
+    GemmSpec aligned = square(512);
+    aligned.align_a = aligned.align_b = aligned.align_d = 16;
+    const GemmKernel first = bench.context.kernel(square(512));
+    for (const GemmSpec& spec : {packed, aligned, resolved(packed), first.spec()})
+        CHECK(&state_of(bench.context.kernel(spec)) == &state_of(first));
+
+    const GemmKernel better = bench.context.build(square(512), config_of_kernel(first.spec(), first.info().name));
+    KernelAccess::replace(bench.context.kernel(packed), KernelAccess::shared_state(better));
+    CHECK(&state_of(first) == &state_of(better));
+
+    GemmSpec wider = square(512);
+    wider.lda = 520;
+    CHECK(&state_of(bench.context.kernel(wider)) != &state_of(first));
+}
+
 TEST_CASE("a kernel's facts come from its config and its compile") {
     Bench bench;
     bench.compiler->report.registers = 200;
