@@ -95,6 +95,20 @@ TEST_CASE("a context that names no tool finds it in PATH, and runs none of the c
     CHECK_FALSE(std::filesystem::exists(here / "started"));
 }
 
+TEST_CASE("who asks for a problem while it is being tuned gets that search's winner", "[threads]") {
+    const Bench bench(R"({"turn_ms": 1})");
+    std::promise<std::string> told;
+    ContextState context(bench.options, bench.device, bench.compiler);
+    static_cast<void>(context.kernel(kSpec, Tune::in_background,
+                                     [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }));
+    CHECK(context.kernel(kSpec, Tune::now, {}).info().choice == ChoiceSource::exact);
+    CHECK(told.get_future().get().empty());
+
+    const tuning::TuningStore store(bench.options.tuning_directory);
+    REQUIRE(store.winners().size() == 1);
+    CHECK(store.read_class(store.winners()[0].device_class).size() == 1);  // a record for each search
+}
+
 TEST_CASE("tuning that cannot be done says why") {
     Bench bench;
     bench.options.tool = "/nonexistent/jitgemm";

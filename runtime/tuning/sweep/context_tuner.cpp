@@ -44,6 +44,13 @@ Winner ContextTuner::tune(const GemmSpec& spec) {
     if (options_.tuning_directory.empty())
         throw Error("nowhere to keep tuning records: Options::tuning_directory is empty");
     const std::lock_guard lock(measuring_);
+    if (const auto known = finished_.find(spec); known != finished_.end()) return known->second;
+    Winner winner = search(spec);
+    if (winner.complete) finished_.emplace(spec, winner);
+    return winner;
+}
+
+Winner ContextTuner::search(const GemmSpec& spec) {
     WorkerSet worker_set({.program = {tool_program(options_)}, .options = options_, .devices = {device_}});
     TuningStore store(options_.tuning_directory);
     SweepOptions asked;

@@ -11,10 +11,12 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 namespace jitgemm::tuning {
 
-/// One problem at a time, in worker processes of the tool.
+/// One problem at a time, in worker processes of the tool. A request that waited while its problem was searched to the end takes
+/// that search's winner.
 class ContextTuner final : public Tuner {
 public:
     ContextTuner(const Options& options, const Device& device);
@@ -30,13 +32,15 @@ private:
         GemmSpec spec;
         std::vector<Ended> listeners;
     };
+    [[nodiscard]] Winner search(const GemmSpec& resolved_spec);
     void work();
     void serve(const Request& request);
 
     Options options_;
-    std::string device_;    // as Options::device takes it
-    std::mutex measuring_;  // one search at a time: two would disturb each other's times
-    std::mutex mutex_;      // guards the queue
+    std::string device_;                             // as Options::device takes it
+    std::mutex measuring_;                           // one search at a time: two would disturb each other's times
+    std::unordered_map<GemmSpec, Winner> finished_;  // of searches that came to their end; guarded by measuring_
+    std::mutex mutex_;                               // guards the queue
     std::condition_variable arrived_;
     std::deque<Request> queue_;
     std::atomic<bool> stop_ = false;
