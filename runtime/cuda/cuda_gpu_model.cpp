@@ -1,7 +1,9 @@
 #include "runtime/cuda/cuda_gpu_model.hpp"
 
+#include "generator/base/gpu_names.hpp"
+
+#include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <utility>
 
@@ -35,24 +37,25 @@ const Arch& arch_of(CUdevice device) {
                                        attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 }
 
-// "NVIDIA GeForce RTX 4090" → "nvidiageforcertx4090".
-std::string squeezed(const std::string& name) {
-    std::string result;
-    for (const char c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    return result;
+// 3: the names are one; 2: they are but for the memory; 1: the row's is a part, as "H200 NVL" has no row of its own.
+int likeness(const GpuNameParts& marketing, const GpuNameParts& row) {
+    if (marketing.with_memory == row.with_memory) return 3;
+    if (marketing.model == row.with_memory) return 2;
+    return marketing.model.find(row.with_memory) != std::string::npos ? 1 : 0;
 }
 
-// The table's row of this very GPU: same architecture and size, and its name within the marketing name.
+// The table's row of this very GPU: same architecture and size, and the name that is most like it.
 const GpuModel* known_gpu(const GpuModel& found) {
-    const std::string name = squeezed(found.name);
+    const GpuNameParts name = gpu_name_parts(found.name);
+    const GpuModel* known = nullptr;
+    int best = 0;
     for (const GpuModel& row : gpu_table()) {
-        const bool same_silicon = row.arch == found.arch && row.sm_count == found.sm_count;
-        if (same_silicon && name.find(squeezed(row.name)) != std::string::npos) return &row;
+        if (row.arch != found.arch || row.sm_count != found.sm_count) continue;
+        const int like = likeness(name, gpu_name_parts(row.name));
+        if (like > best) known = &row;
+        best = std::max(best, like);
     }
-    return nullptr;
+    return known;
 }
 
 // Double data rate: two transfers per clock.

@@ -108,6 +108,7 @@ TEST_CASE("a GPU is known by the name that the driver prints, and by what people
                                     Called{"NVIDIA A100-SXM4-80GB", "a100-80gb"},
                                     Called{"NVIDIA A100 80GB PCIe", "a100-pcie"},
                                     Called{"NVIDIA A100-PCIE-80GB", "a100-pcie"},
+                                    Called{"NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"},
                                     Called{"NVIDIA A30", "a30"},
                                     Called{"NVIDIA GeForce RTX 3090", "rtx3090"},
                                     Called{"NVIDIA GeForce RTX 3080", "rtx3080"},

@@ -49,6 +49,23 @@ TEST_CASE("a driver is not asked for the clocks of a GPU that the table has") {
     CHECK(driver.asked == 0);
 }
 
+TEST_CASE("GPUs of one architecture and size are told apart by their names") {
+    Driver driver;
+    for (const char* const name :
+         {"NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe", "NVIDIA A100-PCIE-40GB",
+          "NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL", "NVIDIA H200", "NVIDIA GH200 480GB", "NVIDIA L40S",
+          "NVIDIA RTX 6000 Ada Generation", "NVIDIA B200", "NVIDIA GeForce RTX 3080"}) {
+        INFO(name);
+        const GpuModel& row = find_gpu(name);
+        const GpuModel model = driver.complete(gpu_called(name, row));
+        CHECK(model.clock_mhz == row.clock_mhz);
+        CHECK(model.dram_bytes_per_second == row.dram_bytes_per_second);
+    }
+    CHECK(driver.asked == 0);
+    CHECK(driver.complete(gpu_called("NVIDIA H200 NVL", find_gpu("h200"))).dram_bytes_per_second ==
+          find_gpu("h200").dram_bytes_per_second);
+}
+
 TEST_CASE("of a GPU that the table lacks, clocks are the driver's, and where it has none a typical GPU's") {
     GpuModel fewer_sms = gpu_called("NVIDIA H200", find_gpu("h200"));
     fewer_sms.sm_count = 60;  // a share of one is another GPU
