@@ -76,7 +76,7 @@ const std::string_view kEncodeTensorMapText =
     const cuuint64_t pitches[1] = {runs == 1 ? (row_bytes + 15) / 16 * 16 : row_bytes};
     const cuuint32_t box[2] = {box_run, box_runs};
     const cuuint32_t steps[2] = {1, 1};
-    /* The driver asks for an address that 64 divides. C99 promises that of no variable. */
+    // The driver asks for an address that 64 divides. C99 promises that of no variable.
     unsigned char room[sizeof(CUtensorMap) + 64];
     CUtensorMap *const aligned = (CUtensorMap *)(void *)(room + 64 - (uintptr_t)room % 64);
     const CUresult result =

@@ -23,7 +23,7 @@ std::uint64_t seeds_of_tuner(const GemmSpec& spec) {
 ExactVerifier::ExactVerifier(ContextState& context, const GemmSpec& spec, float alpha, float beta)
     : context_(context), spec_(spec), alpha_(alpha), beta_(beta) {
     for (std::uint64_t seed = kSeed; seed < kSeed + seeds_of_tuner(spec); ++seed)
-        trials_.push_back({seed, make_problem(seed), {}});
+        trials_.push_back({seed, make_problem(seed), {}, true});
 }
 
 Problem ExactVerifier::make_problem(std::uint64_t seed) const {
@@ -31,11 +31,13 @@ Problem ExactVerifier::make_problem(std::uint64_t seed) const {
 }
 
 Verification ExactVerifier::verify(Trial& trial, const GemmKernel& kernel) const {
+    if (!std::exchange(trial.is_clean, false)) trial.problem = make_problem(trial.seed);
     trial.problem.run(kernel);
     Verification verdict = trial.right ? trial.problem.check_against(*trial.right) : trial.problem.check();
     // Its D is the one that later kernels' are compared with; they run in a problem of their own.
     if (verdict.ok && !trial.right && trial.problem.is_exact())
         trial.right = std::exchange(trial.problem, make_problem(trial.seed));
+    trial.is_clean = true;
     return verdict;
 }
 
