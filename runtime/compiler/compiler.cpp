@@ -7,6 +7,7 @@
 #include "runtime/compiler/nvrtc_build.hpp"
 #include "runtime/compiler/nvrtc_options.hpp"
 #include "runtime/compiler/nvrtc_record.hpp"
+#include "runtime/support/fork.hpp"
 #include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
@@ -67,12 +68,12 @@ public:
         : options_(std::move(options)), newest_major_(newest_major), record_directory_(std::move(record_directory)) {}
 
     [[nodiscard]] int nvrtc_version() override {
-        const std::scoped_lock lock(mutex_);
+        const std::unique_lock lock = turn();
         return known().version;
     }
 
     [[nodiscard]] std::string nvrtc_build() override {
-        const std::scoped_lock lock(mutex_);
+        const std::unique_lock lock = turn();
         return known().build;
     }
 
@@ -105,6 +106,12 @@ private:
         std::string build;
     };
 
+    /// Who waits for it has no guard meanwhile: the thread that has it may wait for a fork, which would wait for guards.
+    [[nodiscard]] std::unique_lock<std::mutex> turn() {
+        const ForkPause pause;
+        return std::unique_lock(mutex_);
+    }
+
     /// The mutex must be held.
     const NvrtcIdentity& known() {
         if (identity_.version == 0 && missing_.empty()) identity_ = record().read();
@@ -117,7 +124,7 @@ private:
     }
 
     [[nodiscard]] Loaded loaded() {
-        const std::scoped_lock lock(mutex_);
+        const std::unique_lock lock = turn();
         if (nvrtc_ == nullptr && missing_.empty()) try_load();
         if (nvrtc_ == nullptr) throw CompileError(missing_, {});
         return {nvrtc_, identity_.build};

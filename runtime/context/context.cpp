@@ -215,6 +215,7 @@ GemmKernel ContextState::build(const ParsedDump& dump) {
 
 const tuning::TunedChoices& ContextState::tuned_choices() {
     std::call_once(tuned_once, [&] {
+        const ForkGuard guard;
         tuned =
             std::make_shared<const tuning::TunedChoices>(tuning::tuned_choices(options, *device, templates, *compiler));
     });
@@ -222,8 +223,10 @@ const tuning::TunedChoices& ContextState::tuned_choices() {
 }
 
 tuning::TunedChoice ContextState::choose(const GemmSpec& spec) {
+    // Whoever waits here for another thread has no guard: that thread may wait for a fork, which would wait for guards.
+    const tuning::TunedChoices& choices = tuned_choices();
     const ForkGuard guard;
-    return tuned_choices().choose(spec, device->model(), selection);
+    return choices.choose(spec, device->model(), selection);
 }
 
 // A problem has one kernel in whatever words it is asked for, so that all handles of it change when it is tuned.

@@ -1,17 +1,22 @@
 #include "runtime/support/fork.hpp"
 
 #include "jitgemm/error.hpp"
+#include "runtime/compiler/nvrtc.hpp"
+#include "runtime/compiler/nvrtc_record.hpp"
 #include "runtime/context/context_state.hpp"
 #include "runtime/support/log.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +28,7 @@ using namespace std::chrono_literals;
 using jitgemm::testing::FakeCompiler;
 using jitgemm::testing::FakeDevice;
 using jitgemm::testing::in_child;
+using jitgemm::testing::put_text;
 
 namespace {
 
@@ -143,6 +149,79 @@ TEST_CASE("forks beside forks and guards beside guards end") {
     stop = true;
     for (std::thread& thread : threads) thread.join();
     CHECK(served == 20);
+}
+
+namespace {
+
+/// A listener that holds up whoever logs a message with this text, until it is let go.
+class HeldUp {
+public:
+    explicit HeldUp(std::string text) {
+        set_log_listener([this, text = std::move(text)](LogLevel, const std::string& message) {
+            if (message.find(text) == std::string::npos) return;
+            is_held_ = true;
+            while (!is_free_) std::this_thread::sleep_for(1ms);
+        });
+    }
+    HeldUp(const HeldUp&) = delete;
+    HeldUp& operator=(const HeldUp&) = delete;
+    ~HeldUp() {
+        is_free_ = true;
+        set_log_listener({});
+    }
+    void wait() const {
+        while (!is_held_) std::this_thread::sleep_for(1ms);
+    }
+    void let_go() { is_free_ = true; }
+
+private:
+    std::atomic<bool> is_held_ = false;
+    std::atomic<bool> is_free_ = false;
+};
+
+/// What a child can do whose fork begins while one thread is held up in the steps and another waits for that one.
+int outcome_beside(HeldUp& held, const std::function<void()>& steps) {
+    std::thread first(steps);
+    held.wait();
+    std::thread second(steps);
+    std::this_thread::sleep_for(100ms);
+    std::thread release([&] {
+        std::this_thread::sleep_for(200ms);
+        held.let_go();
+    });
+    const int outcome = in_bounded_child(take_guard);
+    for (std::thread* const thread : {&first, &second, &release}) thread->join();
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a fork waits for no thread that waits for one which waits for the fork: tuned choices, NVRTC's version") {
+    const jitgemm::testing::TemporaryFolder folder;
+    const Patience patience(2s);
+    SECTION("tuned choices") {
+        Options options;
+        options.wisdom = folder / "wisdom.jsonl";
+        put_text(options.wisdom, "{\"jitgemm wisdom\": 2}\nno winner\n");
+        ContextState context(options, std::make_shared<FakeDevice>(), std::make_shared<FakeCompiler>());
+        HeldUp held("wisdom");
+        CHECK(outcome_beside(held, [&] { static_cast<void>(context.choose({.m = 64, .n = 64, .k = 64})); }) ==
+              kGuarded);
+    }
+    SECTION("NVRTC's version") {
+        Options options;
+        options.nvrtc_library = folder / "libnvrtc.so";
+        NvrtcRecord(folder.path(), nvrtc_search_list(options, 0), 0).write({130, "0"}, "/proc/self/exe");
+        for (const auto& file : std::filesystem::directory_iterator(folder.path())) put_text(file.path(), "no record");
+        const auto compiler = make_nvrtc_compiler(options, 0, folder.path());
+        set_log_level("debug");
+        HeldUp held("ignoring");
+        CHECK(outcome_beside(held, [&] {
+                  const ForkGuard guard;
+                  static_cast<void>(compiler->nvrtc_version());
+              }) == kGuarded);
+        set_log_level("warning");
+    }
 }
 
 TEST_CASE("a child can log while a thread of its parent is within a listener") {
