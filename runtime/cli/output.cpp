@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <system_error>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -88,11 +89,18 @@ void Output::progress(std::string_view line) {
     progress_since_ = Clock::now();
     told_ = false;
     if (terminal_) show();
-    if (ticker_.joinable()) return;
-    ticker_ = std::thread([this] {
-        std::unique_lock ticking(mutex_);
-        count_seconds(ticking);
-    });
+    if (!ticker_.joinable()) start_ticker();
+}
+
+/// Where the process may have no more threads nobody counts, and the work goes on.
+void Output::start_ticker() {
+    try {
+        ticker_ = std::thread([this] {
+            std::unique_lock ticking(mutex_);
+            count_seconds(ticking);
+        });
+    } catch (const std::system_error&) {
+    }
 }
 
 void Output::show() {

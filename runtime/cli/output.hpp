@@ -46,6 +46,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     // Those that follow want mutex_ held.
+    void start_ticker();
     void show();
     void tell();
     void clear();

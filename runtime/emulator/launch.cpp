@@ -12,6 +12,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 namespace jitgemm::emulator {
@@ -103,14 +104,10 @@ public:
 
     Counters run() {
         run_first();
-        const std::int64_t cores =
-            launch_.config.threads > 0 ? launch_.config.threads : std::thread::hardware_concurrency();
-        const std::int64_t helpers = std::clamp<std::int64_t>(cores, 1, clusters_) - 1;
-        std::vector<std::thread> threads;
-        threads.reserve(static_cast<std::size_t>(helpers));
-        for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back([this] { work(); });
-        work();
-        for (std::thread& thread : threads) thread.join();
+        {
+            const std::vector<std::jthread> helpers = start_helpers();
+            work();
+        }
         if (failure_) std::rethrow_exception(failure_);
         return make_counters(launch_.program, totals_,
                              static_cast<std::uint64_t>(clusters_ * launch_.cluster.blocks()));
@@ -134,7 +131,27 @@ private:
                         seconds.count() * static_cast<double>(clusters_), limit));
     }
 
+    /// As many as the system grants. This thread does what they leave.
+    std::vector<std::jthread> start_helpers() {
+        const std::int64_t cores =
+            launch_.config.threads > 0 ? launch_.config.threads : std::thread::hardware_concurrency();
+        std::vector<std::jthread> helpers;
+        try {
+            for (std::int64_t i = 1; i < std::min(cores, clusters_); ++i) helpers.emplace_back([this] { work(); });
+        } catch (const std::system_error&) {  // a limit of the user's or the container's
+        }
+        return helpers;
+    }
+
     void work() {
+        try {
+            add(tallies_of_work());
+        } catch (...) {  // no memory
+            keep_failure(clusters_, std::current_exception());
+        }
+    }
+
+    std::vector<Tally> tallies_of_work() {
         std::vector<Tally> tallies(totals_.size());
         for (std::int64_t position = next_++; position < clusters_ && !launch_.cancelled; position = next_++) {
             try {
@@ -143,6 +160,10 @@ private:
                 keep_failure(position, std::current_exception());
             }
         }
+        return tallies;
+    }
+
+    void add(const std::vector<Tally>& tallies) {
         const std::scoped_lock lock(mutex_);
         for (std::size_t i = 0; i < tallies.size(); ++i) totals_[i] += tallies[i];
     }

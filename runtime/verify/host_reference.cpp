@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -183,7 +184,13 @@ void check_problem(const device_code::CheckArguments& arguments, std::int64_t ba
         merge(all, checker.result());
     };
     std::vector<std::jthread> workers;
-    for (std::int64_t thread = 0; thread < threads; ++thread) workers.emplace_back(check_share, thread);
+    for (std::int64_t thread = 0; thread < threads; ++thread) {
+        try {
+            workers.emplace_back(check_share, thread);
+        } catch (const std::system_error&) {  // the process may have no more threads
+            check_share(thread);
+        }
+    }
 }
 
 }  // namespace

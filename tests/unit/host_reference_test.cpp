@@ -3,7 +3,9 @@
 #include "runtime/verify/host_reference.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/host_reference_device.hpp"
+#include "tests/support/thread_limit.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -102,6 +104,19 @@ TEST_CASE("the host's reference finds what the kernels find", "[heavy]") {
         CHECK(host.element(check, 47).expected == kernels->element(check, 47).expected);
         CHECK(host.element(check, 47).got == 0.5);
     }
+}
+
+TEST_CASE("the host's reference finds the same where the process may have no more threads", "[heavy]") {
+    HostReferenceContext context;
+    const HostReference host(context.impl.device);
+    const Operands operands(context.impl, host);
+    host.fill(operands.d, {.kind = FillKind::integers, .seed = 7, .range = 2});
+    const std::uint64_t wrong = host.check(operands.check(true)).wrong;
+    REQUIRE(wrong > 0);
+    CHECK(in_child([&] {
+              allow_threads(0);
+              return host.check(operands.check(true)).wrong == wrong ? 0 : 1;
+          }) == 0);
 }
 
 TEST_CASE("the host's reference finds the changed elements that the kernels find", "[threads]") {
