@@ -5,10 +5,13 @@
 #include "runtime/context/context_state.hpp"
 #include "runtime/tuning/store/store.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/captured_log.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/search_path.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thread_limit.hpp"
 
 #include <fmt/format.h>
 
@@ -123,6 +126,38 @@ TEST_CASE("tuning that cannot be done says why") {
     bench.options.tuning_directory.clear();
     ContextState nowhere(bench.options, bench.device, bench.compiler);
     CHECK_THROWS_WITH(nowhere.kernel(kSpec, Tune::now, {}), ContainsSubstring("tuning_directory"));
+}
+
+TEST_CASE("whatever a listener throws, the next one is told", "[threads]") {
+    const Bench bench(R"({"turn_ms": 1})");
+    jitgemm::testing::CapturedLog log;
+    std::promise<std::string> told;
+    {
+        ContextState context(bench.options, bench.device, bench.compiler);
+        static_cast<void>(
+            context.kernel(kSpec, Tune::in_background, [](const GemmKernel&, const std::string&) { throw 7; }));
+        static_cast<void>(
+            context.kernel(kSpec, Tune::in_background,
+                           [&](const GemmKernel&, const std::string& failure) { told.set_value(failure); }));
+        CHECK(told.get_future().get().empty());
+    }
+    CHECK_THAT(log.text(), ContainsSubstring("after tuning"));
+}
+
+TEST_CASE("where there is no thread to tune in, each request in the background is told so", "[heavy]") {
+    const Bench bench;
+    const int status = in_child([&] {
+        ContextState context(bench.options, bench.device, bench.compiler);
+        allow_threads(0);
+        int told = 0;
+        for (int request = 0; request < 2; ++request)
+            static_cast<void>(
+                context.kernel(kSpec, Tune::in_background, [&](const GemmKernel& kernel, const std::string& failure) {
+                    if (failure.find("thread") != std::string::npos && kernel) ++told;
+                }));
+        return told;
+    });
+    CHECK(status == 2);
 }
 
 TEST_CASE("a context that goes away ends its tuning, and says so", "[threads]") {

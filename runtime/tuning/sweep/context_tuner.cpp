@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace jitgemm::tuning {
@@ -67,14 +68,22 @@ Winner ContextTuner::search(const GemmSpec& spec) {
 }
 
 void ContextTuner::tune_later(const GemmSpec& spec, Ended ended) {
-    const std::lock_guard lock(mutex_);
-    const auto waiting = std::ranges::find(queue_, spec, &Request::spec);
-    if (waiting != queue_.end()) {
-        waiting->listeners.push_back(std::move(ended));
-        return;
+    try {
+        enqueue(spec, ended);
+    } catch (const std::system_error& error) {
+        ended(nullptr, fmt::format("no thread can be started to tune in: {}", error.what()));
     }
-    queue_.push_back({spec, {std::move(ended)}});
+}
+
+/// Nothing waits where there is no thread to serve it.
+void ContextTuner::enqueue(const GemmSpec& spec, const Ended& ended) {
+    const std::lock_guard lock(mutex_);
     if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    const auto waiting = std::ranges::find(queue_, spec, &Request::spec);
+    if (waiting != queue_.end())
+        waiting->listeners.push_back(ended);
+    else
+        queue_.push_back({spec, {ended}});
     arrived_.notify_one();
 }
 
@@ -104,6 +113,8 @@ void ContextTuner::serve(const Request& request) {
             ended(winner ? &*winner : nullptr, winner ? std::string() : failure);
         } catch (const std::exception& error) {
             log().error("after tuning {}: {}", to_string(request.spec), error.what());
+        } catch (...) {  // the program's own callback may throw anything
+            log().error("after tuning {}: an exception that is no std::exception", to_string(request.spec));
         }
     }
 }

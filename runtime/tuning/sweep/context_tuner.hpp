@@ -32,6 +32,7 @@ private:
         GemmSpec spec;
         std::vector<Ended> listeners;
     };
+    void enqueue(const GemmSpec& resolved_spec, const Ended& ended);
     [[nodiscard]] Winner search(const GemmSpec& resolved_spec);
     void work();
     void serve(const Request& request);
