@@ -5,6 +5,7 @@
 #include "generator/base/trim.hpp"
 #include "runtime/c_api/find_row.hpp"
 #include "runtime/c_api/status.hpp"
+#include "runtime/support/absolute_name.hpp"
 #include "runtime/support/log.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 namespace jitgemm::c_api {
 namespace {
@@ -22,12 +22,16 @@ constexpr OptionKey word(std::string_view key) {
     return {key, [](Options& options, std::string_view value) { options.*Member = value; }};
 }
 
-/// Absolute, so that a later chdir does not move it.
 template <auto Member>
 constexpr OptionKey path(std::string_view key) {
+    return {key, [](Options& options, std::string_view value) { options.*Member = absolute_path(std::string(value)); }};
+}
+
+/// A program or a library, which may be named without a path.
+template <auto Member>
+constexpr OptionKey name_or_path(std::string_view key) {
     return {key, [](Options& options, std::string_view value) {
-                options.*Member =
-                    value.empty() ? std::string() : std::filesystem::absolute(value).lexically_normal().string();
+                options.*Member = absolute_unless_bare(std::string(value));
             }};
 }
 
@@ -56,13 +60,13 @@ constexpr std::array kKeys{
     word<&Options::device>("device"),
     path<&Options::cache_directory>("cache-dir"),
     path<&Options::readonly_cache_directory>("cache-readonly"),
-    path<&Options::nvrtc_library>("nvrtc"),
+    name_or_path<&Options::nvrtc_library>("nvrtc"),
     path<&Options::cuda_path>("cuda-path"),
     path<&Options::wheel_directory>("wheels"),
     path<&Options::template_directory>("templates"),
     OptionKey{"log", read_log_level},
     path<&Options::tuning_directory>("tuning-dir"),
-    word<&Options::tool>("tool"),
+    name_or_path<&Options::tool>("tool"),
     number<&Options::tuning_seconds>("tuning-seconds"),
     path<&Options::wisdom>("wisdom"),
     OptionKey{"installed-wisdom", read_switch},

@@ -1,6 +1,7 @@
 #include "jitgemm/options.hpp"
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/support/absolute_name.hpp"
 #include "runtime/support/launch_rank.hpp"
 #include "runtime/support/program_search.hpp"
 #include "runtime/support/temporary_directory.hpp"
@@ -10,7 +11,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <sstream>
@@ -32,14 +32,6 @@ std::string first_of(std::initializer_list<const char*> names) {
         if (value && !value->empty()) return *value;
     }
     return {};
-}
-
-/// Absolute, so that a later chdir does not move the folder.
-std::string absolute_path(const std::string& path) {
-    if (path.empty()) return path;
-    std::error_code error;
-    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-    return error ? path : absolute.lexically_normal().string();
 }
 
 /// JITGEMM_CACHE_DIR set to nothing turns the cache off. XDG_CACHE_HOME must be absolute (XDG base directory
@@ -71,12 +63,6 @@ std::string wheel_directory() {
     if (own.empty()) return JITGEMM_WHEEL_DIRECTORY;
 #endif
     return absolute_path(own);
-}
-
-/// A path is made absolute. A bare name is looked up in PATH.
-std::string tool() {
-    const std::string own = first_of({"JITGEMM_TOOL"});
-    return own.find('/') == std::string::npos ? own : absolute_path(own);
 }
 
 /// 0 or 1; `usual` where it is not set or empty.
@@ -136,11 +122,11 @@ Options Options::from_environment() {
     options.tuning_directory = jitgemm::tuning_directory();
     options.wisdom = absolute_path(first_of({"JITGEMM_WISDOM"}));
     options.installed_wisdom = flag("JITGEMM_INSTALLED_WISDOM", true);
-    options.nvrtc_library = first_of({"JITGEMM_NVRTC"});
-    options.cuda_path = first_of({"CUDA_PATH", "CUDA_HOME"});
+    options.nvrtc_library = absolute_unless_bare(first_of({"JITGEMM_NVRTC"}));
+    options.cuda_path = absolute_path(first_of({"CUDA_PATH", "CUDA_HOME"}));
     options.wheel_directory = jitgemm::wheel_directory();
     options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
-    options.tool = jitgemm::tool();
+    options.tool = absolute_unless_bare(first_of({"JITGEMM_TOOL"}));
     if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
     return options;
 }

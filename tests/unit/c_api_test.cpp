@@ -134,6 +134,16 @@ TEST_CASE("options are read from text, by the names of variables and command lin
     CHECK(read("").device == "cuda");
 }
 
+TEST_CASE(
+    "programs and libraries are named by an option as by their variable: a bare name stays, a path is made absolute") {
+    const std::string here = std::filesystem::current_path().string();
+    CHECK(read("tool=bin/jitgemm").tool == here + "/bin/jitgemm");
+    CHECK(read("tool=jitgemm-0.1").tool == "jitgemm-0.1");
+    CHECK(read("nvrtc=./libnvrtc.so.13").nvrtc_library == here + "/libnvrtc.so.13");
+    CHECK(read("nvrtc=libnvrtc.so.13").nvrtc_library == "libnvrtc.so.13");
+    CHECK(read("nvrtc=").nvrtc_library.empty());
+}
+
 TEST_CASE("every field of Options has a key") {
     // Another field makes this binding ill-formed: give it a key, then add it here.
     const auto& [device, cache, readonly_cache, nvrtc, cuda_path, wheels, templates, log_level, tuning, tool,

@@ -134,6 +134,23 @@ TEST_CASE("the other settings") {
     CHECK(Options::from_environment().cuda_path == "/opt/cuda-path");
 }
 
+TEST_CASE("no path of a setting moves with the working directory, and names that are looked up stay") {
+    const Environment environment;
+    const std::string here = std::filesystem::current_path().string();
+    for (const char* name : {"JITGEMM_NVRTC", "JITGEMM_TOOL", "CUDA_PATH", "JITGEMM_WHEELS", "JITGEMM_TEMPLATES",
+                             "JITGEMM_CACHE_READONLY", "JITGEMM_WISDOM"})
+        environment.set(name, "./some/where");
+    const Options options = Options::from_environment();
+    for (const std::string& path : {options.nvrtc_library, options.tool, options.cuda_path, options.wheel_directory,
+                                    options.template_directory, options.readonly_cache_directory, options.wisdom})
+        CHECK(path == here + "/some/where");
+
+    environment.set("JITGEMM_NVRTC", "libnvrtc.so.13");
+    environment.set("JITGEMM_TOOL", "jitgemm-0.1");
+    CHECK(Options::from_environment().nvrtc_library == "libnvrtc.so.13");
+    CHECK(Options::from_environment().tool == "jitgemm-0.1");
+}
+
 TEST_CASE("the library's winners serve unless told not to by 0") {
     const Environment environment;
     CHECK(Options::from_environment().installed_wisdom);

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace jitgemm {
+
+/// A path as it is from the root, so that a later chdir does not move it. An empty one stays.
+[[nodiscard]] std::string absolute_path(const std::string& path);
+
+/// The same of a program or a library, but for a name without a slash: PATH or the linker's search leads to it.
+[[nodiscard]] std::string absolute_unless_bare(const std::string& name);
+
+}  // namespace jitgemm
