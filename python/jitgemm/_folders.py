@@ -12,7 +12,7 @@ def tool() -> str:
 def wheels() -> str:
     """The first folder that modules are imported from with NVIDIA's NVRTC wheel in it, or ""."""
     libraries = (os.path.join("nvidia", "cu13", "lib"), os.path.join("nvidia", "cuda_nvrtc", "lib"))
-    for folder in sys.path:
+    for folder in [folder for folder in sys.path if isinstance(folder, str)]:  # imports ignore all others, too
         if any(os.path.isdir(os.path.join(folder or ".", library)) for library in libraries):
             return folder or "."
     return ""

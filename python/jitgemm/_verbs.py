@@ -20,6 +20,7 @@ def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: i
     spec: as for kernel. gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
     each with its reasons. Raises UsageError, SpecError, ConfigError. Any thread may call it.
     """
+    _check_text("spec", spec)
     return _tool.ask(["list", *spec.split(), *_tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})])
 
 
@@ -57,6 +58,11 @@ def doctor() -> Document:
     return _tool.ask(["doctor"])
 
 
+def _check_text(name: str, text: Any) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} has {text!r}: a str is expected, as 'bf16 tn 4096 4096 4096'")
+
+
 class _ShapeFile:
     """Shapes as a file, removed afterwards unless it was the caller's."""
 
@@ -66,14 +72,23 @@ class _ShapeFile:
             self.path = Path(shapes)
         else:
             self.lines = [shapes] if isinstance(shapes, str) else [*shapes]
+            for line in self.lines:
+                _check_text("shapes", line)
 
     def __enter__(self) -> str:
         if self.lines is not None:
-            handle, name = tempfile.mkstemp(prefix="jitgemm-", suffix=".txt")
-            self.path = Path(name)
-            with os.fdopen(handle, "w") as file:
-                file.write("".join(line + "\n" for line in self.lines))
+            self._write("".join(line + "\n" for line in self.lines).encode())
         return str(self.path)
+
+    def _write(self, text: bytes) -> None:
+        handle, name = tempfile.mkstemp(prefix="jitgemm-", suffix=".txt")
+        self.path = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text)
+        except BaseException:
+            self.path.unlink()
+            raise
 
     def __exit__(self, *_: object) -> None:
         if self.lines is not None:

@@ -93,3 +93,25 @@ def test_the_package_is_small_to_import():
         check=True,
     )
     assert not {"numpy", "torch", "json", "subprocess"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("shapes", [[5], ["f32 tt 8 8 8", None], [b"f32 tt 8 8 8"], ["\udc80"]])
+def test_shapes_that_are_no_texts_leave_no_file(shapes, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for ask in (jg.bench, jg.tune):
+        with pytest.raises((TypeError, UnicodeEncodeError), match="shapes|surrogates"):
+            ask(shapes)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_problem_that_is_no_text_is_a_type_error():
+    for spec in (5, None, b"f32 tt 8 8 8"):
+        with pytest.raises(TypeError, match="spec"):
+            jg.list(spec)
+
+
+def test_entries_of_the_module_path_that_are_no_texts_are_passed_over(monkeypatch, tmp_path):
+    folder = tmp_path / "packages"
+    (folder / "nvidia" / "cu13" / "lib").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [None, 5, b"bytes", tmp_path, str(folder)])
+    assert _folders.wheels() == str(folder)
