@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from . import _core, _tool
+from ._errors import SpecError
 
 _FIRST_FORMAT = "gemm-v2"
 
@@ -63,6 +64,14 @@ def _made_again(kind: type[Kernel], spec: str, device: str, name: str) -> Kernel
     return kind(spec, device=device, kernel=name)
 
 
+def _field(key: str, value: Any) -> str:
+    word = str(value)
+    if not key.isidentifier() or any(character in word for character in " \t\r\n#"):
+        reason = f"{key} is {word!r}: a field is one word, without blanks and '#'"
+        raise SpecError(f"invalid problem: {reason}", (reason,))
+    return f"{key.replace('_', '-')}={word}"
+
+
 def kernel(
     spec: str | None = None,
     /,
@@ -84,7 +93,7 @@ def kernel(
     Raises SpecError, ConfigError (no kernel serves it), CompileError, CudaError.
     """
     if spec is None:
-        spec = " ".join([_FIRST_FORMAT, *(f"{key.replace('_', '-')}={value}" for key, value in fields.items())])
+        spec = " ".join([_FIRST_FORMAT, *(_field(key, value) for key, value in fields.items())])
     elif fields:
         raise TypeError(f"kernel() takes a spec or its fields, and got both: {', '.join(fields)}")
     return Kernel(spec, device=device, kernel=kernel, family=family, param=param)

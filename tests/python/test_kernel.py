@@ -82,6 +82,23 @@ def test_a_wrong_text_is_told_the_same_everywhere(text):
     assert str(of_kernel.value) == str(of_tool.value) and of_kernel.value.reasons == of_tool.value.reasons
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"a": "f32 lda=100"},
+        {"a": "f32\tn=8"},
+        {"a": "f32 # layout"},
+        {"layout": "tt\nlda=100"},
+        {"lda=100 layout": "tt"},
+        {"lda": "100 ldb=8"},
+    ],
+)
+def test_one_field_is_no_way_to_set_another(fields):
+    given = {"m": 6, "n": 4, "k": 5, "a": "f32", "layout": "tt", **fields}
+    with pytest.raises(jg.SpecError, match="a field is one word"):
+        jg.kernel(**given, device=EMULATOR)
+
+
 def test_explain_is_of_the_gpu_that_the_kernel_is_for(monkeypatch):
     from jitgemm import _tool
 
