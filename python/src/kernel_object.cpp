@@ -1,5 +1,6 @@
 #include "python/src/kernel_object.hpp"
 
+#include "generator/base/matrix_storage.hpp"
 #include "generator/base/spec_text.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
@@ -127,6 +128,15 @@ std::vector<std::int64_t> result_shape(const Arrays& arrays, const GemmSpec& spe
     return shape;
 }
 
+/// One row (column) has no next one: its leading dimension counts for nothing, and neither does that of a repeated C.
+void take_idle_pitches(GemmSpec& asked, const GemmSpec& made) {
+    const auto is_one_run = [&](ArgumentRole role) { return extent(storage_of(role, asked).runs, asked) <= 1; };
+    if (is_one_run(ArgumentRole::a)) asked.lda = made.lda;
+    if (is_one_run(ArgumentRole::b)) asked.ldb = made.ldb;
+    if (is_one_run(ArgumentRole::d)) asked.ldd = made.ldd;
+    if (is_one_run(ArgumentRole::c) || asked.broadcast_c) asked.ldc = made.ldc;
+}
+
 /// Sets broadcast_c as well. A C that no kernel reads as it lies is copied first, where the launch is ours.
 void check_fits(Loaded& loaded, Product& product, bool may_copy) {
     const Arrays& arrays = product.arrays;
@@ -143,10 +153,9 @@ void check_fits(Loaded& loaded, Product& product, bool may_copy) {
         return check_fits(loaded, product, may_copy);
     }
     GemmSpec asked = resolved(problem.spec);
-    if (!arrays.out.given() && (made.d_order != Order::row || made.ldd != made.n))
+    take_idle_pitches(asked, made);
+    if (!arrays.out.given() && (made.d_order != asked.d_order || made.ldd != asked.ldd))
         throw OperandError("out must be given", {"the kernel's result is no packed row-major matrix"});
-    const std::int64_t lines_of_c = asked.d_order == Order::row ? asked.m : asked.n;
-    if (asked.broadcast_c || (made.broadcast_c && lines_of_c == 1)) asked.ldc = made.ldc;  // which counts for nothing
     if (std::vector<std::string> found = differences(asked, made); !found.empty())
         throw OperandError("these arrays don't fit " + loaded.kernel.info().name, std::move(found));
     loaded.latest = key;

@@ -214,6 +214,30 @@ class TestLaunches:
             k = jg.kernel(f"f32 {layout} 1 4 5", device=EMULATOR)
             self.np.testing.assert_array_equal(k(a, b), a @ b)
 
+    @pytest.mark.parametrize(
+        "fields, m, n",
+        [
+            ({"lda": 9}, 1, 4),
+            ({"ldd": 9}, 1, 4),
+            ({"c": "f32", "ldc": 9}, 1, 4),
+            ({"layout": "tn", "ldb": 9}, 6, 1),
+            ({"layout": "nn", "ldb": 9, "lda": 6}, 6, 1),
+            ({"d_layout": "n", "ldd": 9}, 6, 1),
+            ({"d_layout": "n"}, 1, 4),
+            ({"c": "f32", "d_layout": "n", "ldc": 9, "ldd": 11}, 6, 1),
+        ],
+    )
+    def test_one_row_or_column_has_no_pitch_that_could_differ(self, fields, m, n):
+        a, b = self.operands(m=m, n=n)
+        if fields.get("layout") == "nn":
+            a = self.np.asfortranarray(a)
+        k = jg.kernel(**{"m": m, "n": n, "k": 5, "a": "f32", "layout": "tt", **fields}, device=EMULATOR)
+        c = {"c": self.np.arange(m * n, dtype="float32").reshape(m, n)} if "c" in fields else {}
+        expected = a.astype("float64") @ b + c.get("c", 0)
+        for out in ({}, {"out": self.np.zeros((m, n), "float32")}):
+            for _ in range(2):
+                self.np.testing.assert_array_equal(k(a, b, **c, **out), expected)
+
     def test_a_result_that_is_not_packed_must_be_given(self):
         a, b = self.operands()
         k = jg.kernel("gemm-v1 m=6 n=4 k=5 a=f32 layout=tt d-layout=n", device=EMULATOR)
