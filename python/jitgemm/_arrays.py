@@ -38,7 +38,7 @@ def describe(x: Any, name: str, stream: Any) -> Description:
     """
     try:
         return _described(x, name, stream)
-    except (Error, MemoryError):
+    except (Error, MemoryError, RecursionError):
         raise
     except Exception as error:
         said = str(error).partition("\n")[0]
@@ -182,6 +182,18 @@ def _of_torch(x: Any, name: str) -> Description:
     )
 
 
+def check_factor(x: Any, name: str) -> None:
+    """Refuses an alpha or beta whose derivative PyTorch is asked for. Kernels take the bare number."""
+    if not _is_tensor(x):
+        return
+    torch = sys.modules["torch"]
+    advice = "give it as float(...), or multiply the product by it afterwards"
+    if x.requires_grad and torch.is_grad_enabled():
+        raise _refusal(name, f"requires grad, and this product would have none: {advice}")
+    if _has_tangent(torch.autograd.forward_ad, x):
+        raise _refusal(name, f"has a tangent of forward-mode differentiation, which this product would lose: {advice}")
+
+
 def _has_tangent(forward_ad: Any, x: Any) -> bool:
     if forward_ad._current_level < 0 or not forward_ad._is_fwd_grad_enabled():
         return False
@@ -245,6 +257,9 @@ def _of_numpy(x: Any, name: str) -> Description:
         return _of_interface(interface, name, *_element(interface, name), -1, 0)
     if not dtype.isnative:
         raise _swapped(name, dtype)
+    told = _field(interface, "typestr", name)
+    if told != dtype.str:
+        raise _refusal(name, f"has the dtype {dtype} ({dtype.str}), and an array interface whose typestr is {told!r}")
     if dtype.itemsize == 0:
         raise _refusal(name, f"is of type {dtype}, which no kernel takes")
     return _of_interface(interface, name, str(dtype), dtype.itemsize, -1, 0)
@@ -322,5 +337,7 @@ def _exported(x: Any, stream: int | None) -> Any:
     """The library lets the stream wait for what it still does to the array."""
     try:
         return x.__dlpack__(stream=stream, max_version=_MAX_DLPACK)
+    except Error:  # some are TypeErrors
+        raise
     except TypeError:  # of a library that knows no versions
         return x.__dlpack__(stream=stream)

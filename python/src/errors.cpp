@@ -68,8 +68,9 @@ PyObject* set_python_exception() noexcept {
 }
 
 std::string take_complaint() {
-    if (PyErr_ExceptionMatches(PyExc_Exception) == 0 || PyErr_ExceptionMatches(PyExc_MemoryError) != 0)
-        throw PythonError{};
+    if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};
+    for (PyObject* const not_the_library : {PyExc_MemoryError, PyExc_RecursionError})
+        if (PyErr_ExceptionMatches(not_the_library) != 0) throw PythonError{};
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);

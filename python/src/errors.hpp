@@ -19,7 +19,7 @@ public:
 PyObject* set_python_exception() noexcept;
 
 /// What the exception that is set says, its first line; none is set any more. One that is no complaint of a library's (KeyboardInterrupt,
-/// MemoryError) stays, and PythonError is thrown.
+/// MemoryError, RecursionError) stays, and PythonError is thrown.
 std::string take_complaint();
 
 /// Runs the steps of a function that Python calls: nothing that they throw leaves it.

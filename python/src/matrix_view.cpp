@@ -1,6 +1,7 @@
 #include "python/src/matrix_view.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace jitgemm::python {
 namespace {
@@ -46,6 +47,11 @@ MatrixView result_view(std::span<const Extent> dimensions, bool has_rows, bool h
     return view(dimensions, static_cast<std::size_t>(has_rows) + static_cast<std::size_t>(has_columns), has_columns);
 }
 
+std::int64_t product_of(std::int64_t left, std::int64_t right) {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(left, right, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
+
 std::optional<Extent> joined(std::span<const Extent> dimensions) {
     std::optional<Extent> all;
     for (auto inner = dimensions.rbegin(); inner != dimensions.rend(); ++inner) {
@@ -54,8 +60,8 @@ std::optional<Extent> joined(std::span<const Extent> dimensions) {
             all = *inner;
             continue;
         }
-        if (inner->stride != all->size * all->stride) return std::nullopt;
-        all->size *= inner->size;
+        if (inner->stride != product_of(all->size, all->stride)) return std::nullopt;
+        all->size = product_of(all->size, inner->size);
     }
     return all.value_or(Extent{});
 }

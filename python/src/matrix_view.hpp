@@ -30,6 +30,9 @@ struct MatrixView {
 /// Of the result, which has no row (column) where A (B) has one dimension.
 [[nodiscard]] MatrixView result_view(std::span<const Extent> dimensions, bool has_rows, bool has_columns);
 
+/// Of sizes and strides from 0: more than 63 bits become the largest number, which no problem takes.
+[[nodiscard]] std::int64_t product_of(std::int64_t left, std::int64_t right);
+
 /// Dimensions that lie at one stride, as one; nothing where they don't.
 [[nodiscard]] std::optional<Extent> joined(std::span<const Extent> dimensions);
 

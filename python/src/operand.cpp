@@ -327,7 +327,11 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
     }
     if (type.is_tensor) {
         operand.library = Library::torch;
-        check_tensor(operand, type);
+        try {
+            check_tensor(operand, type);
+        } catch (const PythonError&) {
+            refuse_unexchanged(operand);
+        }
     }
     dlpack::Tensor tensor{};
     if (type.exchange->borrow(object, &tensor) != 0) refuse_unexchanged(operand);

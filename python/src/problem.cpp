@@ -22,7 +22,8 @@ std::string described(const Operand& operand) {
 }
 
 std::int64_t count(const Shape& shape) {
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    if (std::ranges::find(shape, 0) != shape.end()) return 0;
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, product_of);
 }
 
 /// A size of 1 goes with any other; missing leading dimensions are of size 1.
@@ -68,9 +69,9 @@ bool can_be_repeated(std::span<const std::int64_t> shape, const Shape& to) {
 std::optional<Extent> folded(const MatrixView& view) {
     std::vector<Extent> all = view.leading;
     all.push_back(view.rows);
-    std::int64_t rows = 1;
-    for (const Extent& extent : all) rows *= extent.size;
-    if (rows == 0 || view.columns.size == 0) return Extent{rows, 0};
+    Shape sizes;
+    for (const Extent& extent : all) sizes.push_back(extent.size);
+    if (const std::int64_t rows = count(sizes); rows == 0 || view.columns.size == 0) return Extent{rows, 0};
     return joined(all);
 }
 
@@ -146,9 +147,10 @@ private:
         MatrixView view;
         view.rows = {problem_.spec.m, problem_.spec.n};
         view.columns = {problem_.spec.n, 1};
-        std::int64_t stride = problem_.spec.m * problem_.spec.n;
+        std::int64_t stride = product_of(problem_.spec.m, problem_.spec.n);
         view.leading.resize(leading_.size());
-        for (std::size_t i = leading_.size(); i-- > 0; stride *= leading_[i]) view.leading[i] = {leading_[i], stride};
+        for (std::size_t i = leading_.size(); i-- > 0; stride = product_of(stride, leading_[i]))
+            view.leading[i] = {leading_[i], stride};
         return view;
     }
 

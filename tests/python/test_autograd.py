@@ -106,3 +106,40 @@ def test_an_out_that_requires_grad_is_refused_as_torch_does():
     with torch.no_grad():
         torch.testing.assert_close(jg.matmul(A, B, out=leaf, device=EMULATOR), A @ B)
     assert leaf._version == 1
+
+
+# ---- factors ---------------------------------------------------------------------------------------------------------
+
+
+def factors(value):
+    return ({"alpha": value}, {"c": torch.ones(6, 4), "beta": value})
+
+
+def test_a_factor_whose_gradient_would_be_lost_is_refused():
+    for words in factors(torch.tensor(2.0, requires_grad=True)):
+        for product in (jg.matmul, kernel("gemm-v2 m=6 n=4 k=5 a=f32 layout=tt c=f32")):
+            more = {"device": EMULATOR} if product is jg.matmul else {}
+            with pytest.raises(jg.OperandError, match="(alpha|beta) requires grad"):
+                product(A, B, **words, **more)
+            with torch.no_grad():
+                expected = A @ B * (2 if "alpha" in words else 1) + (2 if "beta" in words else 0)
+                torch.testing.assert_close(product(A, B, **words, **more), expected)
+
+
+def test_a_factor_whose_forward_derivative_would_be_lost_is_refused():
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(torch.tensor(2.0), torch.tensor(1.0))
+        for words in factors(dual):
+            with pytest.raises(jg.OperandError, match="(alpha|beta) has a tangent"):
+                jg.matmul(A, B, **words, device=EMULATOR)
+
+
+def test_a_factor_of_no_gradient_may_be_a_tensor():
+    for value in (torch.tensor(2.0), torch.tensor([[2]]), torch.tensor(2.0, requires_grad=True).detach()):
+        torch.testing.assert_close(jg.matmul(A, B, alpha=value, device=EMULATOR), 2 * (A @ B))
+
+
+def test_a_tensor_that_raises_when_it_is_asked_is_refused_as_an_operand():
+    for lazy in (torch.nn.UninitializedParameter(requires_grad=False), torch.nn.UninitializedBuffer()):
+        with pytest.raises(jg.OperandError, match="b can't be handed over by its library: .*uninitialized"):
+            jg.matmul(A, lazy, device=EMULATOR)

@@ -84,6 +84,12 @@ REFUSED = {
     "no such device": ({"device": "emul"}, jg.SpecError, "unknown device 'emul'"),
     "no such architecture": ({"device": "emulator:sm_12"}, jg.Error, "sm_12"),
     "alpha beyond f32": ({"alpha": -1e39}, jg.SpecError, "alpha is -1e\\+39: no f32 is so large"),
+    "an alpha that no double holds": ({"alpha": 10**400}, jg.SpecError, "alpha is .*no f32 is so large"),
+    "a beta that no double holds": (
+        {"beta": -(10**400), "c": np.zeros((6, 4), "float32")},
+        jg.SpecError,
+        "beta is .*no f32 is so large",
+    ),
     "alpha is a text": ({"alpha": "2"}, TypeError, "alpha must be real number.* str"),
     "beta is an array": ({"beta": A}, TypeError, "beta"),
     "an unknown keyword": ({"oot": 1}, TypeError, "unexpected keyword argument 'oot'"),
@@ -244,6 +250,12 @@ class Interface:
         setattr(self, name, {key: value for key, value in fields.items() if value is not None})
 
 
+class InterfaceWithDtype(Interface):
+    def __init__(self, dtype, **changed):
+        super().__init__(**changed)
+        self.dtype = np.dtype(dtype)
+
+
 class Exporter:
     """Speaks DLPack; `answer` is an exception to raise, a function to ask, or what __dlpack__ answers."""
 
@@ -288,6 +300,9 @@ BROKEN = {
     "a type of no size": (lambda: Interface(typestr="<f0"), "typestr is '<f0': expected the likes of '<f4'"),
     "a type that is no text": (lambda: Interface(typestr=4), "typestr is 4"),
     "a masked interface": (lambda: Interface(mask=A), "a is masked"),
+    "a smaller dtype": (lambda: InterfaceWithDtype("f2"), "a has the dtype float16 .*typestr is '<f4'"),
+    "a larger dtype": (lambda: InterfaceWithDtype("f4", typestr="<f2"), "a has the dtype float32 .*typestr is '<f2'"),
+    "a dtype and no type": (lambda: InterfaceWithDtype("f4", typestr=None), "a has an array interface without 'typestr'"),
     "CUDA, no type": (lambda: Interface(**CUDA, typestr=None), "a has an array interface without 'typestr'"),
     "CUDA, another byte order": (lambda: Interface(**CUDA, typestr=">f4"), "a is of type >f4, whose bytes"),
     "CUDA, masked": (lambda: Interface(**CUDA, mask=A), "a is masked"),
@@ -325,9 +340,31 @@ def test_interfaces_that_keep_their_rules_are_served():
 
 
 def test_what_is_no_complaint_of_a_library_is_raised_as_it_is():
-    for exception in (KeyboardInterrupt, MemoryError):
+    for exception in (KeyboardInterrupt, MemoryError, RecursionError):
         with pytest.raises(exception):
             jg.matmul(Exporter(exception()), B, device=EMULATOR)
+
+
+def never_ends(**how):
+    jg.matmul(Exporter(never_ends), B, device=EMULATOR)
+
+
+def test_a_recursion_of_the_caller_is_raised_as_it_is():
+    with pytest.raises(RecursionError):
+        never_ends()
+
+
+@pytest.mark.parametrize("leading", [(2**32, 2**32), (2**62, 4), (2**32, 2**32, 3), (2**63 - 1, 2)])
+def test_leading_sizes_whose_product_exceeds_64_bits_are_no_empty_and_no_small_product(leading):
+    still = (0,) * len(leading)
+    many = Interface(shape=(*leading, 6, 5), strides=(*still, 20, 4))
+    out = np.zeros((6, 4), "float32")
+    lies = {**out.__array_interface__, "shape": (*leading, 6, 4), "strides": (*still, 16, 4)}
+    one_for_all = Interface(**{key: lies[key] for key in ("data", "shape", "strides", "typestr", "version")})
+    for given in ({"a": many, "b": B}, {"a": A, "b": Interface(shape=(*leading, 5, 4), strides=(*still, 16, 4))}):
+        with pytest.raises(jg.Error):
+            jg.matmul(given["a"], given["b"], out=one_for_all, device=EMULATOR)
+    assert not out.any()
 
 
 class HasPointer:
