@@ -51,10 +51,14 @@ std::string text_or_empty(PyObject* object, const char* name) {
     return std::string(text_of(object, name));
 }
 
+void refuse_if_made(PyObject* self) {
+    if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
+        throw Error("this kernel is made: another thread may be launching it");
+}
+
 int init(PyObject* self, PyObject* positional, PyObject* named) {
     PyObject* const done = guarded([&]() -> PyObject* {
-        if (reinterpret_cast<KernelObject*>(self)->loaded != nullptr)
-            throw Error("this kernel is made: another thread may be launching it");
+        refuse_if_made(self);
         std::array<PyObject*, kInitArguments> values{};
         read_arguments(init_signature(), positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters] = values;
@@ -66,6 +70,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         auto loaded = std::make_unique<Loaded>(
             Loaded{.session = session, .kernel = {}, .generation = fork_generation(), .latest = {}});
         loaded->kernel = kernel_interruptibly(session, spec);
+        refuse_if_made(self);  // other threads ran meanwhile
         reinterpret_cast<KernelObject*>(self)->loaded = loaded.release();
         return Py_None;
     });

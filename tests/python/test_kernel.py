@@ -8,6 +8,7 @@ import pickle
 import re
 import struct
 import subprocess
+import threading
 
 import jitgemm as jg
 import pytest
@@ -148,6 +149,24 @@ def test_a_kernel_can_be_forced():
 def test_refused(ask, error, words):
     with pytest.raises(error, match=words):
         ask()
+
+
+def test_of_threads_that_initialise_one_kernel_one_makes_it():
+    k, ended = jg.Kernel.__new__(jg.Kernel), []
+
+    def initialise():
+        try:
+            k.__init__("f32 tt 11 13 17", device=EMULATOR)
+            ended.append("made")
+        except jg.Error as error:
+            ended.append("refused" if "is made" in str(error) else str(error))
+
+    threads = [threading.Thread(target=initialise) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ended) == ["made"] + ["refused"] * 7
 
 
 def in_a_new_process(kernel, answers):
