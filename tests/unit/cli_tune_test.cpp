@@ -527,6 +527,9 @@ TEST_CASE("the tool: tune refuses what makes no sense, and measures nothing") {
     refused("bf16 tn 512 512 512 --json --csv -", "both want stdout");
     refused("bf16 tn 512 512 512 --param stages=99", "stages");
     refused("bf16 tn 512 512 512 --report /nonexistent/page.html", "--report");
+    refused("bf16 tn 512 512 512 --alpha 0", "--alpha is 0");
+    refused("bf16 tn 512 512 512 --alpha -0.0", "--alpha is 0");
+    refused("bf16 tn 512 512 512 --c-type bf16 --beta 0", "--beta is 0");
     refused("", "no problem");
     const ToolResult crowd = Tool().run("tune bf16 tn 512 512 512 --device emulator --workers 99999");
     CHECK(crowd.exit_code == 2);

@@ -103,6 +103,17 @@ void check_count(std::string_view option, const std::optional<int>& count) {
     if (count && *count < 1) throw UsageError(fmt::format("--{} is {}: at least 1", option, *count));
 }
 
+/// A record serves launches with every alpha and beta. With 0, a kernel leaves work out, and its time says nothing of
+/// the others.
+void refuse_scalars_that_leave_work_out(const ProblemRequest& request) {
+    std::vector<std::string> reasons;
+    if (request.alpha == 0) reasons.emplace_back("--alpha is 0: kernels then leave the product out");
+    if (request.spec.c && request.beta == 0) reasons.emplace_back("--beta is 0: kernels then leave C out");
+    if (reasons.empty()) return;
+    reasons.emplace_back("what is tuned serves every alpha and beta: leave them away, or name others than 0");
+    throw UsageError("these scalars cannot be tuned", reasons);
+}
+
 }  // namespace
 
 void TuneOptions::declare(CLI::App& app) {
@@ -181,6 +192,7 @@ std::vector<tuning::TuneProblem> TuneOptions::problems() const {
     std::vector<tuning::TuneProblem> each_once;
     std::unordered_set<GemmSpec> seen;
     for (const ProblemRequest& request : asked) {
+        refuse_scalars_that_leave_work_out(request);
         const tuning::TuneProblem one{resolved(request.spec), request.alpha, request.beta};
         if (seen.insert(one.spec).second) each_once.push_back(one);
     }
