@@ -34,31 +34,47 @@ std::string first_of(std::initializer_list<const char*> names) {
     return {};
 }
 
+/// Empty where HOME is not absolute: a relative one would be another folder in every working directory.
+std::string home_folder() {
+    const std::string home = first_of({"HOME"});
+    return home.starts_with('/') ? home : std::string();
+}
+
+/// `~` and `~/...` with the home folder in its place. A shell does that; a Dockerfile or a job's settings do not.
+std::string with_home(const std::string& path) {
+    const bool is_below_home = path == "~" || path.starts_with("~/");
+    const std::string home = home_folder();
+    return is_below_home && !home.empty() ? home + path.substr(1) : path;
+}
+
+/// The first of the variables that names a path.
+std::string path_in(std::initializer_list<const char*> names) { return with_home(first_of(names)); }
+
 /// JITGEMM_CACHE_DIR set to nothing turns the cache off. XDG_CACHE_HOME must be absolute (XDG base directory
 /// specification).
 std::string cache_directory() {
-    if (const std::optional<std::string> own = variable("JITGEMM_CACHE_DIR")) return absolute_path(*own);
+    if (const std::optional<std::string> own = variable("JITGEMM_CACHE_DIR")) return absolute_path(with_home(*own));
     const std::string xdg = first_of({"XDG_CACHE_HOME"});
     if (xdg.starts_with('/')) return xdg + "/jitgemm";
-    const std::string home = first_of({"HOME"});
+    const std::string home = home_folder();
     return home.empty() ? home : absolute_path(home + "/.cache/jitgemm");
 }
 
 /// Tuning results are no cache: they cost hours, and lie where data lies, but for a cache folder set by hand (XDG base
 /// directory specification).
 std::string tuning_directory() {
-    if (const std::string own = first_of({"JITGEMM_TUNING_DIR"}); !own.empty()) return absolute_path(own);
-    if (const std::string cache = first_of({"JITGEMM_CACHE_DIR"}); !cache.empty())
+    if (const std::string own = path_in({"JITGEMM_TUNING_DIR"}); !own.empty()) return absolute_path(own);
+    if (const std::string cache = path_in({"JITGEMM_CACHE_DIR"}); !cache.empty())
         return absolute_path(cache + "/tuning");
     const std::string xdg = first_of({"XDG_DATA_HOME"});
     if (xdg.starts_with('/')) return xdg + "/jitgemm";
-    const std::string home = first_of({"HOME"});
+    const std::string home = home_folder();
     return home.empty() ? home : absolute_path(home + "/.local/share/jitgemm");
 }
 
 /// JITGEMM_WHEELS, else the folder the build was told of (quickstart puts wheels there when no toolkit is installed).
 std::string wheel_directory() {
-    const std::string own = first_of({"JITGEMM_WHEELS"});
+    const std::string own = path_in({"JITGEMM_WHEELS"});
 #ifdef JITGEMM_WHEEL_DIRECTORY
     if (own.empty()) return JITGEMM_WHEEL_DIRECTORY;
 #endif
@@ -111,22 +127,22 @@ std::vector<std::string> program_folders_from_environment() {
 
 TemporaryRoot temporary_root_from_environment() {
     for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
-        if (const std::string folder = first_of({name}); !folder.empty()) return {absolute_path(folder), name};
+        if (const std::string folder = path_in({name}); !folder.empty()) return {absolute_path(folder), name};
     return {"/tmp", {}};
 }
 
 Options Options::from_environment() {
     Options options;
     options.cache_directory = jitgemm::cache_directory();
-    options.readonly_cache_directory = absolute_path(first_of({"JITGEMM_CACHE_READONLY"}));
+    options.readonly_cache_directory = absolute_path(path_in({"JITGEMM_CACHE_READONLY"}));
     options.tuning_directory = jitgemm::tuning_directory();
-    options.wisdom = absolute_path(first_of({"JITGEMM_WISDOM"}));
+    options.wisdom = absolute_path(path_in({"JITGEMM_WISDOM"}));
     options.installed_wisdom = flag("JITGEMM_INSTALLED_WISDOM", true);
-    options.nvrtc_library = absolute_unless_bare(first_of({"JITGEMM_NVRTC"}));
-    options.cuda_path = absolute_path(first_of({"CUDA_PATH", "CUDA_HOME"}));
+    options.nvrtc_library = absolute_unless_bare(path_in({"JITGEMM_NVRTC"}));
+    options.cuda_path = absolute_path(path_in({"CUDA_PATH", "CUDA_HOME"}));
     options.wheel_directory = jitgemm::wheel_directory();
-    options.template_directory = absolute_path(first_of({"JITGEMM_TEMPLATES"}));
-    options.tool = absolute_unless_bare(first_of({"JITGEMM_TOOL"}));
+    options.template_directory = absolute_path(path_in({"JITGEMM_TEMPLATES"}));
+    options.tool = absolute_unless_bare(path_in({"JITGEMM_TOOL"}));
     if (const std::string level = first_of({"JITGEMM_LOG"}); !level.empty()) options.log_level = level;
     return options;
 }

@@ -94,6 +94,32 @@ TEST_CASE("a relative cache folder does not move with the working directory") {
     CHECK(Options::from_environment().cache_directory == (std::filesystem::current_path() / "some/cache").string());
 }
 
+TEST_CASE("no setting makes a folder of its own in every working directory: ~ is the home folder") {
+    const Environment environment;
+    environment.set("HOME", "/home/ada");
+    for (const char* name : {"JITGEMM_CACHE_DIR", "JITGEMM_CACHE_READONLY", "JITGEMM_TUNING_DIR", "JITGEMM_WISDOM",
+                             "JITGEMM_TEMPLATES", "JITGEMM_WHEELS", "JITGEMM_NVRTC", "JITGEMM_TOOL", "CUDA_PATH"})
+        environment.set(name, "~/of/ada");
+    const Options options = Options::from_environment();
+    for (const std::string& path :
+         {options.cache_directory, options.readonly_cache_directory, options.tuning_directory, options.wisdom,
+          options.template_directory, options.wheel_directory, options.nvrtc_library, options.tool, options.cuda_path})
+        CHECK(path == "/home/ada/of/ada");
+    environment.set("JITGEMM_CACHE_DIR", "~");
+    CHECK(Options::from_environment().cache_directory == "/home/ada");
+    environment.set("JITGEMM_CACHE_DIR", "/data/~ada");
+    CHECK(Options::from_environment().cache_directory == "/data/~ada");
+}
+
+TEST_CASE("a HOME that is not absolute is none") {
+    const Environment environment;
+    for (const char* home : {"~", ".", "home/ada"}) {
+        environment.set("HOME", home);
+        CHECK(Options::from_environment().cache_directory.empty());
+        CHECK(Options::from_environment().tuning_directory.empty());
+    }
+}
+
 TEST_CASE("tuning results lie in JITGEMM_TUNING_DIR, else beside a cache set by hand, else where data lies") {
     const Environment environment;
     CHECK(Options::from_environment().tuning_directory.empty());
