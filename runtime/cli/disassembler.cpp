@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace jitgemm::cli {
 namespace {
 
@@ -20,7 +23,9 @@ std::vector<std::string> command(const std::string& program, const std::string& 
 std::vector<std::string> disassembler_candidates(const Options& options) {
     std::vector<std::string> folders;
     if (!options.cuda_path.empty()) folders.push_back(options.cuda_path + "/bin/");
-    folders.insert(folders.end(), {"", "/usr/local/cuda/bin/"});  // "": PATH
+    folders.emplace_back();  // PATH
+    constexpr std::string_view kUsual = "/usr/local/cuda/bin/";
+    if (std::ranges::find(folders, kUsual) == folders.end()) folders.emplace_back(kUsual);
     std::vector<std::string> candidates;
     for (const std::string& folder : folders) {
         for (const char* program : {"cuobjdump", "nvdisasm"}) candidates.push_back(folder + program);

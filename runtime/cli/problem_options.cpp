@@ -70,6 +70,15 @@ public:
         if (const auto text = options_.text(option)) read_scalar(option, *text, value, reasons_);
     }
 
+    /// A C that is said not to be there, and is named or read all the same.
+    void refuse_contradicted_none(bool with_c, float beta) {
+        if (!says_no_c_) return;
+        if (with_c)
+            reasons_.emplace_back("--c-type is none, but --c names a C: leave one out");
+        else if (beta != 0.0F)
+            reasons_.push_back(fmt::format("--c-type is none, but --beta is {}, which reads C: leave one out", beta));
+    }
+
     void refuse_without_c() {
         for (const GemmSpecField& row : gemm_spec_fields()) {
             if (!row.is_of_c || row.key == "c" || !options_.given(row.option)) continue;
@@ -88,6 +97,7 @@ private:
         if (!text) return;
         try {
             read_field(spec, row, fmt::format("--{}", option), *text);
+            says_no_c_ |= row.key == "c" && !spec.c;
         } catch (const WordError& error) {
             reasons_.emplace_back(error.what());
         }
@@ -95,13 +105,16 @@ private:
 
     const ProblemOptions& options_;
     Reasons reasons_;
+    bool says_no_c_ = false;
 };
 
 /// C is read when it is named or when beta asks for it; its type is D's unless said otherwise.
-void read_c(SpecReader& reader, bool named, ProblemRequest& request) {
+void read_c(SpecReader& reader, bool with_c, ProblemRequest& request) {
+    const bool named = with_c || request.spec.c;
     request.beta = named ? 1.0F : 0.0F;
     reader.scalar("alpha", request.alpha);
     reader.scalar("beta", request.beta);
+    reader.refuse_contradicted_none(with_c, request.beta);
     if (!named && request.beta == 0.0F) return reader.refuse_without_c();
     if (!request.spec.c) request.spec.c = request.spec.d;
 }
@@ -227,7 +240,7 @@ ProblemRequest ProblemOptions::problem_over(const GemmSpec& base, bool with_c) c
     request.spec = base;
     SpecReader reader(*this);
     reader.fields(request.spec);
-    read_c(reader, with_c || request.spec.c, request);
+    read_c(reader, with_c, request);
     refuse(reader.reasons());
     refuse(problems(request.spec));
     return request;

@@ -223,6 +223,12 @@ TEST_CASE("the tool: C is read when beta or its type asks for it, and has D's ty
     CHECK(spec_of("--beta 1 --broadcast-c yes").at("ldc") == 0);
 }
 
+TEST_CASE("the tool: a C that is said not to be there is not read all the same") {
+    check_refused("dump bf16 tn 64 64 64 --arch sm_80 --c-type none --beta 1", {"--c-type is none", "--beta is 1"});
+    const Tool tool;
+    CHECK(tool.json("dump bf16 tn 64 64 64 --arch sm_80 --c-type none --beta 0", 0).at("spec").at("c_type").is_null());
+}
+
 TEST_CASE("the tool: a C of one row is a C") {
     check_refused("dump bf16 tn 64 64 64 --arch sm_80 --broadcast-c yes",
                   {"--broadcast-c", "no C is read", "--c-type"});
@@ -302,6 +308,16 @@ TEST_CASE("the tool: doctor says whether the read-only cache can be read") {
     CHECK_THAT(check_of("/no/such/folder").at("detail").get<std::string>(),
                ContainsSubstring("/no/such/folder: No such"));
     CHECK(check_of("").is_null());
+}
+
+TEST_CASE("the tool: doctor names each place that it looked into once") {
+    const nlohmann::json checks =
+        Tool().json("doctor", 1, "CUDA_VISIBLE_DEVICES=-1 CUDA_PATH=/usr/local/cuda").at("checks");
+    const auto sass = std::ranges::find(checks, "sass", [](const nlohmann::json& check) { return check.at("name"); });
+    REQUIRE(sass != checks.end());
+    const std::string detail = sass->at("detail");
+    const std::string place = "/usr/local/cuda/bin/cuobjdump";
+    CHECK(detail.find(place) == detail.rfind(place));
 }
 
 TEST_CASE("the tool: doctor names the emulator as a device, which needs NVRTC and is not required") {
