@@ -55,17 +55,20 @@ std::string file_text(const std::string& path, std::string_view kind) {
 }
 
 void check_output_file(std::string_view option, const std::string& file) {
-    if (file.empty()) return;
+    if (!file.empty()) check_named_output_file(fmt::format("--{}", option), file);
+}
+
+void check_named_output_file(std::string_view word, const std::string& file) {
     const std::filesystem::path path = file;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     if (file == "-" || std::filesystem::is_directory(path))
-        throw UsageError(fmt::format("--{} is '{}': expected the name of a file", option, file));
+        throw UsageError(fmt::format("{} is '{}': expected the name of a file", word, file));
     if (!std::filesystem::is_directory(folder))
-        throw UsageError(fmt::format("--{} is '{}': there is no folder {}", option, file, folder.string()));
+        throw UsageError(fmt::format("{} is '{}': there is no folder {}", word, file, folder.string()));
     try {
         require_writable(file);
     } catch (const std::system_error& error) {
-        throw UsageError(fmt::format("--{} is '{}': {}", option, file, error.what()));
+        throw UsageError(fmt::format("{} is '{}': {}", word, file, error.what()));
     }
 }
 

@@ -20,6 +20,9 @@ void check_encoding(std::string_view text, const std::string& name);
 /// option, where it is no name of a file or cannot be written. No file ("") is fine.
 void check_output_file(std::string_view option, const std::string& file);
 
+/// The same of a file without an option: `word` is what the help calls it.
+void check_named_output_file(std::string_view word, const std::string& file);
+
 /// Throws UsageError where two options name one file, by whatever names: the later one written would be all that is left.
 void check_different(std::string_view option, const std::string& file, std::string_view other_option,
                      const std::string& other);

@@ -3,6 +3,7 @@
 
 #include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
+#include "runtime/cli/files.hpp"
 #include "runtime/cli/json_fields.hpp"
 #include "runtime/cli/problem_options.hpp"
 #include "runtime/cli/tune/output.hpp"
@@ -95,6 +96,7 @@ std::vector<Winner> of_class(std::vector<Winner> winners, const std::string& dev
 // ---- export ---------------------------------------------------------------------------------------------------------
 
 int export_winners(const std::string& file, const std::string& device_class, Output& output) {
+    check_named_output_file("FILE", file);
     const std::string directory = tuning_directory();
     const StoredWinners stored = tuning::stored_winners(directory, device_class);
     note_all(stored.problems, output);
