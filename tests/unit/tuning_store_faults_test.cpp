@@ -357,6 +357,34 @@ TEST_CASE("on a full disk an add throws, and what was stored stays") {
     add_round(store, sweep, "kernel", stored);  // and it goes on where there is room again
 }
 
+TEST_CASE("a store that cannot be opened says the system's reason, and which setting names another folder") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "tuning.sqlite");
+    REQUIRE_THROWS_WITH(TuningStore(folder.path()),
+                        ContainsSubstring("Is a directory") && ContainsSubstring("JITGEMM_TUNING_DIR"));
+    const std::vector<std::string> problems = stored_winners(folder.path()).problems;
+    REQUIRE(problems.size() == 1);
+    REQUIRE_THAT(problems.front(), ContainsSubstring("Is a directory") && ContainsSubstring("JITGEMM_TUNING_DIR"));
+}
+
+TEST_CASE("a store in a folder that cannot be written says so, not that there is no file") {
+    const TemporaryFolder folder;
+    ::chmod(folder.path().c_str(), 0755);
+    const std::string sealed = folder / "sealed";
+    REQUIRE(::mkdir(sealed.c_str(), 0555) == 0);
+    const pid_t child = start([&] {
+        constexpr uid_t kNobody = 65534;
+        if (::geteuid() == 0 && ::setuid(kNobody) != 0) return 3;  // root may write everywhere
+        try {
+            TuningStore store(sealed);
+        } catch (const TuningStoreError& error) {
+            return std::string(error.what()).find("Permission denied") != std::string::npos ? 0 : 2;
+        }
+        return 1;
+    });
+    REQUIRE(answer_of(child) == 0);
+}
+
 TEST_CASE("a store that is locked for longer than the patience says so") {
     const TemporaryFolder folder;
     fill(folder.path());

@@ -6,7 +6,11 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <unistd.h>
+
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -42,10 +46,28 @@ bool is_whole(const std::string& path) {
     return is_empty("-wal") && is_empty("-journal");
 }
 
+/// SQLite tries once more without writing where a file cannot be made, and then knows only that there is none.
+int why_it_cannot_be_made(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    return ::access(folder.c_str(), W_OK) == 0 ? ENOENT : errno;
+}
+
+/// What the system says of a file that SQLite could not open, read or write; empty where it says nothing.
+std::string system_reason(int code, sqlite3* connection, const std::string& path) {
+    const int primary = code & kPrimaryCode;
+    const bool is_of_files = primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR;
+    int number = is_of_files && connection != nullptr ? sqlite3_system_errno(connection) : 0;
+    if (number == ENOENT) number = why_it_cannot_be_made(path);
+    return number == 0 ? std::string() : fmt::format(": {}", std::strerror(number));
+}
+
 std::string advice(int code, std::chrono::milliseconds patience) {
     switch (code & kPrimaryCode) {
         case SQLITE_FULL: return "; what was stored before is untouched";
         case SQLITE_BUSY: return fmt::format("; another process has held it for {} ms", patience.count());
+        case SQLITE_CANTOPEN:
+        case SQLITE_IOERR:
+        case SQLITE_READONLY: return "; JITGEMM_TUNING_DIR can name another folder";
         default: return {};
     }
 }
@@ -187,7 +209,9 @@ void Database::check(int code) const {
     if (code == SQLITE_INTERRUPT)  // by count_period() alone
         throw SqliteError(fmt::format("tuning store {}: reading it comes to no end", path_), SQLITE_CORRUPT);
     const char* const words = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(code);
-    throw SqliteError(fmt::format("{}: {}{}", path_, words, advice(code, patience_)), code);
+    throw SqliteError(
+        fmt::format("{}: {}{}{}", path_, words, system_reason(code, connection_.get(), path_), advice(code, patience_)),
+        code);
 }
 
 Statement Database::prepare(std::string_view sql) {
