@@ -58,16 +58,6 @@ std::set<int> splits_for(const GemmSpec& spec, const SimtLongKConfig& config, co
     return {static_cast<int>(most), static_cast<int>((k_tiles + rounds - 1) / rounds)};
 }
 
-/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that spill,
-/// right for 1,232 of the 1,334.
-double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
-    constexpr int kUnit = 8;  // in which registers are handed out
-    const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
-                          2 * std::max(c.thread.m, c.thread.n) + 1.5 * (g.a.copies + g.b.copies) + 40;
-    const int left = arch.registers_per_sm / (g.threads * c.min_blocks_per_sm) / kUnit * kUnit;
-    return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
-}
-
 void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, const GpuModel& gpu,
                 SimtLongKConfig config) {
     const GemmSignature problem = signature(spec);
@@ -79,7 +69,6 @@ void add_depths(std::vector<SimtLongKConfig>& candidates, const GemmSpec& spec, 
         if (stage_bytes * config.min_blocks_per_sm > kMostStageBytes) break;
         config.stages = stages_for(config, problem, *gpu.arch);
         if (config.stages < 2) break;
-        if (missing_registers(config, geometry(problem, config), *gpu.arch) > 0) continue;  // ptxas would spill
         for (const int splits : splits_for(spec, config, gpu)) {
             config.split_k = splits;
             candidates.push_back({config});
@@ -123,6 +112,7 @@ constexpr double kFinalNorm = 5;          // and the slower of SMs and DRAM
 constexpr double kLongStage = 0.025;      // lost where the k-tiles of an SM are twice as long as 16 KB
 constexpr double kUsualStageBytes = 16384;
 constexpr double kSpillLoss = 0.01;         // a register that a thread wants and has not
+constexpr double kSpillAversion = 0.1;      // a kernel that may spill is chosen where others are slower by more than this
 constexpr double kLoneBlock = 0.02;         // lost where no other block runs while one waits at its barrier
 constexpr double kDramShareOfLongK = 0.92;  // of the datasheet's bandwidth
 constexpr double kBothEntriesUs = 5.6;      // launches, first k-tile, drain,
@@ -164,6 +154,16 @@ bool is_in_range(const SimtLongKConfig& c) {
            within(c.block_k, kAnyCount) && within(c.split_k, kAnyCount);
 }
 
+/// Registers that a thread wants beyond those that the blocks of an SM leave it: an estimate of what tells kernels that spill,
+/// right for 1,232 of the 1,334.
+double missing_registers(const SimtLongKConfig& c, const SimtLongKGeometry& g, const Arch& arch) {
+    constexpr int kUnit = 8;  // in which registers are handed out
+    const double wanted = c.thread.m * c.thread.n + 4 * std::min(c.thread.m, c.thread.n) +
+                          2 * std::max(c.thread.m, c.thread.n) + 1.5 * (g.a.copies + g.b.copies) + 40;
+    const int left = arch.registers_per_sm / (g.threads * c.min_blocks_per_sm) / kUnit * kUnit;
+    return std::max(0.0, wanted - std::min(left, arch.max_registers_per_thread));
+}
+
 /// Of an SM with so many blocks, for one k-tile of each.
 double k_tile_cycles(const SimtLongKConfig& c, const SimtLongKGeometry& g, double blocks) {
     const KBlockDemand demand = k_tile_demand(c, g);
@@ -202,7 +202,8 @@ CostEstimate SimtLongK::cost(const GemmSpec& spec, const SimtLongKConfig& c, con
     const double us_per_cycle = 1 / (kClockShare * static_cast<double>(gpu.clock_mhz));
     const double sums = static_cast<double>(spec.m) * static_cast<double>(spec.n);
     cost.waves = blocks / (static_cast<double>(gpu.sm_count) * cost.blocks_per_sm);
-    const double spills = 1 + kSpillLoss * missing_registers(c, g, *gpu.arch);
+    const double missing = missing_registers(c, g, *gpu.arch);
+    const double spills = 1 + kSpillLoss * missing + (missing > 0 ? kSpillAversion : 0);
     cost.math_us = rounds * k_tile_cycles(c, g, on_an_sm) * spills * us_per_cycle;
     cost.tail_us = cost.math_us * std::max(0.0, 1 - static_cast<double>(spec.k) / (c.split_k * rounds * c.block_k));
     cost.math_unit_us = rounds * warps_of_an_sm * demand.fma_slots / kSchedulersOfAnSm * us_per_cycle;
