@@ -40,7 +40,7 @@ __device__ __forceinline__ OutputTile partial_tile(const GemmArgs& args, unsigne
 }
 
 // Second entry: D += partial sums, a vector of a row per thread and step.
-extern "C" __global__ void __launch_bounds__(kReduceThreads) gemm_add_partials(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_add_partials(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
     wait_on_dependent_grids();

@@ -1,7 +1,7 @@
 #pragma once
 #include "store_element.cuh"
 // Second entry of a split-K kernel: the splits' partial sums added in split order, then scaled and stored.
-extern "C" __global__ void __launch_bounds__(kReduceThreads) gemm_reduce(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
 #if GEMM_DEPENDENT_LAUNCH
     launch_dependent_grids();
     wait_on_dependent_grids();

@@ -615,7 +615,7 @@ __device__ __forceinline__ void store(Bits* d, float value) { *d = static_cast<B
 
 // ---- split_k_reduce -------------------------------------------------------------------------------------------------
 // Second entry of a split-K kernel: the splits' partial sums added in split order, then scaled and stored.
-extern "C" __global__ void __launch_bounds__(kReduceThreads) gemm_reduce(const GemmArgs args) {
+extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
     const long long pitch = partials_pitch(args.n);
     const long long size = args.m * pitch;
     const long long quads = size / 4;  // of four columns, the last one of a row padded

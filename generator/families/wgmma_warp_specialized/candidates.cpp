@@ -84,6 +84,7 @@ constexpr int kWidestStreamed = 176;
 constexpr int kWidestStreamedWithC = 152;
 constexpr int kMostStreamedByRow = 128 * 96;      // sums of a warpgroup
 constexpr int kWidestStreamedByRowOfThree = 176;  // of three consumers, which have fewer registers each
+constexpr int kSpillsInClustersOfThree = 128;     // the one width at which they lack two registers in a cluster with C
 // No limit of registers: with C, D stored row by row and stream-K, kernels of more sums are more than three times as long as one of
 // aligned operands, and as long to compile.
 constexpr int kMostStreamedByRowWithC = 64 * 152;
@@ -98,6 +99,8 @@ void add_streamed(std::vector<Config>& list, const GemmSpec& spec, const GpuMode
         if (sums > (spec.c ? kMostStreamedByRowWithC : kMostStreamedByRow)) return;
         const bool three = config.block.m == 3 * config.warpgroup.m;
         if (three && config.warpgroup.n > kWidestStreamedByRowOfThree) return;
+        const bool in_cluster = config.cluster.m * config.cluster.n > 1;
+        if (three && in_cluster && spec.c && config.warpgroup.n == kSpillsInClustersOfThree) return;
     }
     const int blocks = config.cluster.m * config.cluster.n;
     config.stream_k = resident_clusters(gpu, blocks) * blocks;
