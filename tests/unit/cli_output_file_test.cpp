@@ -68,6 +68,17 @@ TEST_CASE("the tool: a pipe is written, not replaced") {
     }
 }
 
+TEST_CASE("the tool: a dash names neither a folder nor a file of that name") {
+    const Tool tool;
+    fill_store(tool);
+    for (const char* const writer : {"export bf16 tn 512 512 512 --gpu a100 -o -", "wisdom export -"}) {
+        const ToolResult result = tool.run(writer);
+        CHECK(result.exit_code == 2);
+        CHECK_THAT(result.err, ContainsSubstring("is '-'"));
+        CHECK_FALSE(fs::exists("-"));
+    }
+}
+
 TEST_CASE("the tool: a full device is a failure") {
     if (!fs::exists("/dev/full")) SKIP_TEST("no /dev/full");
     const Tool tool;

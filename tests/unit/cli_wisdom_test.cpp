@@ -122,14 +122,6 @@ TEST_CASE("the tool: nothing to export is said, and no file written") {
     CHECK_FALSE(std::filesystem::exists(store_of(tool)));
 }
 
-TEST_CASE("the tool: a dash is no name of a file to export to, and none is made") {
-    const Tool tool;
-    const ToolResult result = tool.run("wisdom export -");
-    CHECK(result.exit_code == 2);
-    CHECK_THAT(result.err, ContainsSubstring("FILE is '-'"));
-    CHECK_FALSE(std::filesystem::exists("-"));
-}
-
 TEST_CASE("the tool: winners are forgotten by problem, by class, or all") {
     const Tool tool;
     CHECK(tool.json("wisdom forget --all", 0).at("forgotten") == 0);
