@@ -22,7 +22,18 @@ from ._torch_linear import as_matrix, cast_under_autocast, check_shapes, linear_
 from ._torch_vmap import batched_product
 
 _OPTIONS = "str? device=None, str? deterministic=None"
-_LIBRARY = library.Library("jitgemm", "FRAGMENT")
+
+
+def _registration() -> library.Library:
+    """Takes the place of an earlier one. The process has one, where a program has imported the package anew."""
+    operators = vars(torch.ops.jitgemm)
+    if "registration" in operators:
+        operators["registration"]._destroy()
+    operators["registration"] = library.Library("jitgemm", "FRAGMENT")
+    return operators["registration"]
+
+
+_LIBRARY = _registration()
 _LIBRARY.define(f"matmul(Tensor a, Tensor b, {_OPTIONS}, Tensor? bias=None) -> Tensor")
 _LIBRARY.define(f"linear(Tensor x, Tensor weight, Tensor? bias=None, {_OPTIONS}) -> Tensor")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 from functools import partial
 
 import jitgemm as jg
@@ -581,3 +583,31 @@ def test_products_of_one_dimension():
 def test_a_weight_of_one_dimension_does_not_warn(recwarn):
     jg.torch.linear(tensor(6, 5), tensor(5, seed=1), device=EMULATOR)
     assert not recwarn.list
+
+
+def test_a_package_that_was_imported_anew_has_its_operators():
+    source = """
+import gc
+import sys
+import torch
+
+a, b = torch.ones(6, 5), torch.ones(5, 4)
+for _ in range(3):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "jitgemm"]:
+        del sys.modules[name]
+    import jitgemm as jg
+
+    device = "emulator:sm_80"
+    jg.torch.matmul(a, b, device=device)
+    gc.collect()
+    x = a.clone().requires_grad_()
+    torch.ops.jitgemm.matmul(x, b, device).sum().backward()
+    many = torch.vmap(lambda a: jg.torch.matmul(a, b, device=device))(torch.stack([a, a]))
+    compiled = torch.compile(lambda a: jg.torch.linear(a, b.T, device=device), backend="eager", fullgraph=True)
+    try:
+        torch.ops.jitgemm.matmul(a[0], b, device)
+    except jg.OperandError:
+        print(bool((x.grad == 4).all() and (many == 5).all() and (compiled(a) == 5).all()))
+"""
+    ended = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300)
+    assert (ended.returncode, ended.stdout.split()) == (0, ["True"] * 3), ended.stderr
