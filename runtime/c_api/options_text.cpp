@@ -24,14 +24,16 @@ constexpr OptionKey word(std::string_view key) {
 
 template <auto Member>
 constexpr OptionKey path(std::string_view key) {
-    return {key, [](Options& options, std::string_view value) { options.*Member = absolute_path(std::string(value)); }};
+    return {key, [](Options& options, std::string_view value) {
+                options.*Member = absolute_path(with_home(std::string(value)));
+            }};
 }
 
 /// A program or a library, which may be named without a path.
 template <auto Member>
 constexpr OptionKey name_or_path(std::string_view key) {
     return {key, [](Options& options, std::string_view value) {
-                options.*Member = absolute_unless_bare(std::string(value));
+                options.*Member = absolute_unless_bare(with_home(std::string(value)));
             }};
 }
 

@@ -10,4 +10,7 @@ namespace jitgemm {
 /// The same of a program or a library, but for a name without a slash: PATH or the linker's search leads to it.
 [[nodiscard]] std::string absolute_unless_bare(const std::string& name);
 
+/// `~` and `~/...` with the home folder in its place. A shell does that; a Dockerfile or a program's text does not.
+[[nodiscard]] std::string with_home(const std::string& path);
+
 }  // namespace jitgemm

@@ -40,13 +40,6 @@ std::string home_folder() {
     return home.starts_with('/') ? home : std::string();
 }
 
-/// `~` and `~/...` with the home folder in its place. A shell does that; a Dockerfile or a job's settings do not.
-std::string with_home(const std::string& path) {
-    const bool is_below_home = path == "~" || path.starts_with("~/");
-    const std::string home = home_folder();
-    return is_below_home && !home.empty() ? home + path.substr(1) : path;
-}
-
 /// The first of the variables that names a path.
 std::string path_in(std::initializer_list<const char*> names) { return with_home(first_of(names)); }
 
@@ -104,6 +97,12 @@ constexpr std::array kLaunchers{
 };
 
 }  // namespace
+
+std::string with_home(const std::string& path) {
+    const bool is_below_home = path == "~" || path.starts_with("~/");
+    const std::string home = home_folder();
+    return is_below_home && !home.empty() ? home + path.substr(1) : path;
+}
 
 std::optional<LaunchRank> launch_rank_from_environment() {
     for (const RankVariables& launcher : kLaunchers) {

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -142,6 +143,14 @@ TEST_CASE(
     CHECK(read("nvrtc=./libnvrtc.so.13").nvrtc_library == here + "/libnvrtc.so.13");
     CHECK(read("nvrtc=libnvrtc.so.13").nvrtc_library == "libnvrtc.so.13");
     CHECK(read("nvrtc=").nvrtc_library.empty());
+}
+
+TEST_CASE("~/ in an option is the home folder, as in a variable") {
+    const char* const home = std::getenv("HOME");
+    if (home == nullptr || *home != '/') SKIP_TEST("no HOME here");
+    CHECK(read("cache-dir=~/cache").cache_directory == std::string(home) + "/cache");
+    CHECK(read("tool=~/bin/jitgemm").tool == std::string(home) + "/bin/jitgemm");
+    CHECK(read("wisdom=here/~/w.jsonl").wisdom == (std::filesystem::current_path() / "here/~/w.jsonl").string());
 }
 
 TEST_CASE("every field of Options has a key") {
