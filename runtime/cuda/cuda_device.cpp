@@ -172,11 +172,16 @@ DevicePointer CudaDevice::allocate(std::size_t bytes) {
 DevicePointer CudaDevice::allocate_zeroed(std::size_t bytes) {
     const DevicePointer pointer = allocate(bytes);
     if (!pointer) return pointer;
-    const ScopedContext current(*context_);
-    const ScopedRelaxedCapture relaxed;
-    const CudaStream stream;
-    JITGEMM_CHECK(api_.cuMemsetD8Async(address(pointer), 0, bytes, stream.handle()));
-    stream.synchronize();
+    try {
+        const ScopedContext current(*context_);
+        const ScopedRelaxedCapture relaxed;
+        const CudaStream stream;
+        JITGEMM_CHECK(api_.cuMemsetD8Async(address(pointer), 0, bytes, stream.handle()));
+        stream.synchronize();
+    } catch (...) {
+        free(pointer);
+        throw;
+    }
     return pointer;
 }
 

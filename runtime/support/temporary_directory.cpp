@@ -58,9 +58,9 @@ bool is_name_of(const std::string& name, const std::string& prefix) {
 
 /// The lock goes last: whoever is killed meanwhile leaves a folder that the next one knows.
 void remove_with_lock(const std::string& folder) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-        if (entry.path().filename() != kOwnersLock) remove_tree(entry.path().string());
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        if (entry->path().filename() != kOwnersLock) remove_tree(entry->path().string());
     remove_tree(folder);
 }
 
