@@ -27,7 +27,11 @@ def seeing(gpu: int, all_of: Mapping[str, str]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Becomes the tool."""
+    """Becomes the tool, with the signals that Python ignores as they were: `jitgemm dump ... | head` ends silently."""
+    import signal
+
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
     tool = folders.tool()
     os.execve(tool, ["jitgemm", *sys.argv[1:]], environment())
 

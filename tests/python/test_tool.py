@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -16,6 +17,15 @@ def test_the_tool_comes_with_the_package():
         assert done.stdout.strip() == f"jitgemm {jg.__version__}"
     refused = subprocess.run([sys.executable, "-m", "jitgemm", "lst"], capture_output=True, text=True)
     assert refused.returncode == 2 and "list" in refused.stderr
+
+
+@pytest.mark.parametrize("command", [[sys.executable, "-m", "jitgemm"], [_folders.tool()]], ids=["package", "tool"])
+def test_the_tool_ends_silently_when_its_reader_stops(command):
+    dump = [*command, "dump", "f32 tt 64 64 64", "--arch", "sm_80"]
+    with subprocess.Popen(dump, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == -signal.SIGPIPE
 
 
 def test_list():
