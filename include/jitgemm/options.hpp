@@ -6,8 +6,8 @@ namespace jitgemm {
 
 /// Settings, filled once from the environment by `from_environment()` and passed down; nothing else reads the environment.
 struct Options {
-    /// "cuda": the current context's device, else device 0; "cuda:N"; "emulator" (an sm_80) or "emulator:sm_90a": the
-    /// kernel's PTX is run on the CPU, checked, some million times slower. Never chosen unasked.
+    /// JITGEMM_DEVICE. "cuda": the current context's device, else device 0; "cuda:N"; "emulator" (an sm_80) or
+    /// "emulator:sm_90a": the kernel's PTX is run on the CPU, checked, some million times slower. Never chosen unasked.
     std::string device = "cuda";
     /// JITGEMM_CACHE_DIR, else $XDG_CACHE_HOME/jitgemm, else ~/.cache/jitgemm; empty: no cache
     std::string cache_directory;

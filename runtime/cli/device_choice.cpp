@@ -1,9 +1,10 @@
 #include "runtime/cli/device_choice.hpp"
 
-#include "generator/base/nearest_name.hpp"
 #include "runtime/cli/exit_codes.hpp"
 #include "runtime/cli/target.hpp"
+#include "runtime/device/device_hint.hpp"
 #include "runtime/device/device_name.hpp"
+#include "runtime/support/default_device.hpp"
 
 #include <fmt/format.h>
 
@@ -21,16 +22,17 @@ void check_kind(std::string_view device) {
     const std::string_view kind = device.substr(0, device.find(':'));
     if (device == "auto" || kind == "cuda" || kind == "emulator") return;
     throw UsageError(fmt::format("--device is '{}': expected auto, cuda, cuda:N, emulator or emulator:ARCH{}", device,
-                                 nearest_hint(kind, kKinds)));
+                                 device_hint(kind, kKinds)));
 }
 
-/// The emulator with an architecture, whoever names it.
-std::string emulator_of(DeviceName name, const ProblemOptions& options, const Arch* banner_arch) {
+/// The emulator with an architecture, whoever names it. `said_by` is the option or variable that names the emulator.
+std::string emulator_of(DeviceName name, std::string_view said_by, const ProblemOptions& options,
+                        const Arch* banner_arch) {
     const auto asked = options.text("arch");
     const std::string arch = asked ? std::string(find_arch(*asked).name) : std::string();
     if (!arch.empty() && !name.arch.empty() && arch != name.arch) {
         throw UsageError(
-            fmt::format("--device {} and --arch {} contradict each other: leave one out", to_string(name), *asked));
+            fmt::format("{} {} and --arch {} contradict each other: leave one out", said_by, to_string(name), *asked));
     }
     if (name.arch.empty()) name.arch = arch;
     if (name.arch.empty()) name.arch = banner_arch != nullptr ? banner_arch->name : kEmulatorDefaultArch;
@@ -57,8 +59,8 @@ std::string automatic_device(const ProblemOptions& options, const Arch* banner_a
         if (options.given("arch")) refuse_arch();
         return "cuda";
     }
-    const std::string emulator =
-        emulator_of({.kind = DeviceKind::emulator, .ordinal = {}, .arch = {}}, options, banner_arch);
+    const DeviceName any_emulator{.kind = DeviceKind::emulator, .ordinal = {}, .arch = {}};
+    const std::string emulator = emulator_of(any_emulator, "--device", options, banner_arch);
     output.note(fmt::format("jitgemm: no GPU here ({}): running on the {}, far slower, its times are estimates",
                             on_one_line(reason), emulator));
     return emulator;
@@ -67,11 +69,13 @@ std::string automatic_device(const ProblemOptions& options, const Arch* banner_a
 }  // namespace
 
 std::string choose_device(const ProblemOptions& options, const Arch* banner_arch, Output& output) {
-    std::string device = options.text("device").value_or("auto");
-    check_kind(device);
+    const std::optional<std::string> named = options.text("device");
+    const std::string device = named ? *named : device_from_environment().value_or("auto");
+    if (named) check_kind(device);
     if (device == "auto") return automatic_device(options, banner_arch, output);
     const DeviceName name = parse_device_name(device);
-    if (name.kind == DeviceKind::emulator) return emulator_of(name, options, banner_arch);
+    if (name.kind == DeviceKind::emulator)
+        return emulator_of(name, named ? "--device" : "JITGEMM_DEVICE", options, banner_arch);
     if (options.given("arch")) refuse_arch();
     return device;
 }

@@ -180,12 +180,13 @@ void ProblemOptions::declare_for_target(CLI::App& app) {
 }
 
 void ProblemOptions::declare_device(CLI::App& app) {
-    declare(app, "Target", "device", "cuda or cuda:N (default cuda)");
+    declare(app, "Target", "device", "cuda or cuda:N (default JITGEMM_DEVICE, else cuda)");
 }
 
 void ProblemOptions::declare_any_device(CLI::App& app) {
     declare(app, "Target", "device",
-            "auto, cuda, cuda:N, emulator or emulator:ARCH (default auto: a GPU, else the emulator)");
+            "auto, cuda, cuda:N, emulator or emulator:ARCH (default JITGEMM_DEVICE, else auto: a GPU, else the "
+            "emulator)");
     declare(app, "Target", "arch", "The emulator's architecture: sm_80, sm_90a ... (default sm_80)");
     declare(app, "Target", "emulator-limit", "Most work of an emulated launch in GFLOP, 0 for any (default 20)");
 }

@@ -4,19 +4,29 @@
 #include "generator/base/nearest_name.hpp"
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/device/device_hint.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace jitgemm {
 namespace {
 
 constexpr std::array<std::string_view, 2> kKinds{"cuda", "emulator"};  // in the order of the enumeration
 
+/// Other libraries' words for a device, and the kind that is meant.
+constexpr std::array<std::pair<std::string_view, DeviceKind>, 4> kOtherWords{{
+    {"cpu", DeviceKind::emulator},
+    {"host", DeviceKind::emulator},
+    {"gpu", DeviceKind::cuda},
+    {"nvidia", DeviceKind::cuda},
+}};
+
 [[noreturn]] void throw_unknown(std::string_view device, std::string_view kind) {
     throw SpecError(fmt::format("unknown device '{}'", device),
-                    {fmt::format("expected cuda, cuda:N, emulator or emulator:ARCH{}", nearest_hint(kind, kKinds))});
+                    {fmt::format("expected cuda, cuda:N, emulator or emulator:ARCH{}", device_hint(kind, kKinds))});
 }
 
 int parse_ordinal(std::string_view device, std::string_view text) {
@@ -26,6 +36,14 @@ int parse_ordinal(std::string_view device, std::string_view text) {
 }
 
 }  // namespace
+
+std::string device_hint(std::string_view kind, std::span<const std::string_view> known) {
+    for (const auto& [word, meant] : kOtherWords)
+        if (kind == word)
+            return fmt::format("; the device that runs on the {} is '{}'",
+                               meant == DeviceKind::emulator ? "CPU" : "GPU", to_string(meant));
+    return nearest_hint(kind, known);
+}
 
 std::string_view to_string(DeviceKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
 

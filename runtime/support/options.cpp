@@ -1,7 +1,9 @@
 #include "jitgemm/options.hpp"
 #include "generator/base/parse_number.hpp"
 #include "jitgemm/error.hpp"
+#include "runtime/device/device_name.hpp"
 #include "runtime/support/absolute_name.hpp"
+#include "runtime/support/default_device.hpp"
 #include "runtime/support/launch_rank.hpp"
 #include "runtime/support/program_search.hpp"
 #include "runtime/support/temporary_directory.hpp"
@@ -130,8 +132,19 @@ TemporaryRoot temporary_root_from_environment() {
     return {"/tmp", {}};
 }
 
+std::optional<std::string> device_from_environment() {
+    const std::string name = first_of({"JITGEMM_DEVICE"});
+    if (name.empty()) return std::nullopt;
+    try {
+        return to_string(parse_device_name(name));
+    } catch (const Error& error) {
+        throw Error(fmt::format("JITGEMM_DEVICE: {}", error.what()));
+    }
+}
+
 Options Options::from_environment() {
     Options options;
+    options.device = device_from_environment().value_or(options.device);
     options.cache_directory = jitgemm::cache_directory();
     options.readonly_cache_directory = absolute_path(path_in({"JITGEMM_CACHE_READONLY"}));
     options.tuning_directory = jitgemm::tuning_directory();

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <cfenv>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,6 +57,27 @@ OwnedKernel new_kernel(jg_context* context, const std::string& spec) {
     REQUIRE(status == JG_OK);
     return OwnedKernel(kernel);
 }
+
+/// A variable of the environment, put back afterwards.
+class Variable {
+public:
+    Variable(const char* name, const char* value) : name_(name) {
+        if (const char* const before = std::getenv(name)) before_ = before;
+        ::setenv(name, value, 1);
+    }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+    ~Variable() {
+        if (before_)
+            ::setenv(name_, before_->c_str(), 1);
+        else
+            ::unsetenv(name_);
+    }
+
+private:
+    const char* name_;
+    std::optional<std::string> before_;
+};
 
 /// Shared, so that a kernel is compiled once.
 jg_context* shared_context() {
@@ -131,6 +154,21 @@ jg_status launch(const OwnedKernel& kernel, const jg_arguments& arguments) {
 }
 
 }  // namespace
+
+TEST_CASE("a context is of the device that JITGEMM_DEVICE names, unless its options name one") {
+    const Variable variable("JITGEMM_DEVICE", "emulator:sm_90a");
+    const auto arch = [](const char* options) {
+        const OwnedContext context = new_context(options);
+        const OwnedKernel kernel = new_kernel(context.get(), "f32 tn 8 8 8");
+        return nlohmann::json::parse(answer(kernel.get(), "json").c_str()).at("arch").get<std::string>();
+    };
+    CHECK(arch("cache-dir=") == "sm_90a");
+    CHECK(arch(kOptions) == "sm_80");
+    const Variable wrong("JITGEMM_DEVICE", "emul");
+    jg_context* context = nullptr;
+    CHECK(jg_context_create(nullptr, &context) != JG_OK);
+    CHECK_THAT(jg_last_error(), ContainsSubstring("JITGEMM_DEVICE"));
+}
 
 TEST_CASE("C API: a kernel multiplies arrays of the program's own, and leaves the gaps between rows") {
     Problem problem(33, 20, 50, 24);

@@ -76,6 +76,28 @@ TEST_CASE("cli emulator: without a GPU run falls back to it and says so, other v
     CHECK(tool.run("bench bf16 tn 33 35 37").exit_code == 1);
 }
 
+TEST_CASE("cli emulator: JITGEMM_DEVICE is the device of every verb that has one, and --device wins") {
+    const Tool tool;
+    const std::string variable = "JITGEMM_DEVICE=emulator:sm_90a";
+    const auto device = [&](const std::string& arguments) {
+        return tool.json(arguments, 0, variable).at("device").get<std::string>();
+    };
+    CHECK(device("run bf16 tn 33 35 37") == "emulator (sm_90a)");
+    CHECK(tool.run("run bf16 tn 33 35 37", variable).err.find("no GPU here") == std::string::npos);  // it was asked for
+    CHECK(device("run bf16 tn 33 35 37 --device emulator:sm_80") == "emulator (sm_80)");
+    CHECK(device("ladder f32 tt 8 8 8 --cpu-limit 0") == "emulator (sm_90a)");
+    const auto winner =
+        tool.json("tune f32 tt 8 8 8 --family simt_naive", 0, variable).at("problems").at(0).at("winner");
+    CHECK(winner.at("device") == "emulator (sm_90a)");
+    CHECK(tool.run("bench bf16 tn 33 35 37", variable).exit_code == 2);
+    const ToolResult contradiction = tool.run("run bf16 tn 33 35 37 --arch sm_80", variable);
+    CHECK(contradiction.exit_code == 2);
+    CHECK_THAT(contradiction.err, ContainsSubstring("JITGEMM_DEVICE"));
+    const ToolResult wrong = tool.run("run bf16 tn 33 35 37", "JITGEMM_DEVICE=emul");
+    CHECK(wrong.exit_code != 0);
+    CHECK_THAT(wrong.err, ContainsSubstring("JITGEMM_DEVICE"));
+}
+
 TEST_CASE("cli emulator: refusals name what is wrong, before anything is compiled") {
     const Tool tool;
     const auto refused = [&](const std::string& arguments, const std::string& words) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kOutsideSettings =
     "env -u JITGEMM_CACHE_READONLY -u JITGEMM_NVRTC -u JITGEMM_TEMPLATES -u JITGEMM_LOG -u JITGEMM_TUNING_DIR "
-    "-u JITGEMM_WISDOM";
+    "-u JITGEMM_WISDOM -u JITGEMM_DEVICE";
 
 }  // namespace
 

@@ -121,7 +121,7 @@ const std::vector<Room>& rooms() {
          {"include/jitgemm", "generator/base", "generator/layout", "generator/families/shared", "generator/families"}},
         {"runtime/device", {"include/jitgemm", "generator/base"}},
         {"runtime/emulator", {"include/jitgemm", "generator/base", "generator/layout"}},
-        {"runtime/support", {"include/jitgemm", "generator/base"}},
+        {"runtime/support", {"include/jitgemm", "generator/base", "runtime/device"}},
         {"runtime/compiler", {"include/jitgemm", "generator/base", "runtime/support"}},
         {"runtime/cache", {"include/jitgemm", "runtime/support", "runtime/compiler"}},
         {"runtime/cuda", {"include/jitgemm", "generator/base", "runtime/device", "runtime/support"}},

@@ -26,6 +26,11 @@ TEST_CASE("a mistyped device names the nearest") {
         CHECK_THROWS_AS(parse_device_name(text), SpecError);
 }
 
+TEST_CASE("another library's word for a device leads to the kind that is meant") {
+    CHECK_THROWS_WITH(parse_device_name("cpu"), ContainsSubstring("'emulator'"));
+    CHECK_THROWS_WITH(parse_device_name("gpu:1"), ContainsSubstring("'cuda'"));
+}
+
 TEST_CASE("opening the emulator needs no GPU, and its size is a known GPU's") {
     Options options;
     options.device = "emulator:sm_90a";

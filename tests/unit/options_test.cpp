@@ -1,4 +1,5 @@
 #include "jitgemm/jitgemm.hpp"
+#include "runtime/support/default_device.hpp"
 #include "runtime/support/launch_rank.hpp"
 #include "tests/catch.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 class Environment {
 public:
     Environment() {
-        for (const char* name : {"JITGEMM_CACHE_DIR",
+        for (const char* name : {"JITGEMM_DEVICE",
+                                 "JITGEMM_CACHE_DIR",
                                  "JITGEMM_CACHE_READONLY",
                                  "JITGEMM_NVRTC",
                                  "JITGEMM_WHEELS",
@@ -175,6 +177,21 @@ TEST_CASE("no path of a setting moves with the working directory, and names that
     environment.set("JITGEMM_TOOL", "jitgemm-0.1");
     CHECK(Options::from_environment().nvrtc_library == "libnvrtc.so.13");
     CHECK(Options::from_environment().tool == "jitgemm-0.1");
+}
+
+TEST_CASE("JITGEMM_DEVICE names the device of every door, and a value that names none is told with its variable") {
+    const Environment environment;
+    CHECK_FALSE(jitgemm::device_from_environment());
+    environment.set("JITGEMM_DEVICE", "");
+    CHECK_FALSE(jitgemm::device_from_environment());
+    CHECK(Options::from_environment().device == "cuda");
+    environment.set("JITGEMM_DEVICE", "emulator:sm_90");
+    CHECK(jitgemm::device_from_environment() == "emulator:sm_90a");
+    CHECK(Options::from_environment().device == "emulator:sm_90a");
+    for (const char* wrong : {"emul", "auto", "cuda:x", "emulator:sm_12", " cuda"}) {
+        environment.set("JITGEMM_DEVICE", wrong);
+        CHECK_THROWS_WITH(Options::from_environment(), Catch::Matchers::ContainsSubstring("JITGEMM_DEVICE"));
+    }
 }
 
 TEST_CASE("the library's winners serve unless told not to by 0") {

@@ -105,7 +105,7 @@ void finish(const BenchOptions& options, RowWriter& writer, bool interrupted, Ou
 
 /// A GPU alone has times to compare.
 void check_device(const ProblemOptions& problem) {
-    const std::string device = problem.text("device").value_or("cuda");
+    const std::string device = problem.options().device;
     if (device == "auto")
         throw UsageError("--device auto is for run: bench measures, and never falls back to the emulator");
     if (parse_device_name(device).kind == DeviceKind::cuda) return;

@@ -1,6 +1,7 @@
 #include "generator/base/gemm_spec_fields.hpp"
 #include "jitgemm/context.hpp"
 #include "jitgemm/options.hpp"
+#include "runtime/cli/cli_context.hpp"
 #include "runtime/cli/device_choice.hpp"
 #include "runtime/cli/device_context.hpp"
 #include "runtime/cli/exit_codes.hpp"
@@ -41,7 +42,6 @@ bool on_emulator(const LadderOptions& options) {
 
 /// What nobody named: f32, row-major throughout (as the lesson is usually told), a size that takes seconds.
 void set_usual_defaults(ProblemOptions& problem, std::int64_t extent) {
-    problem.set_default("device", "cuda");
     if (!problem.given("a-type")) problem.set_default("type", "f32");
     problem.set_default("layout", "tt");
     for (const char* size : {"m", "n", "k"}) problem.set_default(size, std::to_string(extent));
@@ -92,6 +92,7 @@ void write_page(const LadderReport& report, const std::string& file, Output& out
 }
 
 int run_ladder(LadderOptions& options, Output& output) {
+    options.problem.set_default("device", tool_options().device);
     set_usual_defaults(options.problem, on_emulator(options) ? kEmulatorExtent : kGpuExtent);
     const ProblemRequest request = options.problem.problem();
     check_problem(request.spec);

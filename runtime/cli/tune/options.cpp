@@ -9,6 +9,7 @@
 #include "runtime/cli/shapes.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/device/device_name.hpp"
+#include "runtime/support/default_device.hpp"
 #include "runtime/support/launch_rank.hpp"
 #include "runtime/tuning/workers/worker_command.hpp"
 
@@ -51,6 +52,14 @@ std::string device_name(const std::string& word) {
     return to_string(parse_device_name(word));
 }
 
+/// JITGEMM_DEVICE. Where that names no device, or a GPU without its number: the GPU of this process among those of its
+/// machine.
+std::string usual_device(int local_rank) {
+    const DeviceName name = parse_device_name(device_from_environment().value_or("cuda"));
+    if (name.kind == DeviceKind::cuda && !name.ordinal) return fmt::format("cuda:{}", local_rank);
+    return to_string(name);
+}
+
 Shard parse_shard(const std::string& text) {
     const std::size_t slash = text.find('/');
     const std::optional<int> index = parse_number<int>(std::string_view(text).substr(0, slash));
@@ -87,7 +96,7 @@ void declare_measuring(CLI::App& app, TuneOptions& options) {
         return app.add_option(name, value, description)->type_name("")->group("Measuring");
     };
     option("--device,--devices", options.devices,
-           "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default: the first GPU)");
+           "One, all, or a list: 0,1 or cuda:0,emulator:sm_80 (default JITGEMM_DEVICE, else the first GPU)");
     option("--protocol", options.protocol, "steady (rotating operands), cold (L2 flushed) or hot (one set of them)")
         ->capture_default_str();
     app.add_flag("--no-cublaslt", options.no_cublaslt, "Don't time cuBLASLt beside the finalists")->group("Measuring");
@@ -167,7 +176,7 @@ tuning::SweepOptions TuneOptions::sweep() const {
 }
 
 std::vector<std::string> TuneOptions::device_names(int local_rank) const {
-    if (devices.empty()) return {fmt::format("cuda:{}", local_rank)};
+    if (devices.empty()) return {usual_device(local_rank)};
     if (devices == "all") return all_gpus();
     std::vector<std::string> names;
     for (const std::string& word : split(devices, ',')) {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace jitgemm {
+
+/// The device that JITGEMM_DEVICE names, as Options::device takes it; nothing where the variable is unset or empty.
+/// Throws Error for a value that names no device.
+[[nodiscard]] std::optional<std::string> device_from_environment();
+
+}  // namespace jitgemm
