@@ -71,10 +71,10 @@ std::vector<RejectionGroup> grouped(const std::vector<RejectedCandidate>& reject
     return sorted;
 }
 
-[[noreturn]] void throw_nothing_serves(const GemmSpec& spec, const CandidateList& list) {
+[[noreturn]] void throw_nothing_serves(const CandidateList& list) {
     std::vector<std::string> reasons = list.unsupported;
     std::ranges::move(reasons_in_common(list.rejected), std::back_inserter(reasons));
-    throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
+    throw ConfigError("no kernel serves this problem", std::move(reasons));
 }
 
 /// What the choice was made from, and what it would have been without the selection.
@@ -91,7 +91,7 @@ void explain_choice(Explanation& explanation, const Selection& selection) {
         const Candidate forced = list_candidates(explanation.spec, explanation.gpu, selection).accepted.front();
         list.accepted.insert(list.accepted.begin(), forced);
     }
-    if (list.accepted.empty()) throw_nothing_serves(explanation.spec, list);
+    if (list.accepted.empty()) throw_nothing_serves(list);
     explanation.config = list.accepted.front().config;
     explanation.cost = list.accepted.front().cost;
     explanation.runners_up = runners_up(list.accepted, explanation.config);

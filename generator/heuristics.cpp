@@ -110,7 +110,7 @@ bool runs_before(const Candidate& left, const Candidate& right) {
     // Why families that could serve it have no kernel is worth more than why others could not.
     std::vector<std::string> reasons = rejected.empty() ? std::move(unsupported) : reasons_in_common(rejected);
     if (reasons.empty()) reasons.emplace_back("no family that serves it has a kernel for these sizes");
-    throw ConfigError(fmt::format("no kernel serves {}", to_string(spec)), std::move(reasons));
+    throw ConfigError("no kernel serves this problem", std::move(reasons));
 }
 
 }  // namespace

@@ -225,8 +225,8 @@ bool is_8bit_float(DataType type) { return type == DataType::e4m3 || type == Dat
 
 void check_types(const GemmSpec& spec, Reasons& reasons) {
     if (spec.a != spec.b && !(is_8bit_float(spec.a) && is_8bit_float(spec.b))) {
-        reasons.push_back(fmt::format("a is {} and b is {}: A and B must have one type (only e4m3 and e5m2 mix)",
-                                      to_string(spec.a), to_string(spec.b)));
+        reasons.push_back(
+            fmt::format("a is {} and b is {}: A and B must have one type", to_string(spec.a), to_string(spec.b)));
     }
     const auto& rules = type_rules();
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TypeRule& r) { return r.input == spec.a; });

@@ -1,6 +1,7 @@
 #include "generator/base/gemm_spec_fields.hpp"
 
 #include "generator/base/nearest_name.hpp"
+#include "generator/base/served_types.hpp"
 
 #include <fmt/format.h>
 
@@ -355,8 +356,29 @@ bool read_epilogue_token(std::string_view token, GemmEpilogue& epilogue) {
     return false;
 }
 
+namespace {
+
+std::string unserved_type(DataType type) {
+    std::vector<std::string_view> served;
+    for (const DataType one : served_types()) served.push_back(to_string(one));
+    return fmt::format("no kernel family multiplies {} yet: A and B are one of {}", to_string(type),
+                       join_names(served));
+}
+
+}  // namespace
+
+std::span<const DataType> served_types() {
+    static constexpr std::array kServed{DataType::f16, DataType::bf16, DataType::f32};
+    return kServed;
+}
+
 std::vector<std::string> unserved_fields(const GemmSpec& spec) {
     std::vector<std::string> reasons;
+    for (const DataType type : {spec.a, spec.b}) {
+        if (std::ranges::find(served_types(), type) != served_types().end()) continue;
+        reasons.push_back(unserved_type(type));
+        break;
+    }
     for (const GemmSpecField& field : kFields)
         if (!field.unserved.empty() && !is_usual(field, spec))
             reasons.push_back(

@@ -1,5 +1,6 @@
 #include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/gemm_signature.hpp"
+#include "generator/base/served_types.hpp"
 #include "generator/families/family.hpp"
 #include "generator/families/kernel_name.hpp"
 #include "generator/generate.hpp"
@@ -221,6 +222,24 @@ TEST_CASE("what no family serves is refused by all, with field, value and rule")
     const KernelConfig config = choose_config(small(), find_gpu("a100"));
     CHECK_THROWS_WITH(generate(spec, config, find_arch("sm_90a")),
                       ContainsSubstring("no kernel family adds a bias yet"));
+}
+
+TEST_CASE("a type that no family serves is told with those that are served, before anything of a family's") {
+    for (const DataTypeInfo& row : data_type_table()) {
+        INFO(row.name);
+        GemmSpec spec = gemm_spec_of_type(row.type);
+        spec.m = spec.n = spec.k = 64;
+        if (!problems(spec).empty()) continue;  // no instruction multiplies it
+        const bool is_served = std::ranges::find(served_types(), row.type) != served_types().end();
+        const auto serves = [&](const Family& family) {
+            return family.unsupported(resolved(spec), find_arch("sm_90a")).empty();
+        };
+        CHECK(std::ranges::any_of(family_table(), serves) == is_served);
+        if (is_served) continue;
+        CHECK_THROWS_WITH(choose_config(spec, find_gpu("a100")), ContainsSubstring(std::string(row.name)) &&
+                                                                     ContainsSubstring("f16, bf16, f32") &&
+                                                                     !ContainsSubstring("gemm-v"));
+    }
 }
 
 TEST_CASE("batch and epilogue have their place in a kernel's name") {
