@@ -9,7 +9,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <future>
 #include <memory>
+#include <string>
+#include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +54,30 @@ private:
 };
 
 }  // namespace
+
+TEST_CASE("a fork while another thread's line is on its way leaves a child that logs") {
+    const pid_t parent = ::getpid();
+    std::promise<void> begun, go_on;
+    set_log_listener([&](LogLevel, const std::string&) {
+        if (::getpid() != parent) return;
+        begun.set_value();
+        go_on.get_future().wait();
+    });
+    std::thread thread([] { log().error("a line that takes long"); });
+    begun.get_future().wait();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(30);  // ends a child that waits for ever
+        log().error("the child's line");
+        ::_exit(0);
+    }
+    go_on.set_value();
+    thread.join();
+    set_log_listener({});
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+}
 
 TEST_CASE("the log outlives what has static storage: the end of the process does not destroy it") {
     std::array<int, 2> pipe{};
