@@ -23,5 +23,5 @@ configure_file(cmake/jitgemm.pc.in jitgemm.pc @ONLY)
 configure_file(cmake/jitgemm-c.pc.in jitgemm-c.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/jitgemm.pc ${PROJECT_BINARY_DIR}/jitgemm-c.pc DESTINATION ${pc_directory})
 
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})    # as README.md links to them
