@@ -51,5 +51,5 @@ test_with() {
 
 timed "wheel" make_wheel
 timed "tests without a package" test_with plain
-timed "tests with numpy and ml_dtypes" test_with numpy numpy ml_dtypes
+timed "tests with numpy and ml_dtypes" test_with numpy numpy ml_dtypes mypy
 if [ "${#torch[@]}" -gt 0 ]; then timed "tests with PyTorch" test_with torch numpy ml_dtypes "${torch[@]}"; fi

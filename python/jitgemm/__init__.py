@@ -4,15 +4,18 @@
     d = jg.matmul(x, w.T)                           # arrays on a GPU, of PyTorch, CuPy, JAX ...
     k = jg.kernel("bf16 tn 4096 4096 4096")         # one kernel: k(x, w.T, out=d), k.source, k.explain()
 
-docs/python.md has more.
+    jg.set_device("emulator")                       # without a GPU: kernels run on the CPU, checked
+    d = jg.matmul(numpy.ones((6, 5), "float32"), numpy.ones((5, 4), "float32"))
+
+jitgemm.list says which kernels there are; it is not in __all__, as Python has a list. Where PyTorch is installed,
+jitgemm.torch has products with gradients. docs/python.md has more.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
-from ._core import matmul
+from ._core import Kernel, matmul
 from ._core import version as __version__
 from ._errors import (
     CompileError,
@@ -27,11 +30,13 @@ from ._errors import (
     UsageError,
 )
 
-if TYPE_CHECKING:
-    from . import torch
-    from ._kernel import Kernel, kernel
+if _typing.TYPE_CHECKING:
+    from . import torch as torch
+    from ._device import device, get_device, set_device
+    from ._kernel import kernel
     from ._layout import Layout, layout
-    from ._verbs import bench, doctor, list, tune
+    from ._verbs import bench, doctor, tune
+    from ._verbs import list as list
 
 __all__ = [
     "CompileError",
@@ -48,18 +53,21 @@ __all__ = [
     "UsageError",
     "__version__",
     "bench",
+    "device",
     "doctor",
+    "get_device",
     "kernel",
     "layout",
-    "list",
     "matmul",
-    "torch",
+    "set_device",
     "tune",
 ]
 
 # Loaded when they are asked for: a program that multiplies pays for nothing else.
 _LAZY = {
-    "Kernel": "_kernel",
+    "device": "_device",
+    "get_device": "_device",
+    "set_device": "_device",
     "kernel": "_kernel",
     "Layout": "_layout",
     "layout": "_layout",
@@ -70,15 +78,25 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "torch":
-        return import_module(".torch", __name__)
-    if name not in _LAZY:
-        raise AttributeError(f"module 'jitgemm' has no attribute '{name}'")
-    value = getattr(import_module("." + _LAZY[name], __name__), name)
-    globals()[name] = value
-    return value
+if not _typing.TYPE_CHECKING:  # which would take any name for one of these
+
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name == "torch":
+            try:
+                return import_module(".torch", __name__)
+            except ImportError as error:
+                raise AttributeError(f"jitgemm.torch needs PyTorch, which can't be imported here: {error}") from error
+        if name not in _LAZY:
+            raise AttributeError(f"module 'jitgemm' has no attribute '{name}'")
+        value = getattr(import_module("." + _LAZY[name], __name__), name)
+        globals()[name] = value
+        return value
 
 
-def __dir__() -> Any:
-    return sorted({*globals(), *__all__})
+def __dir__() -> object:
+    from importlib.util import find_spec
+
+    of_every_module = {name for name in globals() if name.startswith("__")}
+    return sorted({*of_every_module, *__all__, "list", *(["torch"] if find_spec("torch") else [])})

@@ -261,7 +261,7 @@ def _of_numpy(x: Any, name: str) -> Description:
     if told != dtype.str:
         raise _refusal(name, f"has the dtype {dtype} ({dtype.str}), and an array interface whose typestr is {told!r}")
     if dtype.itemsize == 0:
-        raise _refusal(name, f"is of type {dtype}, which no kernel takes")
+        raise _refusal(name, f"is of type {dtype}: kernels take float16, bfloat16 and float32")
     return _of_interface(interface, name, str(dtype), dtype.itemsize, -1, 0)
 
 

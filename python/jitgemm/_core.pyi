@@ -1,32 +1,75 @@
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from ._kernel_text import KernelText
 
 version: str
 DLPACK_CUDA: int
 DLPACK_MANAGED: int
 
+_A = TypeVar("_A")
+_Out = TypeVar("_Out")
+
+# A result is a new array of a's library, but for an out that is given.
+@overload
 def matmul(
-    a: Any,
+    a: _A,
     b: Any,
     /,
     *,
-    out: Any = None,
+    out: None = None,
     alpha: float = 1.0,
     beta: float | None = None,
     c: Any = None,
     accumulate: bool = False,
     stream: Any = None,
-    device: str | None = None,
+    device: Any = None,
     deterministic: str | None = None,
     dependent_launch: str | None = None,
+    out_dtype: None = None,
+) -> _A: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    out: _Out,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: Any = None,
+    accumulate: bool = False,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: Any = None,
+) -> _Out: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    out: None = None,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    c: Any = None,
+    accumulate: bool = False,
+    stream: Any = None,
+    device: Any = None,
+    deterministic: str | None = None,
+    dependent_launch: str | None = None,
+    out_dtype: Any,
 ) -> Any: ...
 
-class Kernel:
+class Kernel(KernelText):
     def __init__(
         self,
         spec: str,
         /,
         *,
-        device: str | None = None,
+        device: Any = None,
         kernel: str | None = None,
         family: str | None = None,
         param: str | None = None,
@@ -43,13 +86,14 @@ class Kernel:
     def workspace(self) -> int: ...
     @property
     def device(self) -> str: ...
+    @overload
     def __call__(
         self,
-        a: Any,
+        a: _A,
         b: Any,
         /,
         *,
-        out: Any = None,
+        out: None = None,
         alpha: float = 1.0,
         beta: float | None = None,
         c: Any = None,
@@ -57,7 +101,23 @@ class Kernel:
         stream: Any = None,
         workspace: Any = None,
         dependent_launch: str | None = None,
-    ) -> Any: ...
+    ) -> _A: ...
+    @overload
+    def __call__(
+        self,
+        a: Any,
+        b: Any,
+        /,
+        *,
+        out: _Out,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        c: Any = None,
+        accumulate: bool = False,
+        stream: Any = None,
+        workspace: Any = None,
+        dependent_launch: str | None = None,
+    ) -> _Out: ...
     def pack_arguments(
         self,
         a: Any,
@@ -74,6 +134,10 @@ class Kernel:
     def _report(self) -> str: ...
     def _launches(self) -> str: ...
 
+def device_name(device: Any, /) -> str: ...
+def default_device() -> str | None: ...
+def set_default_device(device: Any, /) -> None: ...
+def follow_blocks(get: Callable[[], tuple[str, Any] | None], /) -> None: ...
 def layout_evaluate(expression: str, /) -> tuple[str, str]: ...
 def layout_text(expression: str, /) -> str: ...
 def layout_table(expression: str, /) -> list[int]: ...

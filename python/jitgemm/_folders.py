@@ -3,10 +3,12 @@
 import os
 import sys
 
+from . import _core
+
 
 def tool() -> str:
-    """The program `jitgemm`."""
-    return os.path.join(os.path.dirname(__file__), "bin", "jitgemm")
+    """The program `jitgemm`, which lies beside the extension. An editable install has Python's files elsewhere."""
+    return os.path.join(os.path.dirname(_core.__file__), "bin", "jitgemm")
 
 
 def wheels() -> str:

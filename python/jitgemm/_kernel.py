@@ -2,74 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
+from operator import index
 from typing import Any
 
-from . import _core, _tool
+from . import _dtypes
+from ._core import Kernel
 from ._errors import SpecError
 
-_FIRST_FORMAT = "gemm-v2"
-
-
-class Kernel(_core.Kernel):
-    """A kernel that is ready to launch, for one problem on one device. Threads may share it.
-
-    k(a, b, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, workspace=None,
-    dependent_launch=None) does what jitgemm.matmul does, for arrays of just this problem's shapes, types and strides;
-    `workspace` is a writable, contiguous array of at least k.workspace bytes, apart from all operands, in place of the
-    library's own.
-    """
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """Problem, kernel, registers, choice ... as jg_kernel_query answers "json" (docs/c.md)."""
-        report: dict[str, Any] = json.loads(self._report())
-        return report
-
-    @property
-    def launch_info(self) -> list[dict[str, Any]]:
-        """What launching the cubin without jitgemm takes, an entry for each kernel launch, in order.
-
-        `function`, `grid` and `block` (of three), `shared_bytes` (dynamic), `cluster`, `argument_bytes` and the other
-        fields of an entry of `jitgemm dump --json`. The arguments are one struct by value: pack_arguments() fills it.
-        """
-        launches: list[dict[str, Any]] = json.loads(self._launches())
-        for launch in launches:
-            launch["rule"] = launch.pop("grid")
-            launch["grid"] = (launch.pop("blocks"), 1, 1)
-            launch["block"] = (launch["threads"], 1, 1)
-        return launches
-
-    def explain(self) -> str:
-        """Why this kernel for this problem, and what limits it; a text for people."""
-        place, _, number = self.device.partition(":")
-        gpu = int(number) if place == "cuda" else None
-        target = ["--arch", self.json["arch"]] if gpu is None else []
-        asked = ["explain", *self.spec.split(), *target]
-        text = _tool.text(asked, gpu)
-        if self.name in text.splitlines()[:2]:
-            return text
-        # Another would be chosen now, or unasked.
-        return _tool.text([*asked, "--kernel", self.name], gpu)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it is made from: whoever reads it, a spawned worker say, asks for the kernel again."""
-        return _made_again, (type(self), self.spec, self.device, self.name)
-
-    def __repr__(self) -> str:
-        return f"<jitgemm.Kernel {self.name} on {self.device} for {self.spec}>"
-
-
-def _made_again(kind: type[Kernel], spec: str, device: str, name: str) -> Kernel:
-    return kind(spec, device=device, kernel=name)
-
-
-def _field(key: str, value: Any) -> str:
-    word = str(value)
-    if not key.isidentifier() or any(character in word for character in " \t\r\n#"):
-        reason = f"{key} is {word!r}: a field is one word, without blanks and '#'"
-        raise SpecError(f"invalid problem: {reason}", (reason,))
-    return f"{key.replace('_', '-')}={word}"
+_FORMAT = "gemm-v2"
 
 
 def kernel(
@@ -80,20 +21,109 @@ def kernel(
     kernel: str | None = None,
     family: str | None = None,
     param: str | None = None,
-    **fields: Any,
+    m: int | None = None,
+    n: int | None = None,
+    k: int | None = None,
+    a: Any = None,
+    b: Any = None,
+    c: Any = None,
+    d: Any = None,
+    acc: Any = None,
+    layout: str | None = None,
+    d_layout: str | None = None,
+    broadcast_c: bool | str | None = None,
+    lda: int | None = None,
+    ldb: int | None = None,
+    ldc: int | None = None,
+    ldd: int | None = None,
+    align_a: int | None = None,
+    align_b: int | None = None,
+    align_c: int | None = None,
+    align_d: int | None = None,
+    constant_a: bool | str | None = None,
+    constant_b: bool | str | None = None,
+    deterministic: str | None = None,
+    batch: int | None = None,
+    batch_stride_a: int | None = None,
+    batch_stride_b: int | None = None,
+    batch_stride_c: int | None = None,
+    batch_stride_d: int | None = None,
+    bias: str | None = None,
+    activation: str | None = None,
+    residual: Any = None,
+    scale_a: str | None = None,
+    scale_b: str | None = None,
+    scale_d: str | None = None,
 ) -> Kernel:
     """The kernel for a problem: from memory, else the cache on disk, else compiled now, a second or so.
 
-    spec: "bf16 tn 4096 4096 4096" (type, layout, m, n, k) or "gemm-v1 m=4096 ..."; or its keys as keywords, with _ for -:
-      m=4096, n=4096, k=4096, a="f16", layout="tt", lda=4100. Layouts are BLAS letters of A and B, `t` row-major and `n`
-      column-major: "tn" is x @ w.T, "tt" is a @ b.
-    device: "cuda" (default: the current GPU), "cuda:1", "emulator", "emulator:sm_90a".
+    spec: "bf16 tn 4096 4096 4096" (type, layout, m, n, k) or "gemm-v1 m=4096 ...". Or its fields as keywords, of which
+      m, n and k must be given:
+      m, n, k: C and D are m×n, A is m×k, B is k×n.
+      a, b, c, d, acc: types of the matrices and of the accumulator, each a dtype or its name ("f16", "float16",
+        numpy.float16). Default: a is bf16, b and d are as a, and there is no c.
+      layout, d_layout: BLAS letters of A and B, and of C and D: `t` row-major, `n` column-major. "tn" (default) is
+        x @ w.T, "tt" is a @ b.
+      broadcast_c: True where C is one row that is added to every row of D, as a bias is.
+      lda, ldb, ldc, ldd: leading dimensions in elements (default: packed).
+      align_a, align_b, align_c, align_d: alignments in bytes (default: what the leading dimensions give).
+      constant_a, constant_b: True promises that no kernel still running writes A or B (weights).
+      deterministic: "run_to_run" (default) or "batch_invariant".
+      batch, batch_stride_a, batch_stride_b, batch_stride_c, batch_stride_d, bias, activation, residual, scale_a,
+        scale_b, scale_d: fields of problems that no kernel serves yet.
+    device: "cuda" (the current GPU), "cuda:1", "emulator", "emulator:sm_90a"; default: that of set_device, else "cuda".
     kernel, family, param: force a kernel by its name, keep to a family, fix parameters ("stages=4,block=128x256x32").
 
     Raises SpecError, ConfigError (no kernel serves it), CompileError, CudaError.
     """
+    given = {name: value for name, value in locals().items() if name in _FIELDS and value is not None}
     if spec is None:
-        spec = " ".join([_FIRST_FORMAT, *(_field(key, value) for key, value in fields.items())])
-    elif fields:
-        raise TypeError(f"kernel() takes a spec or its fields, and got both: {', '.join(fields)}")
+        spec = " ".join([_FORMAT, *(_assignment(name, value) for name, value in given.items())])
+    elif given:
+        raise TypeError(f"kernel() takes a spec or its fields, and got both: {', '.join(given)}")
     return Kernel(spec, device=device, kernel=kernel, family=family, param=param)
+
+
+def _size(value: Any) -> str:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ValueError("an integer")
+    return str(index(value))
+
+
+def _flag(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _word(value, 'True, False, "yes" or "no"')
+
+
+def _dtype(value: Any) -> str:
+    return _word(_dtypes.word(value), "a dtype or its name")
+
+
+def _determinism(value: Any) -> str:
+    return _word(value, '"run_to_run" (default) or "batch_invariant"')
+
+
+def _word(value: Any, expected: str = "a word") -> str:
+    """A value as a spec's text has it: nothing in it begins another field, or a comment."""
+    if isinstance(value, str) and value and all(sign.isalnum() or sign in "_-.:" for sign in value):
+        return value
+    raise ValueError(expected)
+
+
+def _assignment(name: str, value: Any) -> str:
+    try:
+        return f"{name.replace('_', '-')}={_FIELDS[name](value)}"
+    except ValueError as error:
+        reason = f"{name} is {value!r}: expected {error}"
+        raise SpecError(f"invalid problem: {reason}", (reason,)) from None
+
+
+_FIELDS: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("m", "n", "k", "batch"), _size),
+    **{f"{kind}{matrix}": _size for kind in ("ld", "align_", "batch_stride_") for matrix in "abcd"},
+    **dict.fromkeys(("a", "b", "c", "d", "acc", "residual"), _dtype),
+    **dict.fromkeys(("layout", "d_layout", "bias", "activation", "scale_a", "scale_b", "scale_d"), _word),
+    **dict.fromkeys(("broadcast_c", "constant_a", "constant_b"), _flag),
+    "deterministic": _determinism,
+}

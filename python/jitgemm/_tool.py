@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import _errors
+from . import _errors, _log
 from . import _folders as folders
 
 Document = dict[str, Any]
@@ -59,7 +59,10 @@ def ask(arguments: Iterable[str], progress: Progress | None = None) -> Document:
             raise
         finally:
             reader.join()
-    return _checked(answer[0], "".join(said), process.returncode)
+    document = _checked(answer[0], "".join(said), process.returncode)
+    for line in said:
+        _log.deliver_line(line)
+    return document
 
 
 def text(arguments: Iterable[str], gpu: int | None = None) -> str:

@@ -6,25 +6,31 @@ import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from . import _core, _tool
-from ._tool import Document, Progress
+from ._tool import Progress
+
+if TYPE_CHECKING:
+    from ._documents import BenchDocument, DoctorDocument, ListDocument, TuneDocument
 
 Shapes = Union[str, "os.PathLike[str]", Iterable[str]]
 
 
-def list(spec: str, *, gpu: str | None = None, arch: str | None = None, limit: int = 20, why: bool = False) -> Document:
+def list(
+    spec: str, *, gpu: str | None = None, arch: str | None = None, limit: int = 20, why: bool = False
+) -> ListDocument:
     """Candidate kernels for a problem in the heuristic's order, with their predicted times in microseconds.
 
     spec: as for kernel. gpu, arch: "h200" or "sm_90a" (default: this machine's GPU). limit: how many, 0 for all. why: also the rejected ones,
     each with its reasons. Raises UsageError, SpecError, ConfigError. Any thread may call it.
     """
     _check_text("spec", spec)
-    return _tool.ask(["list", *spec.split(), *_tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})])
+    options = _tool.options({"gpu": gpu, "arch": arch, "limit": limit, "why": why})
+    return cast("ListDocument", _tool.ask(["list", *spec.split(), *options]))
 
 
-def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -> Document:
+def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -> BenchDocument:
     """Times kernels on a GPU, by turns with what they are measured against. Times are microseconds.
 
     shapes: one problem ("bf16 tn 4096 4096 4096", "gemm-v1 m=4096 ..."), several, or a file of them, a line each.
@@ -35,10 +41,13 @@ def bench(shapes: Shapes, *, against: str | None = "cublaslt", **options: Any) -
     call it.
     """
     with _ShapeFile(shapes) as file:
-        return _tool.ask(["bench", "--shapes", file, *_tool.options({"against": against, **options})])
+        words = _tool.options({"against": against, **_on_default_device(options)})
+        return cast("BenchDocument", _tool.ask(["bench", "--shapes", file, *words]))
 
 
-def tune(shapes: Shapes, *, budget: str | None = None, progress: Progress | None = None, **options: Any) -> Document:
+def tune(
+    shapes: Shapes, *, budget: str | None = None, progress: Progress | None = None, **options: Any
+) -> TuneDocument:
     """Searches the fastest kernels for problems, and keeps the winners for every later request, in this process too.
 
     shapes: as for bench. budget: time for all together ("90s", "2m"). progress: called with documents that have an `event`:
@@ -48,14 +57,22 @@ def tune(shapes: Shapes, *, budget: str | None = None, progress: Progress | None
     """
     try:
         with _ShapeFile(shapes) as file:
-            return _tool.ask(["tune", "--shapes", file, *_tool.options({"budget": budget, **options})], progress)
+            words = _tool.options({"budget": budget, **_on_default_device(options)})
+            return cast("TuneDocument", _tool.ask(["tune", "--shapes", file, *words], progress))
     finally:
         _core.forget()  # an interrupted search has its winners, too
 
 
-def doctor() -> Document:
+def doctor() -> DoctorDocument:
     """What is installed, found and missing: driver, GPUs, NVRTC, cache, the emulator. `ok`: a GPU can be used here."""
-    return _tool.ask(["doctor"])
+    return cast("DoctorDocument", _tool.ask(["doctor"]))
+
+
+def _on_default_device(options: dict[str, Any]) -> dict[str, Any]:
+    """A verb's options, with the default device where they name none."""
+    if options.get("device") is not None or options.get("devices") is not None:
+        return options
+    return {**options, "device": _core.default_device()}
 
 
 def _check_text(name: str, text: Any) -> None:

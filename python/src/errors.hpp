@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jitgemm/error.hpp"
+#include "python/src/log_messages.hpp"
 #include "python/src/python.hpp"
 
 #include <string>
@@ -22,14 +23,18 @@ PyObject* set_python_exception() noexcept;
 /// MemoryError, RecursionError) stays, and PythonError is thrown.
 std::string take_complaint();
 
-/// Runs the steps of a function that Python calls: nothing that they throw leaves it.
+/// Runs the steps of a function that Python calls. Nothing that they throw leaves it, and lines that were logged
+/// meanwhile reach Python.
 template <typename Steps>
 PyObject* guarded(Steps&& steps) noexcept {
+    PyObject* result = nullptr;
     try {
-        return steps();
+        result = steps();
     } catch (...) {
-        return set_python_exception();
+        result = set_python_exception();
     }
+    deliver_waiting_messages();
+    return result;
 }
 
 }  // namespace jitgemm::python

@@ -2,6 +2,7 @@
 
 #include "generator/base/matrix_storage.hpp"
 #include "generator/base/spec_text.hpp"
+#include "python/src/default_device.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "python/src/kernel_report.hpp"
@@ -56,6 +57,12 @@ void refuse_if_made(PyObject* self) {
         throw Error("this kernel is made: another thread may be launching it");
 }
 
+std::string device_or_default(PyObject* device) {
+    if (device != nullptr && device != Py_None) return device_word(device);
+    const Ref otherwise = default_device();
+    return otherwise.get() == nullptr ? std::string() : words_of(otherwise.get());
+}
+
 int init(PyObject* self, PyObject* positional, PyObject* named) {
     PyObject* const done = guarded([&]() -> PyObject* {
         refuse_if_made(self);
@@ -63,7 +70,7 @@ int init(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(init_signature(), positional, named, values.data());
         const auto [spec_text, device, kernel, family, parameters] = values;
         const GemmSpec spec = parse_spec_text(text_of(spec_text, "spec"));
-        std::shared_ptr<Session> session = session_of({.device = text_or_empty(device, "device"),
+        std::shared_ptr<Session> session = session_of({.device = device_or_default(device),
                                                        .kernel = text_or_empty(kernel, "kernel"),
                                                        .family = text_or_empty(family, "family"),
                                                        .parameters = text_or_empty(parameters, "param")});
@@ -193,8 +200,9 @@ PyObject* call(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(call_signature(), positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, stream, workspace, dependent_launch] = values;
         Product product;
-        read_product({a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch},
-                     product);
+        read_product(
+            {a, b, out, alpha, beta, c, accumulate, stream, nullptr, workspace, nullptr, dependent_launch, nullptr},
+            product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, true);
         const Operand room = read_room(loaded, workspace, product.stream);
@@ -253,7 +261,8 @@ PyObject* pack(PyObject* self, PyObject* positional, PyObject* named) {
         read_arguments(pack_signature(), positional, named, values.data());
         const auto [a, b, out, alpha, beta, c, accumulate, workspace] = values;
         Product product;
-        read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr}, product);
+        read_product({a, b, out, alpha, beta, c, accumulate, nullptr, nullptr, workspace, nullptr, nullptr, nullptr},
+                     product);
         check_places(loaded, product.arrays);
         check_fits(loaded, product, false);
         const Operand room = read_room(loaded, workspace, nullptr);
@@ -287,8 +296,27 @@ PyGetSetDef properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
+const char* const kKernelDoc =
+    "Kernel(spec, /, *, device=None, kernel=None, family=None, param=None)\n--\n\n"
+    "A kernel that is ready to launch, for one problem on one device: what jitgemm.kernel returns. Threads may share "
+    "it.\n\n"
+    "k(a, b) multiplies arrays of just this problem's shapes, types and strides.";
+
+const char* const kCallDoc =
+    "__call__($self, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, "
+    "workspace=None, dependent_launch=None)\n--\n\n"
+    "alpha * (a @ b) + beta * c, as jitgemm.matmul does it, for arrays of just this kernel's shapes, types and "
+    "strides.\n\n"
+    "workspace: a writable, contiguous array of at least k.workspace bytes, apart from all operands, in place of the\n"
+    "  library's own.\n"
+    "The other arguments are matmul's. Raises OperandError, which says how arrays differ from the kernel's problem, "
+    "SpecError, CudaError.";
+
 PyMethodDef methods[] = {
     // NOLINT: Python's form
+    // Beside Python's own wrapper of the slot, which has neither help nor signature.
+    {"__call__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
+     METH_VARARGS | METH_KEYWORDS | METH_COEXIST, kCallDoc},
     {"_report", report, METH_NOARGS, nullptr},
     {"_launches", launches, METH_NOARGS, nullptr},
     {"pack_arguments", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(pack)), METH_VARARGS | METH_KEYWORDS,
@@ -303,6 +331,7 @@ PyMethodDef methods[] = {
 
 Ref make_kernel_type() {
     PyType_Slot slots[] = {
+        {Py_tp_doc, const_cast<char*>(kKernelDoc)},  // NOLINT: Python's form
         {Py_tp_init, reinterpret_cast<void*>(init)},
         {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
         {Py_tp_call, reinterpret_cast<void*>(call)},
@@ -310,12 +339,13 @@ Ref make_kernel_type() {
         {Py_tp_methods, methods},
         {0, nullptr},
     };
-    PyType_Spec spec{.name = "jitgemm._core.Kernel",
+    PyType_Spec spec{.name = "jitgemm.Kernel",
                      .basicsize = sizeof(KernelObject),
                      .itemsize = 0,
                      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                      .slots = slots};
-    return Ref::owned(PyType_FromSpec(&spec));
+    const Ref bases = Ref::owned(PyTuple_Pack(1, member("_kernel_text", "KernelText").get()));
+    return Ref::owned(PyType_FromSpecWithBases(&spec, bases.get()));
 }
 
 }  // namespace jitgemm::python

@@ -10,11 +10,21 @@
 namespace jitgemm::python {
 namespace {
 
-constexpr std::size_t kMatmulArguments = 11;
+constexpr std::size_t kMatmulArguments = 12;
 
 const Signature& matmul_signature() {
-    static const std::array<Name, kMatmulArguments> names{
-        "a", "b", "out", "alpha", "beta", "c", "accumulate", "stream", "device", "deterministic", "dependent_launch"};
+    static const std::array<Name, kMatmulArguments> names{"a",
+                                                          "b",
+                                                          "out",
+                                                          "alpha",
+                                                          "beta",
+                                                          "c",
+                                                          "accumulate",
+                                                          "stream",
+                                                          "device",
+                                                          "deterministic",
+                                                          "dependent_launch",
+                                                          "out_dtype"};
     static const Signature signature{.function = "matmul", .names = names, .positional = 2, .required = 2};
     return signature;
 }
@@ -22,8 +32,9 @@ const Signature& matmul_signature() {
 ProductArguments read(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
     std::array<PyObject*, kMatmulArguments> values{};
     read_arguments(matmul_signature(), arguments, count, names, values.data());
-    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch] = values;
-    return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch};
+    const auto [a, b, out, alpha, beta, c, accumulate, stream, device, deterministic, dependent_launch, out_dtype] =
+        values;
+    return {a, b, out, alpha, beta, c, accumulate, stream, device, nullptr, deterministic, dependent_launch, out_dtype};
 }
 
 /// Shapes come and go in some programs: beyond so many plans all are forgotten, and the context's own lookup serves.
@@ -37,7 +48,7 @@ GemmKernel kernel_for(const std::shared_ptr<Session>& session, const Problem& pr
         if (problem.unfolded.empty()) throw;
         std::vector<std::string> reasons = error.reasons();
         reasons.push_back(problem.unfolded);
-        throw ConfigError("no kernel serves " + to_string(problem.spec), std::move(reasons));
+        throw ConfigError("no kernel serves this problem", std::move(reasons));
     }
 }
 
@@ -90,7 +101,7 @@ PyObject* matmul(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t co
 
 const char* const kMatmulDoc =
     "matmul($module, a, b, /, *, out=None, alpha=1.0, beta=None, c=None, accumulate=False, stream=None, device=None, "
-    "deterministic=None, dependent_launch=None)\n"
+    "deterministic=None, dependent_launch=None, out_dtype=None)\n"
     "--\n\n"
     "alpha * (a @ b) + beta * c, by a kernel that is made for these shapes, types and strides.\n\n"
     "a, b: arrays of shape (..., m, k) and (..., k, n); of one dimension a is a row, b a column, as in numpy. Of "
@@ -102,6 +113,7 @@ const char* const kMatmulDoc =
     "out: where the result goes, (..., m, n); else a new row-major array of a's library. Its type is the result's "
     "(default:\n"
     "  a's). No part of it may be a's or b's. JAX's arrays are immutable, and no out.\n"
+    "out_dtype: the type of a new result: a dtype of numpy, PyTorch, JAX or ml_dtypes, or its name (default: a's).\n"
     "c: what beta multiplies, of the result's shape or one that is repeated to it by numpy's rules: a bias of shape "
     "(n,);\n"
     "  may be out itself. What no kernel reads as it lies is copied first. beta: 1 unless given, 0 without a c.\n"
@@ -109,9 +121,9 @@ const char* const kMatmulDoc =
     "stream: a handle, torch.cuda.Stream, cupy.cuda.Stream, or what has __cuda_stream__ (default: the current one of "
     "a's\n"
     "  library, else the legacy default stream). May be capturing a graph.\n"
-    "device: \"cuda\", \"cuda:1\", \"emulator\", \"emulator:sm_90a\" for arrays in host memory. They are copied to the "
-    "GPU and\n"
-    "  back, and the result is there when the call returns.\n"
+    "device: \"cuda\", \"cuda:1\", \"emulator\", \"emulator:sm_90a\" for arrays in host memory (default: that of "
+    "set_device).\n"
+    "  They are copied to the GPU and back, and the result is there when the call returns.\n"
     "deterministic: \"run_to_run\" (default), or \"batch_invariant\": a row of the result has the same bits whatever "
     "the "
     "number\n"

@@ -2,6 +2,7 @@
 
 #include "jitgemm/version.hpp"
 #include "python/src/allocation.hpp"
+#include "python/src/default_device.hpp"
 #include "python/src/dlpack.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
@@ -50,6 +51,29 @@ PyObject* make_gpu_memory(PyObject* /*module*/, PyObject* arguments) {
     return guarded([&] { return gpu_memory(arguments).release(); });
 }
 
+PyObject* name_of_device(PyObject* /*module*/, PyObject* device) {
+    return guarded([&] { return text(device_word(device)).release(); });
+}
+
+PyObject* get_default_device(PyObject* /*module*/, PyObject* /*unused*/) {
+    return guarded([] {
+        Ref device = default_device();
+        return device.get() == nullptr ? Ref::borrowed(Py_None).release() : device.release();
+    });
+}
+
+PyObject* set_default(PyObject* /*module*/, PyObject* device) {
+    return guarded([&] {
+        set_default_device(device);
+        return Ref::borrowed(Py_None).release();
+    });
+}
+
+PyObject* follow_with_blocks(PyObject* /*module*/, PyObject* get) {
+    follow_blocks(get);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     // NOLINT: Python's form
     {"matmul", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(matmul)), METH_FASTCALL | METH_KEYWORDS,
@@ -63,6 +87,10 @@ PyMethodDef functions[] = {
     {"stream_handle", stream_handle, METH_O, nullptr},
     {"type_name", name_of_type, METH_O, nullptr},
     {"check_words", check_options, METH_VARARGS, nullptr},
+    {"device_name", name_of_device, METH_O, nullptr},
+    {"default_device", get_default_device, METH_NOARGS, nullptr},
+    {"set_default_device", set_default, METH_O, nullptr},
+    {"follow_blocks", follow_with_blocks, METH_O, nullptr},
     {"current_gpu", current_gpu, METH_NOARGS, nullptr},
     {"forget", forget, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

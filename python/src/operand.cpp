@@ -344,7 +344,8 @@ void read(PyObject* object, const char* name, PyObject* stream, Operand& operand
     Ref word = operand.exchange == nullptr ? Ref::borrowed(PyTuple_GetItem(operand.keeper.get(), kType))
                                            : Ref::owned(PyObject_GetAttrString(operand.object, "dtype"));
     word = Ref::owned(PyObject_Str(word.get()));
-    refuse(operand.name, fmt::format("is of type {}, which no kernel takes", words_of(word.get())));
+    refuse(operand.name,
+           fmt::format("is of type {}: kernels take float16, bfloat16 and float32", words_of(word.get())));
 }
 
 /// Whether its elements lie side by side, in whatever order of the dimensions.

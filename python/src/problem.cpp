@@ -160,7 +160,8 @@ private:
         spec.a = *arrays_.a.type;
         spec.b = *arrays_.b.type;
         spec.accumulator = like_ != nullptr ? like_->accumulator : default_accumulator(spec.a);
-        spec.d = arrays_.out.given() ? *arrays_.out.type : like_ != nullptr ? like_->d : default_output(spec.a);
+        const DataType usual = like_ != nullptr ? like_->d : default_output(spec.a);
+        spec.d = arrays_.out.given() ? *arrays_.out.type : arrays_.out_type.value_or(usual);
         problem_.type = spec.d;
         if (arrays_.accumulates)
             spec.c = spec.d;
@@ -261,16 +262,24 @@ private:
 
     static std::string unfolded(const Operand& operand) {
         return with_strides(operand) +
-               ": its leading dimensions and rows don't lie at one stride, and are no rows of one product so; a "
-               "contiguous "
-               "copy's would be";
+               ": its leading dimensions and rows don't lie at one stride, and are no rows of one product so; those of "
+               "the copy " +
+               contiguous(operand) + " are";
+    }
+
+    /// The call that makes a copy which kernels read.
+    static std::string contiguous(const Operand& operand) {
+        const std::string type = type_name(operand.object);
+        if (type.starts_with("torch.")) return fmt::format("{}.contiguous()", operand.name);
+        for (const auto& [library, module] : {std::pair{"numpy.", "np"}, {"cupy.", "cupy"}})
+            if (type.starts_with(library)) return fmt::format("{}.ascontiguousarray({})", module, operand.name);
+        return "that is contiguous";
     }
 
     static std::string unordered(const Operand& operand) {
         return fmt::format(
-            "{}: neither its rows nor its columns are contiguous and apart from each other; a "
-            "contiguous copy would be",
-            with_strides(operand));
+            "{}: neither its rows nor its columns are contiguous and apart from each other; those of the copy {} are",
+            with_strides(operand), contiguous(operand));
     }
 
     void read_batch() {
@@ -303,8 +312,9 @@ private:
 Problem problem_of(const Arrays& arrays, const GemmSpec* like) { return ProblemBuilder(arrays, like).build(); }
 
 ProblemKey::ProblemKey(const Arrays& arrays) {
-    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) | static_cast<std::int64_t>(arrays.deterministic)
-                                                                           << 1;
+    const std::int64_t out_type = arrays.out_type ? 1 + static_cast<std::int64_t>(*arrays.out_type) : 0;
+    words_[count_++] = static_cast<std::int64_t>(arrays.accumulates) |
+                       static_cast<std::int64_t>(arrays.deterministic) << 1 | out_type << 8;
     add(arrays.a);
     add(arrays.b);
     add(arrays.c);

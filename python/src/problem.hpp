@@ -14,6 +14,7 @@ namespace jitgemm::python {
 struct Arrays {
     Operand a, b, c, out;
     bool accumulates = false;
+    std::optional<DataType> out_type;  ///< of a result that is to be made; nothing: the usual
     Determinism deterministic = Determinism::run_to_run;
 
     [[nodiscard]] bool has_c() const { return c.given() || accumulates; }

@@ -1,11 +1,12 @@
 #include "python/src/product.hpp"
 
+#include "python/src/default_device.hpp"
+#include "python/src/dtype.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/interruptible.hpp"
 #include "runtime/c_api/copied_launch.hpp"
 #include "runtime/c_api/host_launch.hpp"
 #include "runtime/context/context_state.hpp"
-#include "runtime/device/device_name.hpp"
 
 #include <fmt/format.h>
 
@@ -62,16 +63,18 @@ bool truth(PyObject* object) {
     return answer == 1;
 }
 
-/// A word, or nothing where there is none. Throws SpecError for what is no str.
-std::optional<std::string> word_of(PyObject* object, const char* name) {
+/// A word, or nothing where there is none. Throws SpecError, which names the words, for what is no str.
+std::optional<std::string> word_of(PyObject* object, const char* name, const char* words) {
     if (object == nullptr || object == Py_None) return std::nullopt;
     if (PyUnicode_Check(object) == 0)
-        throw SpecError("invalid problem", {fmt::format("{} is of type {}: a str", name, type_name(object))});
+        throw SpecError("invalid problem",
+                        {fmt::format("{} is of type {}: one of the words {}", name, type_name(object), words)});
     return std::string(text_of(object, name));
 }
 
 Determinism determinism_of(PyObject* object) {
-    const std::optional<std::string> word = word_of(object, "deterministic");
+    const char* const words = "\"run_to_run\" (default), \"batch_invariant\"";
+    const std::optional<std::string> word = word_of(object, "deterministic", words);
     if (!word) return Determinism::run_to_run;
     if (word->find_first_of(" \t\r\n") != std::string::npos)  // would be read as other fields
         throw SpecError("invalid problem", {fmt::format("deterministic is '{}': a word has no blanks", *word)});
@@ -79,11 +82,19 @@ Determinism determinism_of(PyObject* object) {
 }
 
 DependentLaunch dependent_launch_of(PyObject* object) {
-    const std::optional<std::string> word = word_of(object, "dependent_launch");
+    const std::optional<std::string> word = word_of(object, "dependent_launch", "\"auto\" (default), \"off\", \"on\"");
     if (!word || *word == "auto") return DependentLaunch::automatic;
     if (*word == "off") return DependentLaunch::off;
     if (*word == "on") return DependentLaunch::on;
     throw SpecError("invalid launch", {fmt::format("dependent_launch is '{}': one of auto, off, on", *word)});
+}
+
+void read_out_type(PyObject* dtype, Arrays& arrays) {
+    arrays.out_type = data_type_of(dtype, "out_dtype");
+    if (arrays.out.given() && arrays.out.type != arrays.out_type)
+        throw OperandError("no product of these arrays",
+                           {fmt::format("out is of type {}, and out_dtype is {}: leave one of them out",
+                                        to_string(*arrays.out.type), to_string(*arrays.out_type))});
 }
 
 [[noreturn]] void refuse_stream(const std::string& reason) {
@@ -155,6 +166,7 @@ void read_product(const ProductArguments& given, Product& product) {
     read_if_given(given.out, "out", product, arrays.out);
     arrays.accumulates = truth(given.accumulate);
     arrays.deterministic = determinism_of(given.deterministic);
+    if (given.out_dtype != nullptr && given.out_dtype != Py_None) read_out_type(given.out_dtype, arrays);
     if (arrays.out.given()) check_writable(arrays.out);
     if (arrays.accumulates && !arrays.out.given())
         throw OperandError("no product of these arrays", {"accumulate adds to out, which is not given"});
@@ -166,7 +178,7 @@ void read_product(const ProductArguments& given, Product& product) {
 }
 
 void check_words(PyObject* device, PyObject* deterministic) {
-    if (const std::optional<std::string> word = word_of(device, "device")) static_cast<void>(parse_device_name(*word));
+    if (device != Py_None) static_cast<void>(device_word(device));
     static_cast<void>(determinism_of(deterministic));
 }
 

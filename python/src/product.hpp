@@ -8,7 +8,7 @@ namespace jitgemm::python {
 /// What a product is asked with.
 struct ProductArguments {
     PyObject *a, *b, *out, *alpha, *beta, *c, *accumulate, *stream, *device, *workspace, *deterministic,
-        *dependent_launch;
+        *dependent_launch, *out_dtype;
 };
 
 /// Arrays, factors and stream of one product, as read.

@@ -1,6 +1,8 @@
 #include "python/src/session.hpp"
 
+#include "python/src/default_device.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/log_messages.hpp"
 #include "runtime/context/context_state.hpp"
 
 #include <fmt/format.h>
@@ -47,13 +49,23 @@ void take_defaults(Options& options) {
     take(options.tool, "tool");
 }
 
+/// Where a GPU can't be opened.
+std::string way_out() {
+    if (parent_used_cuda)
+        return "this process is a fork of one that had used CUDA, which serves no fork: start it by multiprocessing's "
+               "\"spawn\": ";
+    return "no GPU can be used here, and device=\"emulator\" runs kernels on the CPU (jitgemm.doctor() says what is "
+           "missing): ";
+}
+
 std::shared_ptr<Session> open(const Selection& selection) {
     Options options = Options::from_environment();
     take_defaults(options);
-    if (!selection.device.empty()) options.device = selection.device;
+    options.device = selection.device.empty() ? "cuda" : selection.device;
     options.kernel = selection.kernel;
     options.family = selection.family;
     options.parameters = selection.parameters;
+    follow_log(options);
     const WithoutGil released;
     try {
         auto session = std::make_shared<Session>(Session{.context = Context(options)});
@@ -62,11 +74,7 @@ std::shared_ptr<Session> open(const Selection& selection) {
         session->gpu = device.ordinal();
         return session;
     } catch (const CudaError& error) {
-        if (!parent_used_cuda) throw;
-        throw CudaError(std::string(error.what()) +
-                            "; this process is a fork of one that had used CUDA, which serves no fork: start it by "
-                            "multiprocessing's \"spawn\"",
-                        error.result_name(), error.call());
+        throw CudaError(way_out() + error.what(), error.result_name(), error.call());
     }
 }
 
@@ -74,8 +82,7 @@ std::shared_ptr<Session> open(const Selection& selection) {
 std::shared_ptr<Session> session_named(PyObject* device) {
     Sessions& all = *sessions();
     if (device == all.latest_name) return all.of_latest;
-    const Ref name = Ref::owned(PyObject_Str(device));
-    std::shared_ptr<Session> session = session_of({.device = std::string(text_of(name.get(), "device"))});
+    std::shared_ptr<Session> session = session_of({.device = device_word(device)});
     if (PyUnicode_CheckExact(device) != 0) {
         Ref kept = Ref::borrowed(device);
         Sessions& now = *sessions();
@@ -95,6 +102,22 @@ Place common_place(const Arrays& arrays) {
         throw OperandError("arrays of different devices",
                            {fmt::format("a lies in {}{}", to_string(arrays.a.place), different)});
     return arrays.a.place;
+}
+
+/// Arrays on a GPU are multiplied there, but for a default of the emulator: whoever named it counts on its checks.
+std::shared_ptr<Session> session_by_default(const Place& place) {
+    const Ref device = default_device();
+    if (place.on_gpu && device.get() != nullptr && words_of(device.get()).starts_with("emulator"))
+        throw OperandError("arrays of another device than the default",
+                           {fmt::format("the arrays lie on {}, and the default device is {}: name a device, or move "
+                                        "the arrays to host memory",
+                                        to_string(place), words_of(device.get()))});
+    if (place.on_gpu) return session_of_gpu(place.gpu);
+    if (device.get() != nullptr) return session_named(device.get());
+    throw OperandError("no device is named",
+                       {"the arrays lie in host memory: device=\"cuda\" copies them to a GPU and back, "
+                        "device=\"emulator\" runs on the CPU, some million times slower; jitgemm.set_device names one "
+                        "for all calls"});
 }
 
 }  // namespace
@@ -121,12 +144,7 @@ std::shared_ptr<Session> session_of_gpu(int gpu) {
 
 std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device) {
     const Place place = common_place(arrays);
-    if (device == nullptr || device == Py_None) {
-        if (place.on_gpu) return session_of_gpu(place.gpu);
-        throw OperandError("no device is named", {"the arrays lie in host memory: device=\"cuda\" copies them to a GPU "
-                                                  "and back, device=\"emulator\" runs on "
-                                                  "the CPU, some million times slower"});
-    }
+    if (device == nullptr || device == Py_None) return session_by_default(place);
     std::shared_ptr<Session> session = session_named(device);
     if (place.on_gpu && (session->emulated || session->gpu != place.gpu))
         throw OperandError("arrays of another device",

@@ -32,12 +32,13 @@ struct Session {
     std::unordered_map<ProblemKey, std::shared_ptr<const Plan>> plans{};
 };
 
-/// Of this process: one per device and selection, made when it is first asked for. What a process had before it forked is out of reach
-/// of the child, which makes its own. Throws what Context does.
+/// Of this process: one per device (empty: the current GPU) and selection, made when it is first asked for. What a
+/// process had before it forked is out of reach of the child, which makes its own. Throws what Context does.
 [[nodiscard]] std::shared_ptr<Session> session_of(const Selection& selection);
 [[nodiscard]] std::shared_ptr<Session> session_of_gpu(int gpu);
-/// The one that serves arrays: that of the GPU where they lie, or of `device` (null: not said). Throws OperandError for arrays of two
-/// places, or of none that the device reaches.
+/// The one that serves arrays: that of the GPU where they lie, or of `device`, or of
+/// the default device where that is null or None. Throws OperandError for arrays of two places, or of none that the
+/// device reaches.
 [[nodiscard]] std::shared_ptr<Session> session_for(const Arrays& arrays, PyObject* device);
 
 /// Kernels are chosen anew, after tuning.

@@ -1,4 +1,4 @@
-"""Every sample of docs/python.md runs: those that name a GPU or torch where there is one, and the tour."""
+"""Every sample of docs/python.md and README.md runs, those for a GPU or torch where there is one, and so does the tour."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import re
 import runpy
 from pathlib import Path
 
+import jitgemm as jg
 import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def samples(kind):
+PAGES = ("docs/python.md", "README.md")
+
+
+def samples(kind, name="docs/python.md"):
     """The page's blocks of that kind, as one program whose lines are where the page has them."""
-    page = (ROOT / "docs" / "python.md").read_text()
+    page = (ROOT / name).read_text()
     program = [""] * page.count("\n")
     for block in BLOCK.finditer(page):
         if (block[1] or "") == kind:
@@ -22,7 +26,7 @@ def samples(kind):
             lines = block[2].splitlines()
             program[line : line + len(lines)] = lines
     assert any(program)
-    return compile("\n".join(program), "docs/python.md", "exec")
+    return compile("\n".join(program), name, "exec")
 
 
 def test_samples_for_everyone(capsys):
@@ -30,6 +34,15 @@ def test_samples_for_everyone(capsys):
     exec(samples(""), {})
     printed = capsys.readouterr().out
     assert "neither its rows nor" in printed and "__global__" in printed and "Why this one" in printed
+
+
+def test_the_first_sample_of_all_runs_without_a_gpu(capsys):
+    pytest.importorskip("numpy")
+    try:
+        exec(samples("", "README.md"), {})
+    finally:
+        jg.set_device(None)
+    assert "Why this one" in capsys.readouterr().out
 
 
 def test_samples_for_torch(capsys):
@@ -43,11 +56,12 @@ def test_samples_for_a_gpu(monkeypatch, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("cupy")
     monkeypatch.setenv("JITGEMM_TUNING_DIR", str(tmp_path))
-    exec(samples("gpu"), {})
+    for page in PAGES:
+        exec(samples("gpu", page), {})
 
 
 def test_every_block_has_a_test():
-    kinds = {block[1] or "" for block in BLOCK.finditer((ROOT / "docs" / "python.md").read_text())}
+    kinds = {block[1] or "" for page in PAGES for block in BLOCK.finditer((ROOT / page).read_text())}
     assert kinds == {"", "torch", "gpu"}
 
 

@@ -139,7 +139,7 @@ def test_a_kernel_can_be_forced():
         (lambda: jg.kernel("bf16 tn 64 48", device=EMULATOR), jg.SpecError, "has 4 words"),
         (lambda: jg.kernel("bf16 tn 64 -48 32", device=EMULATOR), jg.SpecError, "n is -48: a size cannot be negative"),
         (lambda: jg.kernel("f32 tt 6 4 5", m=6), TypeError, "a spec or its fields"),
-        (lambda: jg.kernel(mm=6), jg.SpecError, "mm"),
+        (lambda: jg.kernel(mm=6), TypeError, "mm"),
         (lambda: jg.kernel("s8 tn 64 48 32", device=EMULATOR), jg.ConfigError, "s8"),
         (lambda: jg.kernel(5), TypeError, "str"),
         (lambda: jg.Kernel.__new__(jg.Kernel).name, jg.Error, "was not made"),

@@ -41,7 +41,7 @@ REFUSED = {
         jg.OperandError,
         "their leading dimensions don't go together",
     ),
-    "float64": ({"a": A.astype("float64")}, jg.OperandError, "a is of type float64, which no kernel takes"),
+    "float64": ({"a": A.astype("float64")}, jg.OperandError, "a is of type float64: kernels take float16"),
     "complex": ({"b": B.astype("complex64")}, jg.OperandError, "b is of type complex64"),
     "bool": ({"b": B.astype("bool")}, jg.OperandError, "b is of type bool"),
     "another byte order": ({"a": other_byte_order()}, jg.OperandError, "bytes are in another order"),
@@ -54,7 +54,7 @@ REFUSED = {
     "no bytes an element": (
         {"a": np.zeros((6, 5), "V0")},
         jg.OperandError,
-        r"a is of type \|V0, which no kernel takes",
+        r"a is of type \|V0: kernels take",
     ),
     "columns apart": ({"a": np.ones((6, 10), "float32")[:, ::2]}, jg.OperandError, "neither its rows nor its columns"),
     "expanded rows": ({"a": np.broadcast_to(A[:1], (6, 5))}, jg.OperandError, r"strides \(0, 1\)"),

@@ -76,7 +76,7 @@ def without_memory(x):
 
 
 REFUSED = {
-    "float64": (lambda x: x.double(), "a is of type .*float64, which no kernel takes"),
+    "float64": (lambda x: x.double(), "a is of type .*float64: kernels take float16"),
     "complex": (lambda x: x.to(torch.complex64), "a is of type .*complex64"),
     "requires grad": (lambda x: x.clone().requires_grad_(), "a requires grad"),
     "meta": (lambda x: x.to("meta"), "a can't be handed over by its library|a lies on meta"),

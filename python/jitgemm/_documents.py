@@ -1,0 +1,151 @@
+"""Documents that kernels and the tool answer with, for type checkers.
+
+docs/cli.md says what the fields mean. A document may have more of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class _UnusualFields(TypedDict, total=False):
+    broadcast_c: str | None
+    batch: int
+    batch_stride_a: int
+    batch_stride_b: int
+    batch_stride_c: int | None
+    batch_stride_d: int
+    bias: str
+    activation: str
+    residual: str
+    scale_a: str
+    scale_b: str
+    scale_d: str
+    constant_a: str
+    constant_b: str
+    deterministic: str
+
+
+class SpecDocument(_UnusualFields):
+    """A problem. Some fields are there only where they are not as usual."""
+
+    type: str
+    layout: str
+    m: int
+    n: int
+    k: int
+    a_type: str
+    b_type: str
+    c_type: str | None
+    d_type: str
+    acc_type: str
+    d_layout: str
+    lda: int
+    ldb: int
+    ldc: int | None
+    ldd: int
+    align_a: int
+    align_b: int
+    align_c: int | None
+    align_d: int
+
+
+class KernelDocument(SpecDocument):
+    """Kernel.json."""
+
+    kernel: str
+    arch: str
+    registers: int
+    spill_bytes: int
+    stack_bytes: int
+    threads: int
+    shared_bytes: int
+    blocks: int
+    workspace_bytes: int
+    compile_ms: float
+    cache: str
+    choice: str
+    choice_reason: str
+    warnings: list[str]
+
+
+class LaunchDocument(TypedDict):
+    """An entry of Kernel.launch_info."""
+
+    function: str
+    threads: int
+    shared_bytes: int
+    cluster: int
+    programmatic_launch: bool
+    argument_bytes: int
+    arguments: list[dict[str, Any]]
+    rule: dict[str, Any]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+
+class CandidateDocument(TypedDict):
+    """A candidate of jitgemm.list."""
+
+    kernel: str
+    family: str
+    parameters: dict[str, str]
+    predicted_microseconds: float
+    predicted_tflops: float
+    untimed: bool
+    cost: dict[str, Any]
+
+
+class _Listing(TypedDict):
+    spec: SpecDocument
+    gpu: dict[str, Any]
+    gpu_origin: str
+    accepted_count: int
+    rejected_count: int
+    candidates: list[CandidateDocument]
+    unsupported: list[str]
+    choice: dict[str, Any] | None
+
+
+class ListDocument(_Listing, total=False):
+    """jitgemm.list."""
+
+    rejected: list[dict[str, Any]]  # with why=True
+
+
+class BenchDocument(TypedDict):
+    """jitgemm.bench."""
+
+    device: str
+    protocol: str
+    interrupted: bool
+    rows: list[dict[str, Any]]
+    summary: dict[str, Any]
+
+
+class TuneDocument(TypedDict):
+    """jitgemm.tune."""
+
+    problems: list[dict[str, Any]]
+    speedup_over_heuristic: float | None
+    speedup_over_cublaslt: float | None
+    resumed: bool
+    was_finished: bool
+    stopped_by: str
+    seconds: float
+    device_busy_share: float | None
+    store: Any
+
+
+class DoctorDocument(TypedDict):
+    """jitgemm.doctor."""
+
+    version: str
+    ok: bool
+    checks: list[dict[str, Any]]
+    driver: dict[str, Any]
+    gpus: list[dict[str, Any]]
+    nvrtc: list[dict[str, Any]]
+    wheel: str
+    cache: dict[str, Any]
+    tuning: dict[str, Any]
