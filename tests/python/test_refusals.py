@@ -165,7 +165,7 @@ def test_formats_of_8_bits_that_are_neither_e4m3fn_nor_e5m2_are_of_no_type(word)
     dtype = getattr(pytest.importorskip("ml_dtypes"), word, None)
     if dtype is None:
         pytest.skip("this ml_dtypes has none")
-    with pytest.raises(jg.OperandError, match=f"a is of type {word}, which no kernel takes"):
+    with pytest.raises(jg.OperandError, match=f"a is of type {word}: kernels take"):
         jg.matmul(np.zeros((6, 5), dtype), np.zeros((5, 4), dtype), device=EMULATOR)
 
 
