@@ -63,14 +63,16 @@ void check_rules(Session& session, GemmSpec spec) {
 std::shared_ptr<const Plan> make_plan(const std::shared_ptr<Session>& session, const ProblemKey& key,
                                       const Arrays& arrays) {
     Problem problem = problem_of(arrays);
-    Plan plan{.kernel = {}, .shape = std::move(problem.shape), .type = problem.type};
-    if (!problem.is_empty()) plan.copy_of_c = std::move(problem.copy_of_c);
-    if (problem.is_empty() || plan.copy_of_c)
+    const auto plan = std::make_shared<Plan>();
+    plan->shape = std::move(problem.shape);
+    plan->type = problem.type;
+    if (!problem.is_empty()) plan->copy_of_c = std::move(problem.copy_of_c);
+    if (problem.is_empty() || plan->copy_of_c)
         check_rules(*session, problem.spec);
     else
-        plan.kernel = kernel_for(session, problem);
+        plan->kernel = kernel_for(session, problem);
     if (session->plans.size() >= kMostPlans) session->plans.clear();
-    return session->plans.insert_or_assign(key, std::make_shared<const Plan>(std::move(plan))).first->second;
+    return session->plans.insert_or_assign(key, plan).first->second;
 }
 
 /// Held: other threads make plans, and forget them, while this one allocates and launches.
