@@ -7,7 +7,7 @@
 namespace jitgemm::python {
 
 /// A device's name as its parser writes it, of a str or of what reads as one (torch.device). Throws SpecError for what
-/// names none.
+/// names none; TypeError of a number.
 [[nodiscard]] std::string device_word(PyObject* device);
 
 /// The device of calls that name none, a str: that of the innermost `with jitgemm.device(...)`, else that of
