@@ -144,8 +144,10 @@ _WRITTEN = ("out", "workspace")  # arguments
 def _numpy_type(type_: str) -> Any:
     if type_ in _NUMPY_TYPES:
         return _NUMPY_TYPES[type_]
-    import ml_dtypes  # whoever has an array of such a type has it
-
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise _refusal("out_dtype", f"is {type_}, which numpy has not without the package ml_dtypes") from None
     return getattr(ml_dtypes, _ML_DTYPES[type_])
 
 

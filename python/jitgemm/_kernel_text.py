@@ -84,12 +84,13 @@ class KernelText:
         from html import escape
 
         of = self.json
+        registers = f"{of['registers']} per thread, {of['spill_bytes']} bytes spilled"
         rows = {
             "problem": _title(self.spec),
             "device": self.device,
             "chosen": of["choice_reason"],
-            "threads": f"{of['blocks']} blocks of {of['threads']}",
-            "registers": f"{of['registers']} per thread, {of['spill_bytes']} bytes spilled",
+            "launch": f"{of['blocks']} block{'s' if of['blocks'] != 1 else ''} of {of['threads']} threads",
+            **({"registers": registers} if of["registers"] else {}),  # PTX, on the emulator, has none yet
             "shared memory": f"{of['shared_bytes']} bytes per block",
             "workspace": f"{self.workspace} bytes",
         }

@@ -33,8 +33,8 @@ Ref of_process() {
 }  // namespace
 
 std::string device_word(PyObject* device) {
-    const bool is_number = PyLong_Check(device) != 0;  // whose text would read as a wrong name
-    const Ref name = is_number ? Ref::borrowed(device) : Ref::owned(PyObject_Str(device));
+    const bool has_no_name = device == Py_None || PyLong_Check(device) != 0;  // their texts would read as wrong names
+    const Ref name = has_no_name ? Ref::borrowed(device) : Ref::owned(PyObject_Str(device));
     return to_string(parse_device_name(text_of(name.get(), "device")));
 }
 

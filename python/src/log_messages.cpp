@@ -90,6 +90,7 @@ std::atomic<bool> messages_wait{false};
 
 void follow_log(Options& options) {
     if (has_left) return;
+    set_log_level(options.log_level);  // refuses what is no level
     named_level = options.log_level;
     if (options.log_level.empty()) options.log_level = "debug";
     if (std::exchange(follows, true)) return;

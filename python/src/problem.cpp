@@ -262,24 +262,24 @@ private:
 
     static std::string unfolded(const Operand& operand) {
         return with_strides(operand) +
-               ": its leading dimensions and rows don't lie at one stride, and are no rows of one product so; those of "
-               "the copy " +
-               contiguous(operand) + " are";
+               ": its leading dimensions and rows don't lie at one stride, so they are no rows of one product; " +
+               contiguous(operand);
     }
 
-    /// The call that makes a copy which kernels read.
+    /// The way out, with the call that makes a copy which kernels read.
     static std::string contiguous(const Operand& operand) {
-        const std::string type = type_name(operand.object);
-        if (type.starts_with("torch.")) return fmt::format("{}.contiguous()", operand.name);
+        const std::string copy = "give a contiguous copy", type = type_name(operand.object);
+        if (operand.name == std::string_view("out")) return "give a contiguous out";
+        if (type.starts_with("torch.")) return fmt::format("{}: {}.contiguous()", copy, operand.name);
         for (const auto& [library, module] : {std::pair{"numpy.", "np"}, {"cupy.", "cupy"}})
-            if (type.starts_with(library)) return fmt::format("{}.ascontiguousarray({})", module, operand.name);
-        return "that is contiguous";
+            if (type.starts_with(library))
+                return fmt::format("{}: {}.ascontiguousarray({})", copy, module, operand.name);
+        return copy;
     }
 
     static std::string unordered(const Operand& operand) {
-        return fmt::format(
-            "{}: neither its rows nor its columns are contiguous and apart from each other; those of the copy {} are",
-            with_strides(operand), contiguous(operand));
+        return fmt::format("{}: neither its rows nor its columns are contiguous and apart from each other; {}",
+                           with_strides(operand), contiguous(operand));
     }
 
     void read_batch() {

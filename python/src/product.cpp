@@ -34,7 +34,7 @@ void read_if_given(PyObject* object, const char* name, const Product& product, O
         refuse_large_factor(name, "an integer of more than 1024 bits");
     }
     if (PyErr_ExceptionMatches(PyExc_TypeError) != 0)
-        PyErr_Format(PyExc_TypeError, "%s must be real number, and is of type %s", name, type_name(object).c_str());
+        PyErr_Format(PyExc_TypeError, "%s is of type %s: a real number is expected", name, type_name(object).c_str());
     throw PythonError{};
 }
 

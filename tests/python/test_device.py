@@ -113,7 +113,7 @@ def test_a_block_is_of_its_task_and_of_tasks_that_begin_in_it():
     assert jg.get_device() is None
 
 
-@pytest.mark.parametrize("wrong", ["", "emul", "emulator:sm_12", "cuda:x", "emulator k=5", 5])
+@pytest.mark.parametrize("wrong", ["", "emul", "emulator:sm_12", "cuda:x", "emulator k=5", 5, True])
 def test_no_device_is_refused_by_every_door_at_once(wrong):
     calls = (
         lambda: jg.set_device(wrong),
@@ -122,9 +122,14 @@ def test_no_device_is_refused_by_every_door_at_once(wrong):
         lambda: jg.kernel("f32 tt 6 4 5", device=wrong),
     )
     for call in calls:
-        with pytest.raises(TypeError if wrong == 5 else jg.Error):
+        with pytest.raises(jg.Error if isinstance(wrong, str) else TypeError):
             call()
     assert jg.get_device() is None
+
+
+def test_a_block_without_a_device_is_a_type_error():
+    with pytest.raises(TypeError, match="device is None"):
+        jg.device(None)
 
 
 def test_other_libraries_words_lead_to_ours():

@@ -117,6 +117,7 @@ def test_a_notebook_shows_a_kernel():
     page = Page()
     page.feed(k._repr_html_())
     assert not page.open and k.name in page.text and k.source in page.text and k.json["choice_reason"] in page.text
+    assert "1 block of" in page.text and "0 per thread" not in page.text  # on the emulator nobody counts registers
 
 
 def test_documents_have_the_keys_that_their_types_say():

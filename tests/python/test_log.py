@@ -164,6 +164,17 @@ jg.kernel('f32 tt 3 3 3', device='emulator')
     assert done.returncode == 0 and "WARNING:jitgemm:" in done.stdout, done.stderr
 
 
+def test_what_is_no_level_is_refused_once():
+    program = '''
+try:
+    jg.kernel("f32 tt 6 4 5", device="emulator")
+except jg.Error as error:
+    print(error)
+'''
+    done = python(program, JITGEMM_LOG="loud")
+    assert "loud" in done.stdout and "warning" in done.stdout and done.stderr == ""
+
+
 def test_lines_of_the_tool_are_records_too(caplog):
     with caplog.at_level("DEBUG", logger="jitgemm"):
         _log.deliver_line("jitgemm: warning: something: else\n")

@@ -90,10 +90,16 @@ REFUSED = {
         jg.SpecError,
         "beta is .*no f32 is so large",
     ),
-    "alpha is a text": ({"alpha": "2"}, TypeError, "alpha must be real number.* str"),
+    "alpha is a text": ({"alpha": "2"}, TypeError, "alpha is of type str.* number"),
     "beta is an array": ({"beta": A}, TypeError, "beta"),
     "an unknown keyword": ({"oot": 1}, TypeError, "unexpected keyword argument 'oot'"),
 }
+
+
+def test_a_result_of_a_type_that_numpy_lacks_names_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(jg.OperandError, match="bf16.*ml_dtypes"):
+        jg.matmul(A, B, out_dtype="bfloat16", device=EMULATOR)
 
 
 @pytest.mark.parametrize("arguments, error, words", REFUSED.values(), ids=REFUSED)
