@@ -62,8 +62,8 @@ def _described(x: Any, name: str, stream: Any) -> Description:
         raise _refusal(name, "is a capsule: what is multiplied is the array that hands it out")
     raise _refusal(
         name,
-        f"is of type {_core.type_name(x)}: arrays are what speaks DLPack, as those of PyTorch, CuPy and JAX, "
-        "numpy's, and what has a __cuda_array_interface__",
+        f"is of type {_core.type_name(x)}: an array of numpy, PyTorch, CuPy or JAX is expected, "
+        "or one that has __dlpack__ or __cuda_array_interface__",
     )
 
 

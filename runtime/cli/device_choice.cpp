@@ -61,7 +61,7 @@ std::string automatic_device(const ProblemOptions& options, const Arch* banner_a
     }
     const DeviceName any_emulator{.kind = DeviceKind::emulator, .ordinal = {}, .arch = {}};
     const std::string emulator = emulator_of(any_emulator, "--device", options, banner_arch);
-    output.note(fmt::format("jitgemm: no GPU here ({}): running on the {}, far slower, its times are estimates",
+    output.note(fmt::format("jitgemm: no GPU here ({}): running on {}, which is far slower; its times are estimates",
                             on_one_line(reason), emulator));
     return emulator;
 }
