@@ -68,7 +68,7 @@ std::optional<std::string> word_of(PyObject* object, const char* name, const cha
     if (object == nullptr || object == Py_None) return std::nullopt;
     if (PyUnicode_Check(object) == 0)
         throw SpecError("invalid problem",
-                        {fmt::format("{} is of type {}: one of the words {}", name, type_name(object), words)});
+                        {fmt::format("{} is of type {}: expected one of {}", name, type_name(object), words)});
     return std::string(text_of(object, name));
 }
 
