@@ -179,8 +179,8 @@ const std::vector<Room>& rooms() {
           "runtime/cuda", "runtime/tuning/store", "runtime/tuning/report", "runtime/tuning/fit", "runtime/cli",
           "runtime/tuning/workers", "runtime/tuning/sweep"}},
         {"python/src",
-         {"include/jitgemm", "generator/base", "generator/layout", "generator/draw", "runtime/device", "runtime/support",
-          "runtime/emulator", "runtime/emulator_device", "runtime/context", "runtime/c_api"}},
+         {"include/jitgemm", "generator/base", "generator/layout", "generator/draw", "runtime/device",
+          "runtime/support", "runtime/emulator", "runtime/emulator_device", "runtime/context", "runtime/c_api"}},
     };
     return kRooms;
 }

@@ -167,8 +167,11 @@ TEST_CASE("what a SIMT family doesn't compute is said") {
     GemmSpec spec = problem(64, 64, 64, DataType::f16);
     spec.accumulator = DataType::f16;
     CHECK_THAT(violations_of(spec, {"simt_naive", ""}), ContainsSubstring("simt_naive adds up in f32, not f16"));
-    CHECK_THAT(violations_of(problem(64, 64, 64, DataType::e4m3), {"simt_tile2d", ""}),
-               ContainsSubstring("simt_tile2d multiplies f32 by f32, f16 by f16 or bf16 by bf16, not e4m3 by e4m3"));
+    GemmSpec mixed = problem(64, 64, 64, DataType::f16);
+    mixed.b = DataType::bf16;
+    CHECK_THAT(violations_of(mixed, {"simt_tile2d", ""}),
+               ContainsSubstring("simt_tile2d multiplies f32 by f32, f16 by f16 or bf16 by bf16, not f16 by bf16"));
+    CHECK_THAT(violations_of(problem(64, 64, 64, DataType::e4m3), {"simt_tile2d", ""}), ContainsSubstring("e4m3"));
 }
 
 TEST_CASE("every SIMT variant renders to text without leftovers, for every signature") {
