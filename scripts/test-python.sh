@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the wheel and runs tests/python in fresh virtual environments: without any other package, with numpy and ml_dtypes, and with
-# PyTorch as well, whose wheel from PyPI runs without a GPU, too (some gigabytes: --no-torch leaves it out).
+# PyTorch and JAX as well, whose wheels from PyPI run without a GPU, too (some gigabytes: --no-torch leaves them out).
 #   scripts/test-python.sh [--build FOLDER] [--oldest-glibc 2.28] [--no-torch]
 # FOLDER: a build of scripts/test.sh, so that only the extension is compiled. --oldest-glibc: the wheel for that one and newer, as
 # scripts/wheel.sh builds and checks it; all is compiled anew.
@@ -11,7 +11,7 @@ cd "$repository"
 
 largest_wheel=5000000    # bytes
 build_option=()
-torch=(torch==2.11.*)
+torch=(torch==2.11.* "jax>=0.6")
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build_option=(--build "${2:?a folder}"); shift 2 ;;
@@ -52,4 +52,4 @@ test_with() {
 timed "wheel" make_wheel
 timed "tests without a package" test_with plain
 timed "tests with numpy and ml_dtypes" test_with numpy numpy ml_dtypes mypy
-if [ "${#torch[@]}" -gt 0 ]; then timed "tests with PyTorch" test_with torch numpy ml_dtypes "${torch[@]}"; fi
+if [ "${#torch[@]}" -gt 0 ]; then timed "tests with PyTorch and JAX" test_with torch numpy ml_dtypes "${torch[@]}"; fi
