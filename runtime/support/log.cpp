@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace jitgemm {
@@ -54,12 +55,20 @@ public:
         listener_ = std::move(listener);
     }
 
-    void hold() { holding = !telling && mutex_->try_lock_for(kPatience); }
+    /// For at most kPatience. A std::timed_mutex would be unknown to g++ 12's thread sanitizer.
+    void hold() {
+        const auto deadline = std::chrono::steady_clock::now() + kPatience;
+        holding = !telling && mutex_->try_lock();
+        while (!telling && !holding && std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(kBetweenTries);
+            holding = mutex_->try_lock();
+        }
+    }
     void release(bool in_child) {
         if (std::exchange(holding, false))
             mutex_->unlock();
         else if (in_child && !telling)
-            mutex_ = new std::timed_mutex;
+            mutex_ = new std::mutex;
     }
 
 private:
@@ -74,8 +83,9 @@ private:
     }
 
     static constexpr std::chrono::milliseconds kPatience{200};
+    static constexpr std::chrono::milliseconds kBetweenTries{1};
 
-    std::timed_mutex* mutex_ = new std::timed_mutex;  // guards listener_ and stderr_
+    std::mutex* mutex_ = new std::mutex;  // guards listener_ and stderr_
     LogListener listener_;
     spdlog::sinks::stderr_color_sink_st stderr_;
 };
