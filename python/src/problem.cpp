@@ -268,7 +268,8 @@ private:
 
     /// The way out, with the call that makes a copy which kernels read.
     static std::string contiguous(const Operand& operand) {
-        const std::string copy = "give a contiguous copy", type = type_name(operand.object);
+        std::string copy = "give a contiguous copy";
+        const std::string type = type_name(operand.object);
         if (operand.name == std::string_view("out")) return "give a contiguous out";
         if (type.starts_with("torch.")) return fmt::format("{}: {}.contiguous()", copy, operand.name);
         for (const auto& [library, module] : {std::pair{"numpy.", "np"}, {"cupy.", "cupy"}})

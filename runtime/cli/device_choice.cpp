@@ -70,7 +70,7 @@ std::string automatic_device(const ProblemOptions& options, const Arch* banner_a
 
 std::string choose_device(const ProblemOptions& options, const Arch* banner_arch, Output& output) {
     const std::optional<std::string> named = options.text("device");
-    const std::string device = named ? *named : device_from_environment().value_or("auto");
+    std::string device = named ? *named : device_from_environment().value_or("auto");
     if (named) check_kind(device);
     if (device == "auto") return automatic_device(options, banner_arch, output);
     const DeviceName name = parse_device_name(device);

@@ -92,7 +92,6 @@ void Output::progress(std::string_view line) {
     if (!ticker_.joinable()) start_ticker();
 }
 
-/// Where the process may have no more threads nobody counts, and the work goes on.
 void Output::start_ticker() {
     try {
         ticker_ = std::thread([this] {
@@ -100,6 +99,7 @@ void Output::start_ticker() {
             count_seconds(ticking);
         });
     } catch (const std::system_error&) {
+        return;  // the process may have no more threads: nobody counts the seconds
     }
 }
 

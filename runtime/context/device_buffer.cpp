@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <utility>
 
 namespace jitgemm {
@@ -45,7 +46,8 @@ DeviceBuffer::~DeviceBuffer() {
     if (owner_->generation == process_generation())
         owner_->device->free(data_);
     else
-        static_cast<void>(new std::shared_ptr<Owner>(std::move(owner_)));  // a fork can't give its parent's device back
+        static_cast<void>(new (std::nothrow)
+                              std::shared_ptr<Owner>(std::move(owner_)));  // a fork can't give its parent's device back
 }
 
 void DeviceBuffer::copy_from_host(const void* source, std::size_t bytes, std::size_t offset) {

@@ -39,7 +39,8 @@ int parameter_count(std::string_view cubin, std::string_view function) {
     try {
         for (const ElfSection& section : elf_sections(cubin))
             if (section.name == ".nv.info." + std::string(function)) return parameters_of(section.bytes);
-    } catch (const Error&) {  // no ELF file: for the driver to refuse
+    } catch (const Error&) {
+        return 0;  // no ELF file: for the driver to refuse
     }
     return 0;
 }

@@ -138,7 +138,8 @@ private:
         std::vector<std::jthread> helpers;
         try {
             for (std::int64_t i = 1; i < std::min(cores, clusters_); ++i) helpers.emplace_back([this] { work(); });
-        } catch (const std::system_error&) {  // a limit of the user's or the container's
+        } catch (const std::system_error&) {
+            return helpers;  // a limit of the user's or the container's
         }
         return helpers;
     }

@@ -19,9 +19,10 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{1};
+constexpr std::chrono::milliseconds kPatience{10'000};
 
 // Waits look again and again: a child could not use a condition variable that its parent's threads wait on.
-std::atomic<std::chrono::milliseconds> patience{std::chrono::seconds(10)};
+std::atomic<std::chrono::milliseconds> patience{kPatience};
 std::atomic<int> guarded_threads{0};
 std::atomic<int> forks_in_progress{0};
 std::atomic<unsigned> generation{0};
@@ -51,7 +52,7 @@ void after_fork_in_child() {
 }
 
 // From the moment that the library is loaded: a handler that is set later might come after the fork.
-[[maybe_unused]] const int registered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+[[maybe_unused]] const int kRegistered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 
 void enter() {
     while (true) {

@@ -436,7 +436,8 @@ TEST_CASE("C API: a caller's workspace is taken, one that is too small is not") 
     arguments.workspace_bytes = bytes;
     std::vector<float> one(256 + bytes / sizeof(float));
     arguments.workspace = one.data();
-    for (float* const within : {one.data() + 4, one.data() + bytes / sizeof(float) - 4}) {
+    const std::size_t floats = bytes / sizeof(float);
+    for (float* const within : {one.data() + 4, one.data() + (floats - 4)}) {
         arguments.d = within;
         CHECK(launch(kernel, arguments) == JG_INVALID);
         CHECK_THAT(jg_last_error(), ContainsSubstring("overlaps"));

@@ -111,7 +111,9 @@ void spoil(const std::vector<Dump>& dumps, std::span<const Mutation> mutations, 
     for (const Dump& dump : dumps) {
         const ParsedDump parsed = parsed_dump(dump, find_arch(arch_of(dump)));
         INFO(dump.name);
-        CHECK(complaint(dump, parsed, parsed.body) == "");
+        const std::string said = complaint(dump, parsed, parsed.body);
+        INFO(said);
+        CHECK(said.empty());
         for (const Mutation& mutation : mutations) {
             const std::string body = mutated(dump, parsed.body, mutation);
             if (body.empty() || used[mutation.name] >= mutation.most_dumps) continue;

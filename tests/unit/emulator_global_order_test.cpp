@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 using namespace jitgemm;
-using Catch::Matchers::ContainsSubstring;
 using emulator::FaultKind;
 using testing::fault_of;
 using testing::PtxRun;

@@ -162,14 +162,15 @@ const Winner* of_product(const WinnersByClass& classes, const GemmSpec& spec) {
 }
 
 /// Why no record serves. Who tuned this very problem, `own`, wants to know what is wrong with that.
-std::string why_none(std::vector<const Winner*> own, const WinnersByClass& classes, const GemmSpec& spec,
+std::string why_none(const std::vector<const Winner*>& own, const WinnersByClass& classes, const GemmSpec& spec,
                      const Selection& selection, const Arch& arch, const KernelConfig& heuristic) {
     if (classes.empty()) return "nothing is tuned for this class of devices";
-    std::ranges::stable_partition(own, [](const Winner* winner) { return is_steady(*winner); });
     if (!own.empty()) {
+        const auto steady = std::ranges::find_if(own, [](const Winner* winner) { return is_steady(*winner); });
+        const Winner& record = steady == own.end() ? *own.front() : **steady;
         const std::string rival = kernel_name({signature(spec), heuristic});
-        const std::string hindrance = obstacle(*own.front(), spec, selection, arch);
-        return "this problem was tuned" + why_unserving(*own.front(), hindrance, rival);
+        const std::string hindrance = obstacle(record, spec, selection, arch);
+        return "this problem was tuned" + why_unserving(record, hindrance, rival);
     }
     if (const Winner* const other = of_product(classes, spec))
         return "this product was tuned, but " + differing_fields(other->spec, spec);

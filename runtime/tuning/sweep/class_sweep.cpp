@@ -56,7 +56,7 @@ std::string narrowing_of(const SearchSpace& space, const SweepOptions& options) 
 }
 
 std::string no_winner(const TrialLog& log) {
-    const std::string text = fmt::format("none of {} candidates gave a right result", log.trials().size());
+    std::string text = fmt::format("none of {} candidates gave a right result", log.trials().size());
     const auto wanting = std::ranges::count(log.trials(), Verdict::no_memory, &Trial::verdict);
     if (wanting == 0) return text;
     return fmt::format("{}; {} of them found no memory or had their process killed: the same command tries them again",
