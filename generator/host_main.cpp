@@ -228,7 +228,7 @@ std::string host_main(const KernelSource& source, const GemmSpec& spec) {
     input.generated["build_line.inl"] = build_line(source);
     input.generated["problem.cuh"] = problem + launches(source, row_major);
     input.generated["arguments.inl"] = arguments_text(source, row_major, workspace);
-    return "\n" + render(TemplateSet::embedded(), "host_main.cuh", input);
+    return "\n" + render(TemplateSet::embedded(), "common/host_main.cuh", input);
 }
 
 }  // namespace jitgemm

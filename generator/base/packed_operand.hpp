@@ -10,7 +10,7 @@ namespace jitgemm {
 
 /// How an operand lies in memory, and what packing makes of it: a copy in the workspace whose rows are padded to whole lines of L2, of
 /// 64 elements of 16 bits, or to a half or a quarter of one. What begins within a line is read with the line before, and what begins
-/// within a sector takes TMA longest (templates/pack.cuh).
+/// within a sector takes TMA longest (templates/common/pack.cuh).
 struct PackedOperand {
     std::int64_t rows = 0;     ///< along k, or along m or n
     std::int64_t columns = 0;  ///< neighbours in memory

@@ -1,8 +1,8 @@
 #pragma once
 #if GEMM_PINGPONG
-#include "../consumers_pingpong.cuh"
+#include "wgmma/consumers_pingpong.cuh"
 #elif GEMM_OVERLAPPED
-#include "../consumers_overlapped.cuh"
+#include "wgmma/consumers_overlapped.cuh"
 #else
-#include "../consumers_cooperative.cuh"
+#include "wgmma/consumers_cooperative.cuh"
 #endif

@@ -1,8 +1,8 @@
 #pragma once
 #if GEMM_SWAP_AB
-#include "../epilogue_tma_transposed.cuh"
+#include "epilogue/epilogue_tma_transposed.cuh"
 #elif GEMM_STORE_STAGED
-#include "../epilogue_staged.cuh"
+#include "epilogue/epilogue_staged.cuh"
 #else
-#include "../wgmma_epilogue_registers.cuh"
+#include "epilogue/wgmma_epilogue_registers.cuh"
 #endif

@@ -1,2 +1,2 @@
 #pragma once
-#include "../fragments_k_major.cuh"
+#include "wgmma/fragments_k_major.cuh"

@@ -1,2 +1,2 @@
 #pragma once
-#include "../operand_k_major.cuh"
+#include "wgmma/operand_k_major.cuh"

@@ -101,8 +101,8 @@ std::pair<std::string, std::string> compile_both(const GemmSpec& spec, const Ker
     const std::string templates = std::string(JITGEMM_SOURCE_DIR) + "/templates";
     put_pieces(folder, templates, family_of(config).render_input(signature(spec), config));
     of_template.insert(of_template.end(),
-                       {"-I", folder.path(), "-I", templates + "/defaults", "-o", folder / "template.out",
-                        templates + "/" + std::string(family_of(config).template_file)});
+                       {"-I", folder.path(), "-I", templates + "/defaults", "-I", templates, "-o",
+                        folder / "template.out", templates + "/" + std::string(family_of(config).template_file)});
     compile(of_template);
     return {text_in(folder / "dump.out"), text_in(folder / "template.out")};
 }

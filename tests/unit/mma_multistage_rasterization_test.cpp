@@ -33,16 +33,16 @@ MmaMultistageConfig config_of(Rasterization order, int group) {
     return config;
 }
 
-/// A host program out of templates/rasterization.cuh: prints m and n of every block, for all of kTiles.
+/// A host program out of templates/common/rasterization.cuh: prints m and n of every block, for all of kTiles.
 std::string host_program(const MmaMultistageConfig& config) {
     std::string program = fmt::format(
         "#include <algorithm>\n#include <cstdio>\n#define __device__\n#define __forceinline__ inline\n"
         "using std::max;\nusing std::min;\n"
-        "constexpr int kGroup = {};\n#define GEMM_RASTERIZATION {}\n#include \"{}/templates/rasterization.cuh\"\n"
+        "constexpr int kGroup = {};\n#define GEMM_RASTERIZATION {}\n#include \"common/rasterization.cuh\"\n"
         "void print(unsigned m, unsigned n) {{ for (unsigned b = 0; b < m * n; ++b) {{\n"
         "    const TileCoord t = tile_of_block(b, {{m, n}}); std::printf(\"%u %u\\n\", t.m, t.n); }} }}\nint main() "
         "{{\n",
-        config.group, static_cast<int>(config.rasterization), JITGEMM_SOURCE_DIR);
+        config.group, static_cast<int>(config.rasterization));
     for (const TileIndex& tiles : kTiles) program += fmt::format("    print({}, {});\n", tiles.m, tiles.n);
     return program + "}\n";
 }
@@ -52,7 +52,8 @@ std::vector<TileIndex> template_tiles(const MmaMultistageConfig& config) {
     const TemporaryFolder folder;
     put_text(folder / "order.cpp", host_program(config));
     const std::string command =
-        fmt::format("cd '{}' && c++ -std=c++17 -w order.cpp -o order && ./order >tiles", folder.path());
+        fmt::format("cd '{}' && c++ -std=c++17 -w -I '{}/templates' order.cpp -o order && ./order >tiles",
+                    folder.path(), JITGEMM_SOURCE_DIR);
     if (std::system(command.c_str()) != 0) return {};  // NOLINT(bugprone-command-processor): a compiler is a command
     std::istringstream words(text_in(folder / "tiles"));
     std::vector<TileIndex> tiles;
@@ -62,7 +63,7 @@ std::vector<TileIndex> template_tiles(const MmaMultistageConfig& config) {
 
 }  // namespace
 
-TEST_CASE("blocks take the tiles that templates/rasterization.cuh gives them") {
+TEST_CASE("blocks take the tiles that templates/common/rasterization.cuh gives them") {
     if (std::system("command -v c++ >/dev/null 2>&1") != 0) SKIP_TEST("no compiler c++ here");  // NOLINT
     for (const Rasterization order : kOrders) {
         const MmaMultistageConfig config = config_of(order, 3);

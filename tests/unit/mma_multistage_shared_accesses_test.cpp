@@ -24,7 +24,7 @@ const SharedAccess& find(const std::vector<SharedAccess>& accesses, const std::s
     return *found;
 }
 
-// ---- the device code once more: templates/shared_layout.cuh and shared_to_registers.cuh, word by word --------------------
+// ---- the device code once more: templates/multistage/shared_layout.cuh and shared_to_registers.cuh, word by word --------------------
 
 int device_offset(bool swizzle, int pitch, int row, int chunk) {
     if (!swizzle) return row * pitch + chunk * 16;

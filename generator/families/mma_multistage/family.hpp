@@ -11,7 +11,7 @@ struct MmaMultistage {
     static constexpr std::string_view kName = "mma_multistage";
     static constexpr std::string_view kSummary =
         "f16 and bf16 on mma.sync: cp.async pipeline, ldmatrix, swizzled shared memory (sm_80 and newer)";
-    static constexpr std::string_view kTemplateFile = "mma_multistage.cu";
+    static constexpr std::string_view kTemplateFile = "mma_multistage/mma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
 
     [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);
@@ -47,7 +47,7 @@ struct MmaMultistage {
     /// The packing of A and of B where the config asks for it, the main kernel, and with split-K the reduction.
     [[nodiscard]] static std::vector<KernelEntry> entries(const GemmSignature& signature, const Config& config);
     /// Packed operands, then split_k partials of m rows of f32, each row rounded up to 4 elements, or for each block of stream-K the f32
-    /// (or f16) sums of a block tile; templates/workspace.cuh lays them out.
+    /// (or f16) sums of a block tile; templates/common/workspace.cuh lays them out.
     [[nodiscard]] static std::int64_t workspace_bytes(const GemmSpec& spec, const Config& config);
     /// With stream-K one for each 16 rows that a warp has of these sums.
     [[nodiscard]] static std::int64_t counter_bytes(const GemmSpec& spec, const Config& config);

@@ -7,7 +7,8 @@
 
 namespace jitgemm {
 
-/// Everything that follows from signature and config alone; templates/tiling.cuh states the same in device code. Never throws; divisions that don't come out are the constraints' business.
+/// Everything that follows from signature and config alone; templates/multistage/tiling.cuh states the same in device code.
+/// Never throws; divisions that don't come out are the constraints' business.
 [[nodiscard]] TensorCoreGeometry geometry(const GemmSignature& signature, const MmaMultistageConfig& config);
 
 /// What a config with stream_k, which may break any rule, deals out to its blocks.

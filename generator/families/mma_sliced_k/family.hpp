@@ -11,7 +11,7 @@ struct MmaSlicedK {
     static constexpr std::string_view kName = "mma_sliced_k";
     static constexpr std::string_view kSummary =
         "f16 and bf16 for a few rows or columns on mma.sync: warps slice K, each with a TMA ring of its own (sm_90)";
-    static constexpr std::string_view kTemplateFile = "mma_sliced_k.cu";
+    static constexpr std::string_view kTemplateFile = "mma_sliced_k/mma_sliced_k.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
 
     [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);

@@ -12,7 +12,7 @@ namespace jitgemm {
 [[nodiscard]] GemmSpec as_multiplied(const GemmSpec& row_major, const MmaSlicedKConfig& config);
 [[nodiscard]] GemmSignature as_multiplied(const GemmSignature& signature, const MmaSlicedKConfig& config);
 
-/// A warp's part of an operand's k-tile, as TMA lays it (templates/sliced_k_ring.cuh).
+/// A warp's part of an operand's k-tile, as TMA lays it (templates/mma_sliced_k/sliced_k_ring.cuh).
 struct SlicedPanel {
     bool k_major = true;
     std::array<int, 2> box{};  ///< elements: along the contiguous extent, and across it
@@ -20,7 +20,7 @@ struct SlicedPanel {
     int bytes = 0;
 };
 
-/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. templates/sliced_k_tiling.cuh states the
+/// Of a config that may break any rule; what follows from nonsense is 0 or beyond every limit. templates/mma_sliced_k/sliced_k_tiling.cuh states the
 /// same in device code.
 struct SlicedKGeometry {
     int threads = 0;

@@ -27,7 +27,7 @@ struct RasterOrder {
 };
 
 /// The tile that a block takes, and the block that takes a tile, out of tiles.m · tiles.n of each; blocks of further splits
-/// of K repeat the order. templates/rasterization.cuh says the same in device code.
+/// of K repeat the order. templates/common/rasterization.cuh says the same in device code.
 [[nodiscard]] TileIndex tile_of_block(const RasterOrder& order, std::int64_t block, TileIndex tiles);
 [[nodiscard]] std::int64_t block_of_tile(const RasterOrder& order, TileIndex tile, TileIndex tiles);
 

@@ -27,7 +27,7 @@ struct SimtTiling {
     [[nodiscard]] TileShape thread_tile() const { return tile.value_or(TileShape{1, 1, 0}); }
 };
 
-/// Everything that follows from signature and tiling; templates/simt_panels.cuh states the same of shared memory.
+/// Everything that follows from signature and tiling; templates/ladder/simt_panels.cuh states the same of shared memory.
 struct SimtGeometry {
     TileShape block;  ///< k: of K in shared memory at a time, 0 without shared memory
     TileShape tile;

@@ -10,7 +10,7 @@
 namespace jitgemm {
 namespace {
 
-constexpr std::int64_t kLeastPiece = 4;  // k-tiles; templates/stream_k_walk.cuh
+constexpr std::int64_t kLeastPiece = 4;  // k-tiles; templates/scheduler/stream_k_walk.cuh
 
 constexpr int kMaxStreamBlocks = 1024;
 constexpr std::int64_t kMostStreamed = 0x7fffffff;

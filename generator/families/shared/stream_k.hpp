@@ -13,7 +13,7 @@
 
 namespace jitgemm {
 
-/// How stream-K deals a problem's tiles out to clusters, as templates/stream_k_walk.cuh does it (Osama et al., "Stream-K:
+/// How stream-K deals a problem's tiles out to clusters, as templates/scheduler/stream_k_walk.cuh does it (Osama et al., "Stream-K:
 /// Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023): the k-tiles of the first
 /// `streamed` tiles in equal shares, the others a tile at a time. Blocks of a kernel without clusters are clusters of one.
 struct StreamK {
@@ -66,7 +66,7 @@ void describe_stream_k(KernelAnatomy& anatomy, int blocks, const StreamK& deal);
 
 /// Bytes of what blocks leave to others: the sums of a block tile each,
 [[nodiscard]] std::int64_t stream_k_sum_bytes(int blocks, const TileShape& block, DataType accumulator);
-/// and a counter for each 16 rows that a warp has of them, where warps have `warp_n` columns: templates/partial_sums.cuh.
+/// and a counter for each 16 rows that a warp has of them, where warps have `warp_n` columns: templates/scheduler/partial_sums.cuh.
 [[nodiscard]] std::int64_t stream_k_counter_bytes(int blocks, const TileShape& block, int warp_n);
 
 }  // namespace jitgemm

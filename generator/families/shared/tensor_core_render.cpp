@@ -12,9 +12,9 @@ bool is_shifted(const OperandGeometry& operand) { return !operand.async && opera
 
 std::string_view order_name(const OperandGeometry& operand) { return operand.k_major ? "KMajor" : "MNMajor"; }
 
-/// "copy_async_k_major.cuh"
+/// "multistage/copy_async_k_major.cuh"
 std::string copy_template(const OperandGeometry& operand) {
-    return fmt::format("copy_{}_{}.cuh",
+    return fmt::format("multistage/copy_{}_{}.cuh",
                        operand.async     ? "async"
                        : operand.shifted ? "realign"
                                          : "registers",

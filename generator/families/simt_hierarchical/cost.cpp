@@ -236,7 +236,7 @@ double overhead_us(const GemmSpec& spec, const Config& c) {
 }
 
 /// Remainder tiles share a wave out among all SMs: those without a greater part compute the others, `partials` one after the other
-/// (templates/remainder_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
+/// (templates/scheduler/remainder_tiles.cuh). `last_wave_us` is the wave's time with whole tiles.
 void cut_last_wave(CostEstimate& cost, const GemmSpec& spec, const Config& c, const GpuModel& gpu,
                    double last_wave_us) {
     const auto cut = static_cast<double>(remainder_tiles(spec, c.block, c.blocks_per_wave));

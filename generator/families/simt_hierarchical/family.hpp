@@ -11,7 +11,7 @@ struct SimtHierarchical {
     static constexpr std::string_view kName = "simt_hierarchical";
     static constexpr std::string_view kSummary =
         "f32 on FP32 cores (f16 and bf16 too): block, warp and thread tiles, rank-1 updates, cp.async pipeline";
-    static constexpr std::string_view kTemplateFile = "simt_hierarchical.cu";
+    static constexpr std::string_view kTemplateFile = "simt_hierarchical/simt_hierarchical.cu";
     static constexpr MathUnit kMathUnit = MathUnit::fp32_cores;
 
     [[nodiscard]] static bool selected_by_default(const GemmSpec& spec);

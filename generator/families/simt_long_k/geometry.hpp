@@ -31,7 +31,7 @@ struct SimtLongKOperand {
     int copies = 0;           ///< of a thread in a step
 };
 
-/// Everything that follows from signature and config alone; templates/simt_long_k_tiling.cuh and simt_long_k_copy.cuh state the
+/// Everything that follows from signature and config alone; templates/simt_long_k/simt_long_k_tiling.cuh and simt_long_k_copy.cuh state the
 /// same in device code.
 struct SimtLongKGeometry {
     int threads = 0;

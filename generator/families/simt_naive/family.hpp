@@ -12,7 +12,7 @@ struct SimtNaive {
     static constexpr std::string_view kName = "simt_naive";
     static constexpr std::string_view kSummary =
         "f32, f16 and bf16 on FP32 cores, to learn from: one thread per element of D";
-    static constexpr std::string_view kTemplateFile = "simt_naive.cu";
+    static constexpr std::string_view kTemplateFile = "ladder/simt_naive.cu";
 
     /// block, coalesced
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

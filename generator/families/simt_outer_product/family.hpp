@@ -12,7 +12,7 @@ struct SimtOuterProduct {
     static constexpr std::string_view kName = "simt_outer_product";
     static constexpr std::string_view kSummary =
         "f32, f16 and bf16 on FP32 cores, to learn from: K in chunks through shared memory";
-    static constexpr std::string_view kTemplateFile = "simt_outer_product.cu";
+    static constexpr std::string_view kTemplateFile = "ladder/simt_outer_product.cu";
 
     /// block
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

@@ -12,7 +12,7 @@ struct SimtOuterProductTile2d {
     static constexpr std::string_view kName = "simt_outer_product_tile2d";
     static constexpr std::string_view kSummary =
         "f32, f16 and bf16 on FP32 cores, to learn from: chunks of K through shared memory, any matrix from any grid";
-    static constexpr std::string_view kTemplateFile = "simt_outer_product_tile2d.cu";
+    static constexpr std::string_view kTemplateFile = "ladder/simt_outer_product_tile2d.cu";
 
     /// block, tile, grid
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

@@ -12,7 +12,7 @@ struct SimtTile2dShared {
     static constexpr std::string_view kName = "simt_tile2d_shared";
     static constexpr std::string_view kSummary =
         "f32, f16 and bf16 on FP32 cores, to learn from: inner products of whole panels in shared memory";
-    static constexpr std::string_view kTemplateFile = "simt_tile2d_shared.cu";
+    static constexpr std::string_view kTemplateFile = "ladder/simt_tile2d_shared.cu";
 
     /// block, panel_k, grid
     [[nodiscard]] static std::span<const ConfigParameter<Config>> parameter_table();

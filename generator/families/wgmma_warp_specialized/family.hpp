@@ -12,7 +12,7 @@ struct WgmmaWarpSpecialized {
     static constexpr std::string_view kNameInKernels = "wgmma";
     static constexpr std::string_view kSummary =
         "f16 and bf16 on wgmma: TMA, a producer warp and consumer warpgroups, persistent blocks (sm_90a)";
-    static constexpr std::string_view kTemplateFile = "wgmma_warp_specialized.cu";
+    static constexpr std::string_view kTemplateFile = "wgmma/wgmma_warp_specialized.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
     static constexpr MathInstruction kMathInstruction = MathInstruction::wgmma;
 

@@ -135,25 +135,25 @@ std::string type_lines(const GemmSignature& s, const Config& c) {
 
 std::string_view consumers_template(const Config& c) {
     switch (c.schedule) {
-        case WarpgroupSchedule::pingpong: return "consumers_pingpong.cuh";
-        case WarpgroupSchedule::overlapped: return "consumers_overlapped.cuh";
+        case WarpgroupSchedule::pingpong: return "wgmma/consumers_pingpong.cuh";
+        case WarpgroupSchedule::overlapped: return "wgmma/consumers_overlapped.cuh";
         default:
-            if (!c.warp_specialized) return "consumers_filling.cuh";
-            return c.persistent ? "consumers_cooperative.cuh" : "consumers_one_tile.cuh";
+            if (!c.warp_specialized) return "wgmma/consumers_filling.cuh";
+            return c.persistent ? "wgmma/consumers_cooperative.cuh" : "wgmma/consumers_one_tile.cuh";
     }
 }
 
 std::string_view epilogue_template(const Config& c) {
-    if (c.swap_ab) return "epilogue_tma_transposed.cuh";
-    return is_staged(c) ? "epilogue_staged.cuh" : "wgmma_epilogue_registers.cuh";
+    if (c.swap_ab) return "epilogue/epilogue_tma_transposed.cuh";
+    return is_staged(c) ? "epilogue/epilogue_staged.cuh" : "epilogue/wgmma_epilogue_registers.cuh";
 }
 
 std::string_view multiply_template(const Config& c) {
-    return has_a_in_registers(c) ? "multiply_from_registers.cuh" : "multiply_from_shared.cuh";
+    return has_a_in_registers(c) ? "wgmma/multiply_from_registers.cuh" : "wgmma/multiply_from_shared.cuh";
 }
 
 std::string_view fragments_template(const PanelledTile& a) {
-    return a.k_major ? "fragments_k_major.cuh" : "fragments_mn_major.cuh";
+    return a.k_major ? "wgmma/fragments_k_major.cuh" : "wgmma/fragments_mn_major.cuh";
 }
 
 std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
@@ -163,7 +163,7 @@ std::string instructions(const GemmSignature& s, const Config& c, const WgmmaGeo
 }
 
 std::string operand_template(const PanelledTile& tile) {
-    return tile.k_major ? "operand_k_major.cuh" : "operand_mn_major.cuh";
+    return tile.k_major ? "wgmma/operand_k_major.cuh" : "wgmma/operand_mn_major.cuh";
 }
 
 /// "using OperandA = KMajorTile<kBlockM, kClusterN>;"

@@ -12,7 +12,7 @@ struct WmmaMultistage {
     static constexpr std::string_view kSummary =
         "f16 and bf16 on wmma fragments: padding, cp.async, stages, double buffering and zig-zag, each of which can be "
         "left out";
-    static constexpr std::string_view kTemplateFile = "wmma_multistage.cu";
+    static constexpr std::string_view kTemplateFile = "wmma_multistage/wmma_multistage.cu";
     static constexpr MathUnit kMathUnit = MathUnit::tensor_cores;
 
     /// Why wmma_multistage cannot serve the problem whatever its config; empty when it can.

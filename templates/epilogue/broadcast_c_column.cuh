@@ -1,0 +1,53 @@
+#pragma once
+#include "epilogue/load_c.cuh"
+// C is one row that each of D's has added, as a bias is: of D^T one column. A thread has rows g and g + 8 of its warp's 16, which it
+// reads while the last wgmmas are at work.
+#if GEMM_OVERLAPPED
+constexpr int kTilesOfC = 1;  // half a warpgroup tile
+#else
+constexpr int kTilesOfC = kTilesM;
+#endif
+
+struct PartOfC {
+    ElementC rows[kTilesOfC * 2];  // of every 64 rows two
+
+    // From a row of D^T on. Nothing is read when beta is 0, and nothing beyond the column.
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, int row, int /*any column*/, int lane) {
+        row += lane / 4;
+        const int left = args.beta == 0.0f ? 0 : args.m - row;
+#pragma unroll
+        for (int i = 0; i < kTilesOfC * 2; ++i) {
+            const int below = i / 2 * 64 + i % 2 * 8;
+            rows[i] = load_c(args.c + row + below, below < left);
+        }
+    }
+
+#if !GEMM_OVERLAPPED
+    // The rows so many below.
+    __device__ __forceinline__ PartOfC below(int distance) const {
+        PartOfC part = *this;
+        part.rows[0] = rows[distance / 32];
+        part.rows[1] = rows[distance / 32 + 1];
+        return part;
+    }
+
+#endif
+    // To a pair of sums, in row g (pair 0) or g + 8 (1).
+    __device__ __forceinline__ float2 add_to(float2 sum, int pair, float beta) const {
+        if (beta == 0.0f) return sum;
+        const float addend = c_to_float(rows[pair]);
+        return make_float2(fmaf(beta, addend, sum.x), fmaf(beta, addend, sum.y));
+    }
+};
+
+#if GEMM_WARP_SPECIALIZED
+// Has a tile's part fetched: the producer is ahead of those who read it.
+#else
+// Has a tile's part fetched, long before it is read.
+#endif
+__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
+    constexpr int kLine = 128 / sizeof(ElementC);
+    const int end = args.beta == 0.0f ? 0 : min(origin.row + kBlockM, args.m);
+#pragma unroll 1
+    for (int row = origin.row; row < end; row += kLine) asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + row));
+}

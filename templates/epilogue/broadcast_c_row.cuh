@@ -1,0 +1,85 @@
+#pragma once
+#include "epilogue/load_c.cuh"
+// C is one row that each of D's has added, as a bias is. A warp reads a tile's part of it at once, while the last wgmmas are at work, and
+// passes to each thread what is added to its sums.
+#if GEMM_PAIRS_OF_C && GEMM_TYPE_C == 2
+using PairOfC = float2;  // as stored
+__device__ __forceinline__ float2 to_float(PairOfC pair) { return pair; }
+__device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) {
+    return make_float2(__shfl_sync(0xffffffff, pair.x, lane), __shfl_sync(0xffffffff, pair.y, lane));
+}
+__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, bool is_wanted) {
+    PairOfC pair;
+    asm volatile(
+        "{ .reg .pred p; setp.ne.s32 p, %3, 0; mov.f32 %0, 0f00000000; mov.f32 %1, 0f00000000; "
+        "@p ld.global.v2.f32 {%0, %1}, [%2]; }"
+        : "=f"(pair.x), "=f"(pair.y)
+        : "l"(c), "r"(static_cast<int>(is_wanted)));
+    return pair;
+}
+#elif GEMM_PAIRS_OF_C
+using PairOfC = unsigned;  // as stored
+__device__ __forceinline__ float2 to_float(PairOfC pair) {
+    return make_float2(c_to_float(static_cast<Bits>(pair)), c_to_float(static_cast<Bits>(pair >> 16)));
+}
+__device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) { return __shfl_sync(0xffffffff, pair, lane); }
+__device__ __forceinline__ PairOfC load_pair_of_c(const ElementC* c, bool is_wanted) {
+    PairOfC pair;
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.b32 %0, [%1]; }"
+                 : "=r"(pair)
+                 : "l"(c), "r"(static_cast<int>(is_wanted)));
+    return pair;
+}
+#else
+struct PairOfC {
+    ElementC x, y;
+};
+__device__ __forceinline__ float2 to_float(PairOfC pair) { return make_float2(c_to_float(pair.x), c_to_float(pair.y)); }
+__device__ __forceinline__ PairOfC shuffle(PairOfC pair, int lane) {
+    return {static_cast<ElementC>(__shfl_sync(0xffffffff, pair.x, lane)),
+            static_cast<ElementC>(__shfl_sync(0xffffffff, pair.y, lane))};
+}
+#endif
+
+// The columns of a warpgroup tile: lane l has pair l of every 64.
+struct PartOfC {
+    static constexpr int kRegisters = (kWarpgroupN + 63) / 64;
+    PairOfC pairs[kRegisters];
+
+    // From a column of D on. Nothing is read when beta is 0, and nothing beyond the row.
+    __device__ __forceinline__ PartOfC(const GemmArgs& args, int /*any row*/, int column, int lane) {
+        column += lane * 2;
+        const int columns = args.beta == 0.0f ? 0 : args.n - column;
+        const ElementC* const c = args.c + column;
+#pragma unroll
+        for (int i = 0; i < kRegisters; ++i)
+#if GEMM_PAIRS_OF_C
+            pairs[i] = load_pair_of_c(c + i * 64, i * 64 < columns);  // whose number is even
+#else
+            pairs[i] = {load_c(c + i * 64, i * 64 < columns), load_c(c + i * 64 + 1, i * 64 + 1 < columns)};
+#endif
+    }
+
+    // Of the eight columns from a `column` of the tile on the two that this thread has of an atom.
+    __device__ __forceinline__ float2 of_atom(int column, int lane) const {
+        return to_float(shuffle(pairs[column / 64], column % 64 / 2 + lane % 4));
+    }
+
+#if !GEMM_OVERLAPPED
+    // The same for all rows.
+    __device__ __forceinline__ const PartOfC& below(int /*distance*/) const { return *this; }
+#endif
+};
+
+#if GEMM_WARP_SPECIALIZED
+// Has a tile's part fetched: the producer is ahead of those who read it.
+#else
+// Has a tile's part fetched, long before it is read.
+#endif
+__device__ __forceinline__ void prefetch_c(const GemmArgs& args, const TileOrigin& origin) {
+    constexpr int kLine = 128 / sizeof(ElementC);
+    const int end = args.beta == 0.0f ? 0 : min(origin.column + kBlockN, args.n);
+#pragma unroll 1
+    for (int column = origin.column; column < end; column += kLine)
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(args.c + column));
+}

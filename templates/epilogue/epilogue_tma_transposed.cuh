@@ -1,0 +1,112 @@
+#pragma once
+#include "common/numeric.cuh"
+#include "epilogue/accumulator_pair.cuh"
+#include "epilogue/finish_pair.cuh"
+#if GEMM_BROADCAST_C
+#include "epilogue/broadcast_c_column.cuh"
+#endif
+#include "epilogue/staging.cuh"
+// rC -> sD -> gD, D column-major: a column of D is a row in memory. A warpgroup lays slices of 64 rows by kSliceColumns into its own
+// part of shared memory, finished, converted and transposed, and has TMA store each; kSlices of them may be in flight, while it
+// goes on.
+constexpr int kColumnBytes = 64 * static_cast<int>(sizeof(ElementD));  // what TMA's swizzle spans
+
+// The four warps of a warpgroup.
+__device__ __forceinline__ void warpgroup_sync() {
+    constexpr int kFirstBarrier = 3;  // 0 is __syncthreads, 1 and 2 are a pair's
+    asm volatile("bar.sync %0, 128;" ::"r"(kFirstBarrier + threadIdx.x / 128) : "memory");
+}
+
+// 8x8 matrices of 16-bit elements, transposed, from the fragments of a warp, a register each; lane l gives the address of column
+// l % 8 of matrix l / 8.
+#if GEMM_STMATRIX
+__device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsigned (&r)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r[0]),
+                 "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+#endif
+#if GEMM_STMATRIX_X2
+__device__ __forceinline__ void stmatrix_transposed(unsigned address, const unsigned (&r)[2]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(r[0]), "r"(r[1])
+                 : "memory");
+}
+#endif
+
+// Where a lane's column of the first two atoms of a slice lies: this warp's 16 rows are chunks 2 * warp and the next of 16 bytes. TMA
+// permutes the chunks by bits 7 to 9 of the address (PTX ISA, "Swizzling Modes").
+__device__ __forceinline__ unsigned place_in_slice(int warp, int lane) {
+    const int chunk = warp * 2 + lane / 8 % 2;
+    return (lane / 16 * 8 + lane % 8) * kColumnBytes + (chunk ^ lane % 8) * 16;
+}
+
+// One slice; `place` is the lane's in it, `finished` gives a thread's pairs of its atoms, of eight columns each.
+template <int kColumns, typename Finished>
+__device__ __forceinline__ void stage_slice(unsigned place, const Finished& finished) {
+#if GEMM_STMATRIX
+#pragma unroll
+    for (int j = 0; j + 1 < kColumns / 8; j += 2)
+        stmatrix_transposed(place + j * 8 * kColumnBytes,
+                            {finished(j, 0), finished(j, 1), finished(j + 1, 0), finished(j + 1, 1)});
+#endif
+#if GEMM_STMATRIX_X2
+    if constexpr (kColumns % 16 != 0) {
+        constexpr int kLast = kColumns / 8 - 1;
+        stmatrix_transposed(place + kLast * 8 * kColumnBytes, {finished(kLast, 0), finished(kLast, 1)});
+    }
+#endif
+}
+
+// 64 rows of a warpgroup tile; those of this warp begin at (row, column) of D.
+#if GEMM_BROADCAST_C
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
+                                           int column, Staging& staging, const PartOfC& c, int lane) {
+#else
+__device__ __forceinline__ void store_rows(const Accumulator (&rC)[kTilesN][kRegistersC], const GemmArgs& args, int row,
+                                           int column, Staging& staging, int lane) {
+#endif
+    constexpr int kWhole = kWarpgroupN / kSliceColumns;
+    const int warp = threadIdx.x / 32 % 4;
+    const bool stores = warp == 0 && lane == 0;
+    const unsigned place = place_in_slice(warp, lane);
+#pragma unroll
+#if GEMM_REST_COLUMNS
+    for (int i = 0; i <= kWhole; ++i) {
+#else
+    for (int i = 0; i < kWhole; ++i) {
+#endif
+        const unsigned slice = staging.take();
+        if (stores) tma_store_wait_read<kSlices - 1>();  // of the store that last used this part
+        warpgroup_sync();
+        const auto* const sums = rC + i * kSliceColumns / 8;
+        // Eight columns of rows g (pair 0) or g + 8 (1) of the warp's 16: a thread's two, converted.
+        const auto finished = [&](int j, int pair) {
+#if GEMM_BROADCAST_C
+            const float2 sum = c.add_to(finish_pair(args, accumulator_pair(sums[j], pair)), pair, args.beta);
+#else
+            const float2 sum = finish_pair(args, accumulator_pair(sums[j], pair));
+#endif
+            return pack_d(sum.x, sum.y);
+        };
+#if GEMM_REST_COLUMNS
+        if (i == kWhole)
+            stage_slice<kRestColumns>(slice + place, finished);
+        else
+            stage_slice<kSliceColumns>(slice + place, finished);
+#else
+        stage_slice<kSliceColumns>(slice + place, finished);
+#endif
+        fence_proxy_async();
+        warpgroup_sync();
+        if (stores) {
+            const int slice_column = column + i * kSliceColumns;
+#if GEMM_REST_COLUMNS
+            tma_store(slice, i == kWhole ? args.map_d_rest : args.map_d, row, slice_column);
+#else
+            tma_store(slice, args.map_d, row, slice_column);
+#endif
+            tma_store_commit();
+        }
+    }
+}
+#include "epilogue/store_tile.cuh"

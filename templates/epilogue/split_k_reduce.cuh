@@ -1,0 +1,36 @@
+#pragma once
+#include "epilogue/store_element.cuh"
+// Second entry of a split-K kernel: the splits' partial sums added in split order, then scaled and stored.
+extern "C" __global__ void __launch_bounds__(kReduceThreads, 1) gemm_reduce(const GemmArgs args) {
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+    const long long pitch = partials_pitch(args.n);
+    const long long size = args.m * pitch;
+    const long long quads = size / 4;  // of four columns, the last one of a row padded
+    const long long step = static_cast<long long>(gridDim.x) * kReduceThreads;
+    for (long long quad = static_cast<long long>(blockIdx.x) * kReduceThreads + threadIdx.x; quad < quads;
+         quad += step) {
+        const long long row = quad / (pitch / 4);
+        const int column = static_cast<int>(quad % (pitch / 4)) * 4;
+        float sum[4] = {};
+#pragma unroll
+        for (int split = 0; split < kSplitK; ++split) {
+            const float4 part = *reinterpret_cast<const float4*>(partials(args) + split * size + quad * 4);
+            sum[0] += part.x;
+            sum[1] += part.y;
+            sum[2] += part.z;
+            sum[3] += part.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (column + i >= args.n) break;
+            float value = args.alpha * sum[i];
+#if GEMM_HAS_C
+            if (args.beta != 0.0f) value = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column + i]), value);
+#endif
+            store(args.d + row * args.ldd + column + i, value);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+#pragma once
+#include "epilogue/store_element.cuh"
+// A slice of 16 rows of sums from shared memory to gD, scaled and with C added: neighbouring threads have neighbouring elements.
+__device__ __forceinline__ float load_sum(unsigned address) {
+    float sum;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(sum) : "r"(address) : "memory");
+    return sum;
+}
+
+// To (row, column) of D on; what juts out of D stays. C is not read when beta is 0, whatever it holds.
+template <int kColumns, bool kSwizzled>
+__device__ __forceinline__ void store_slice(unsigned slice, const GemmArgs& args, int row, int column, int lane) {
+    constexpr int kRowBytes = kColumns * 4;
+    constexpr int kRows = 32 / kColumns;  // at once
+    constexpr int kBatch = 8 / kRows;  // rows of C on their way at a time; more take long to compile
+    const int first_row = lane / kColumns;
+    const int element = lane % kColumns;
+    const int rows = first_row < kRows && column + element < args.n ? min(16, args.m - row) : 0;
+    const bool is_read = args.beta != 0.0f;
+    const ElementC* c = args.c + (row + first_row) * args.ldc + column + element;
+    ElementD* d = args.d + (row + first_row) * args.ldd + column + element;
+#pragma unroll 1
+    for (int r = first_row; r < rows; r += kBatch * kRows) {
+        float addend[kBatch];
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i, c += kRows * args.ldc)
+            addend[i] = is_read && r + i * kRows < rows ? c_to_float(*c) : 0.0f;
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i, d += kRows * args.ldd) {
+            if (r + i * kRows >= rows) break;
+            const unsigned chunk = chunk_address<kRowBytes, kSwizzled>(slice, r + i * kRows, element / 4);
+            store(d, fmaf(args.beta, addend[i], args.alpha * load_sum(chunk + element % 4 * 4)));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+#pragma once
+#include "common/input_to_float.cuh"
+#include "epilogue/store_element.cuh"
+// Elements of A and B as f32, wherever their matrix lies, and the epilogue of an element of D. Products of an index and a
+// leading dimension are 64-bit: a matrix may hold more than 2^31 elements.
+#if GEMM_A_K_MAJOR
+// A is row-major: k and k + 1 are neighbours.
+__device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) {
+    return ab_to_float(args.a[row * args.lda + k]);
+}
+#else
+// A is column-major: row and row + 1 are neighbours.
+__device__ __forceinline__ float element_a(const GemmArgs& args, int row, int k) {
+    return ab_to_float(args.a[k * args.lda + row]);
+}
+#endif
+
+#if GEMM_B_K_MAJOR
+// B is column-major: k and k + 1 are neighbours.
+__device__ __forceinline__ float element_b(const GemmArgs& args, int k, int column) {
+    return ab_to_float(args.b[column * args.ldb + k]);
+}
+#else
+// B is row-major: column and column + 1 are neighbours.
+__device__ __forceinline__ float element_b(const GemmArgs& args, int k, int column) {
+    return ab_to_float(args.b[k * args.ldb + column]);
+}
+#endif
+
+#if GEMM_HAS_C
+// D = alpha * sum + beta * C. C is not read when beta is 0, whatever it holds.
+__device__ __forceinline__ void store_d(const GemmArgs& args, int row, int column, float sum) {
+    float result = args.alpha * sum;
+    if (args.beta != 0.0f) result = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column]), result);
+    store(args.d + row * args.ldd + column, result);
+}
+#else
+// D = alpha * sum.
+__device__ __forceinline__ void store_d(const GemmArgs& args, int row, int column, float sum) {
+    store(args.d + row * args.ldd + column, args.alpha * sum);
+}
+#endif

@@ -1,0 +1,222 @@
+// Half-precision GEMM on mma.sync.
+//
+#if GEMM_STREAM_K
+//   for each block tile (kBlockM, kBlockN) of D, or part of its k-tiles, that is this block's
+#else
+//   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+#endif
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//               for each (kMmaM, kMmaN) of the warp tile            one mma.sync
+//       scale and store                                             epilogue
+#include "params.cuh"
+#include "multistage/tiling.cuh"
+#include "mma_multistage/mma_tiling.cuh"
+#include "mma_atom.cuh"
+#include "common/numeric.cuh"
+#include "common/gemm_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "common/dependent_launch.cuh"
+#endif
+#if GEMM_PACK_A || GEMM_PACK_B || GEMM_PARTIAL_SUMS
+#include "common/workspace.cuh"
+#endif
+#if GEMM_PACK_A || GEMM_PACK_B
+#include "common/pack.cuh"
+#endif
+#include "epilogue/output_tile.cuh"
+#if GEMM_STREAM_K
+#include "scheduler/stream_k_walk.cuh"
+#include "scheduler/partial_sums.cuh"
+#else
+#include "common/rasterization.cuh"
+#endif
+#include "multistage/shared_layout.cuh"
+#include "common/global_to_shared.cuh"
+#include "multistage/shared_to_registers.cuh"
+#if GEMM_SPLIT_CLUSTER
+#include "epilogue/output_vector.cuh"
+#include "epilogue/epilogue_cluster.cuh"
+#include "epilogue/cluster_sums.cuh"
+#elif GEMM_EPILOGUE_SHARED
+#include "mma_multistage/mma_stage_rows.cuh"
+#include "epilogue/epilogue_shared.cuh"
+#else
+#include "epilogue/epilogue_registers.cuh"
+#endif
+#if GEMM_PARTIAL_SUMS
+#include "epilogue/split_k_reduce.cuh"
+#endif
+
+#if GEMM_STREAM_K
+// ---- mainloop and epilogue
+// The tile, or the piece of one, that a walk has come to.
+__device__ __forceinline__ void multiply_piece(const GemmArgs& args, const TileWalk& walk, char* shared_memory) {
+#else
+// ---- kernel
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+#if GEMM_SPLIT_CLUSTER
+extern "C" __global__ void __launch_bounds__(kThreads, 1) __cluster_dims__(kSplitK) gemm(const GemmArgs args) {
+#else
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
+#endif
+    extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+
+#endif
+#include "scheduler/tile_of_this_block.inl"
+
+#include "multistage/warp_of_this_thread.inl"
+
+    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+// clang-format off
+#if GEMM_PACK_A && (GEMM_SPLIT_K > 1 || GEMM_STREAM_K)
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
+#elif GEMM_PACK_A
+    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, 0, args.k);
+#elif GEMM_SPLIT_K > 1 || GEMM_STREAM_K
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
+#else
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
+#endif
+#if GEMM_PACK_B && (GEMM_SPLIT_K > 1 || GEMM_STREAM_K)
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
+#elif GEMM_PACK_B
+    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, 0, args.k);
+#elif GEMM_SPLIT_K > 1 || GEMM_STREAM_K
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+#else
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+#endif
+    // clang-format on
+
+    unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
+    unsigned lane_offset_b[kChunksB];
+    ldmatrix_offsets_a(lane_offset_a, lane, warp_row);
+    ldmatrix_offsets_b(lane_offset_b, lane, warp_column);
+
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) atoms of the warp tile
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+#pragma unroll
+            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+
+#if GEMM_COPY_REALIGN
+#include "mma_multistage/realigning_mainloop.inl"
+#else
+#include "multistage/multistage_prologue.inl"
+
+#if GEMM_DOUBLE_BUFFER
+    unsigned rA[2][kFragmentA];  // fragments of this k-block and of the next
+    unsigned rB[2][kFragmentB];
+#if GEMM_COPY_ASYNC
+    cp_async_wait<kStages - 2>();
+#endif
+    __syncthreads();
+    load_fragments_a(rA[0], sA, lane_offset_a, 0);
+    load_fragments_b(rB[0], sB, lane_offset_b, 0);
+
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+#pragma unroll
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
+                copy_a.finish(sA + write_stage * kStageBytesA);
+                copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COPY_ASYNC
+                cp_async_commit();
+                cp_async_wait<kStages - 2>();
+#endif
+                __syncthreads();  // next stage visible to all; this one free for refilling
+                write_stage = read_stage;
+                read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+            }
+            const int next = (k_block + 1) % kKBlocks;
+            load_fragments_a(rA[(k_block + 1) % 2], sA + read_stage * kStageBytesA, lane_offset_a, next);
+            load_fragments_b(rB[(k_block + 1) % 2], sB + read_stage * kStageBytesB, lane_offset_b, next);
+            if (k_block < kKBlocks - 1) {  // the k-tile after those in flight, a slice per k-block
+                copy_a.issue(sA + write_stage * kStageBytesA, k_block, kKBlocks - 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, k_block, kKBlocks - 1);
+            }
+            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
+        }
+    }
+#else
+    unsigned rA[kFragmentA];  // fragments of one k-block
+    unsigned rB[kFragmentB];
+
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+#if GEMM_COPY_ASYNC
+        cp_async_wait<kStages - 2>();
+#endif
+        __syncthreads();  // read_stage visible to all; write_stage read by all
+        copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+#pragma unroll
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            load_fragments_a(rA, sA + read_stage * kStageBytesA, lane_offset_a, k_block);
+            load_fragments_b(rB, sB + read_stage * kStageBytesB, lane_offset_b, k_block);
+            mma_warp_tile(rC, rA, rB);
+        }
+        copy_a.finish(sA + write_stage * kStageBytesA);
+        copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COPY_ASYNC
+        cp_async_commit();
+#endif
+        write_stage = read_stage;
+        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    }
+#endif
+#endif
+
+#if GEMM_STREAM_K
+    if (!walk.piece.ends_tile) {
+        leave_partial_sums(rC, args, warp, lane);
+        return;
+    }
+    if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
+#endif
+// clang-format off
+#if GEMM_SPLIT_CLUSTER
+    lay_out_sums(rC, shared_memory, warp_row, warp_column, lane);
+    add_up_and_store(args, shared_address(shared_memory), tile_row, tile_column, split);
+#elif GEMM_PARTIAL_SUMS
+    const OutputTile output = partial_tile(args, split);
+#if GEMM_EPILOGUE_SHARED
+    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+#else
+    epilogue(rC, output, tile_row + warp_row, tile_column + warp_column, lane);
+#endif
+#elif GEMM_EPILOGUE_SHARED
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+#else
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, lane);
+#endif
+    // clang-format on
+}
+#if GEMM_STREAM_K
+
+// ---- kernel
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+#pragma unroll 1
+    for (TileWalk walk(args); walk.has_tile(); walk.next()) {
+        multiply_piece(args, walk, shared_memory);
+#if GEMM_COPY_ASYNC
+        cp_async_wait<0>();
+#endif
+        __syncthreads();  // before the next piece's copies go where this one's still lie
+    }
+}
+#endif

@@ -1,0 +1,122 @@
+// Half-precision GEMM for a few rows or columns on mma.sync: sliced-K, operands copied by TMA.
+//
+#if GEMM_LONG_B
+// B is the long operand, which is read once: its columns are the rows of an mma, the few rows of A its columns.
+#else
+// A is the long operand, which is read once; all columns of B meet each of its rows.
+#endif
+//
+//   for each block tile: kBlockM rows of the long operand by all of the few      a block takes one after the other
+//       for each k-tile of kBlockK: a panel of kPanelK of each operand           gA, gB -> the ring of the warp that wants it
+//           for each k-block of 16                                               ring -> fragments -> rC
+//       the sums of the block's warps                                            rC -> sP
+//       add them, scale and store                                                sP -> gD
+#include "sliced_k_params.cuh"
+#include "mma_sliced_k/sliced_k_tiling.cuh"
+#include "wgmma/tensor_map_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "common/dependent_launch.cuh"
+#endif
+#include "mma_atom.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/tma.cuh"
+#include "mma_sliced_k/sliced_k_ring.cuh"
+#include "mma_sliced_k/sliced_k_sums.cuh"
+
+// ---- mainloop
+// A panel of each operand in registers.
+struct Fragments {
+    unsigned rA[kPanelK / 16][kTilesM][4];
+    unsigned rB[kPanelK / 32][kTilesN][4];  // of two k-blocks
+};
+
+// `place_long` and `place_few` are where the lane's rows for ldmatrix lie in a panel.
+__device__ __forceinline__ void load_fragments(Fragments& fragments, unsigned stage, unsigned place_long,
+                                               unsigned place_few) {
+#pragma unroll
+    for (int k = 0; k < kPanelK / 32; ++k)
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+            ldmatrix_b(fragments.rB[k][j], stage + LongPanel::kBytes + FewPanel::moved(place_few, j * 8, k * 32));
+#pragma unroll
+    for (int k = 0; k < kPanelK / 16; ++k)
+#pragma unroll
+        for (int i = 0; i < kTilesM; ++i)
+            ldmatrix_a(fragments.rA[k][i], stage + LongPanel::moved(place_long, i * 16, k * 16));
+}
+
+__device__ __forceinline__ void multiply(Accumulator (&rC)[kTilesM][kTilesN][kRegistersC], const Fragments& fragments) {
+#pragma unroll
+    for (int k = 0; k < kPanelK / 16; ++k)
+#pragma unroll
+        for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+            for (int j = 0; j < kTilesN; ++j) mma(rC[i][j], fragments.rA[k][i], fragments.rB[k / 2][j] + k % 2 * 2);
+}
+
+// ---- kernel
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args) {
+    extern __shared__ __align__(1024) char shared_memory[];
+    const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // one for the warp, which the compiler can't know
+    const int lane = threadIdx.x % 32;
+    float* const sP = reinterpret_cast<float*>(shared_memory + kRingBytes);
+    const WarpRing ring(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)), warp);
+    if (lane == 0) ring.init_barriers();
+    __syncwarp();
+
+#if GEMM_LONG_B
+    const unsigned tiles = (args.n + kBlockM - 1u) / kBlockM;
+#else
+    const unsigned tiles = (args.m + kBlockM - 1u) / kBlockM;
+#endif
+    const int k_tiles = static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK);  // none: no maps of A and B either
+    PanelWalk next{k_tiles == 0 ? tiles : blockIdx.x, 0};  // that is to be fetched
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+#if !GEMM_EARLY
+    wait_on_dependent_grids();
+#endif
+#endif
+    // The ring is filled: first what is read once, which is more.
+    PanelWalk next_few = next;
+    for (int stage = 0; stage < kStages && next.tile < tiles; ++stage, next.advance(k_tiles))
+        if (lane == 0) ring.copy_long(args, stage, next);
+#if GEMM_EARLY
+    wait_on_dependent_grids();  // the long operand is constant, all else may have been written or read by the launch before
+#endif
+    for (int stage = 0; stage < kStages && next_few.tile < tiles; ++stage, next_few.advance(k_tiles))
+        if (lane == 0) ring.copy_few(args, stage, next_few);
+
+    // ldmatrix x4 of the long operand takes 16 rows by 16 of K, of the few 8 by 32: lane l the row l % 8 of matrix l / 8.
+    const unsigned place_long = LongPanel::place(lane / 8 % 2 * 8, lane / 16 * 8, lane % 8);
+    const unsigned place_few = FewPanel::place(0, lane / 8 * 8, lane % 8);
+    int stage = 0;
+    unsigned phase = 0;
+#pragma unroll 1
+    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        Accumulator rC[kTilesM][kTilesN][kRegistersC] = {};  // (kTilesM) times 16 by (kTilesN) times 8
+#pragma unroll 1
+        for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+            mbarrier_wait(ring.full_barrier(stage), phase);
+            Fragments fragments;
+            load_fragments(fragments, ring.stage(stage), place_long, place_few);
+            __syncwarp();  // all lanes have read the stage, it may be filled again
+            if (next.tile < tiles) {
+                if (lane == 0) {
+                    ring.copy_long(args, stage, next);
+                    ring.copy_few(args, stage, next);
+                }
+                next.advance(k_tiles);
+            }
+            multiply(rC, fragments);
+            if (++stage == kStages) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        __syncthreads();  // the sums of the tile before have been read
+        lay_out_sums(rC, sP + warp * kSumsOfAWarp, lane);
+        __syncthreads();
+        add_up_and_store(args, sP, tile);
+    }
+}

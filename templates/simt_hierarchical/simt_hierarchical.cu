@@ -1,0 +1,174 @@
+// GEMM on the FP32 cores, sums in f32.
+//
+//   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k of it                                        fragments of the warp tile (kWarpM, kWarpN), shared -> registers
+//               for each element of (kThreadM, kThreadN)            one fma per thread: a rank-1 update of its sums
+//       scale and store                                             epilogue
+#include "simt_params.cuh"
+#include "simt_hierarchical/simt_tiling.cuh"
+#include "common/numeric.cuh"
+#include "common/gemm_args.cuh"
+#if GEMM_DEPENDENT_LAUNCH
+#include "common/dependent_launch.cuh"
+#endif
+#if GEMM_PARTIAL_SUMS
+#include "common/workspace.cuh"
+#endif
+#include "epilogue/output_tile.cuh"
+#include "common/rasterization.cuh"
+#include "simt_hierarchical/simt_global_to_shared.cuh"
+#include "simt_hierarchical/simt_shared_to_registers.cuh"
+#include "epilogue/output_vector.cuh"
+#if GEMM_EPILOGUE_SHARED
+#include "simt_hierarchical/simt_epilogue_shared.cuh"
+#else
+#include "simt_hierarchical/simt_epilogue.cuh"
+#endif
+#if GEMM_PARTIAL_SUMS
+#include "epilogue/split_k_reduce.cuh"
+#elif GEMM_WAVE
+#include "scheduler/remainder_tiles.cuh"
+#endif
+
+// ---- kernel
+extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+
+#include "scheduler/tile_of_this_block.inl"
+
+    // Lane bit 0 goes along m and the next ones along n, so that both fragments' loads find pairs of lanes with one address:
+    // then 16-byte loads of a warp take two wavefronts in place of four.
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int row =
+        warp / kWarpsN * kWarpM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;  // of the first quad of the thread tile
+    const int column = warp % kWarpsN * kWarpN + lane / 2 % kLanesN * 4;
+
+    float* sA = reinterpret_cast<float*>(shared_memory);  // (kStages, kBlockK, kBlockM), row pitch kPitchA
+    float* sB = sA + kStages * kStageA;  // (kStages, kBlockK, kBlockN), row pitch kPitchB
+
+#if GEMM_SPLIT_K > 1 || GEMM_WAVE
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
+#else
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+#endif
+
+    float rC[kThreadM][kThreadN] = {};
+
+    // Prologue: the first kStages - 1 k-tiles are in flight. A k-tile beyond the last one reads nothing and arrives as
+    // zeros, so that every k-tile is alike.
+
+#pragma unroll
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+        copy_a.issue(sA + stage * kStageA, 0, 1);
+        copy_b.issue(sB + stage * kStageB, 0, 1);
+#if GEMM_COPY_ASYNC
+        copy_a.finish();
+        copy_b.finish();
+        cp_async_commit();
+#else
+        copy_a.finish(sA + stage * kStageA);
+        copy_b.finish(sB + stage * kStageB);
+#endif
+    }
+
+    int read_stage = 0;
+    int write_stage = kStages - 1;
+#if GEMM_DOUBLE_BUFFER
+
+    float rA[2][kThreadM];  // fragments of this k and of the next
+    float rB[2][kThreadN];
+    wait_for_oldest_copy();
+    const float* from_a = sA + row;  // of the stage that is read
+    const float* from_b = sB + column;
+    load_fragment<kThreadM, kLanesM>(rA[0], from_a);
+    load_fragment<kThreadN, kLanesN>(rB[0], from_b);
+
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+#pragma unroll
+        for (int k = 0; k < kBlockK; ++k) {
+            if (k == kBlockK - 1) {  // the fragments of the next k lie in the next stage
+                write_stage = read_stage;
+                read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+                from_a = sA + read_stage * kStageA + row;
+                from_b = sB + read_stage * kStageB + column;
+            }
+            const int next = (k + 1) % kBlockK;
+            load_fragment<kThreadM, kLanesM>(rA[(k + 1) % 2], from_a + next * kPitchA);
+            load_fragment<kThreadN, kLanesN>(rB[(k + 1) % 2], from_b + next * kPitchB);
+            if (k < kCopySlices) {  // the k-tile after those in flight, a slice per k
+                copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
+                copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
+            }
+            if (k == kBlockK - 2) {  // the last fragments of this stage are in flight
+#if GEMM_COPY_ASYNC
+                copy_a.finish();
+                copy_b.finish();
+                cp_async_commit();
+#else
+                copy_a.finish(sA + write_stage * kStageA);
+                copy_b.finish(sB + write_stage * kStageB);
+#endif
+                wait_for_oldest_copy();  // next stage visible to all; this one free for refilling
+            }
+            rank_1_update(rC, rA[k % 2], rB[k % 2]);
+        }
+    }
+#else
+
+    float rA[kThreadM];  // fragments of one k
+    float rB[kThreadN];
+
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+        wait_for_oldest_copy();  // read_stage visible to all; write_stage read by all
+        const float* from_a = sA + read_stage * kStageA + row;
+        const float* from_b = sB + read_stage * kStageB + column;
+#pragma unroll
+        for (int k = 0; k < kBlockK; ++k) {
+            load_fragment<kThreadM, kLanesM>(rA, from_a + k * kPitchA);
+            load_fragment<kThreadN, kLanesN>(rB, from_b + k * kPitchB);
+            if (k < kCopySlices) {  // the k-tile after those in flight, a slice per k
+                copy_a.issue(sA + write_stage * kStageA, k, kCopySlices);
+                copy_b.issue(sB + write_stage * kStageB, k, kCopySlices);
+            }
+            rank_1_update(rC, rA, rB);
+        }
+#if GEMM_COPY_ASYNC
+        copy_a.finish();
+        copy_b.finish();
+        cp_async_commit();
+#else
+        copy_a.finish(sA + write_stage * kStageA);
+        copy_b.finish(sB + write_stage * kStageB);
+#endif
+        write_stage = read_stage;
+        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    }
+#endif
+
+#if GEMM_PARTIAL_SUMS
+    epilogue(rC, partial_tile(args, split), tile_row + row, tile_column + column);
+#elif GEMM_WAVE
+    const OutputTile output = share.is_partial ? partial_tile(args, share.left_over) : final_tile(args);
+    const int first_row = (share.is_partial ? 0 : tile_row) + row;
+    const int first_column = (share.is_partial ? 0 : tile_column) + column;
+#if GEMM_EPILOGUE_SHARED
+    epilogue(rC, output, first_row, first_column, shared_memory);
+#else
+    epilogue(rC, output, first_row, first_column);
+#endif
+#elif GEMM_EPILOGUE_SHARED
+    epilogue(rC, args, tile_row + row, tile_column + column, shared_memory);
+#else
+    epilogue(rC, args, tile_row + row, tile_column + column);
+#endif
+}

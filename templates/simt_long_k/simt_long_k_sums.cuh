@@ -1,0 +1,86 @@
+#pragma once
+#include "epilogue/store_element.cuh"
+// The same element of D has sums in kParts threads of every block and in every split: they are added up in shared memory, then
+// in the second entry, always in the same order. The workspace holds (kSplitK, m, n) sums of blocks.
+constexpr int kParts = kWarps * kWarpLanesK;
+constexpr int kLanesMN = kWarpLanesM * kWarpLanesN;
+constexpr int kTileSums = kBlockM * kBlockN;
+constexpr int kPartPitch = kLanesMN * (kThreadM * kThreadN | 1);  // odd where lanes lie parts apart: their banks differ
+
+// Lanes that add up one element: a power of two.
+__device__ constexpr int sum_threads() {
+    int threads = 1;
+    while (threads < 32 && 2 * threads * kTileSums <= kThreads) threads *= 2;
+    return threads;
+}
+constexpr int kSumThreads = sum_threads();
+
+// Where a thread's element lies in D's tile: it has pieces of neighbours, and those of the lanes lie side by side.
+template <int kPiece, int kLanes>
+__device__ __forceinline__ int place_in_tile(int element, int lane) {
+    return (element / kPiece * kLanes + lane) * kPiece + element % kPiece;
+}
+
+// rC -> shared memory -> workspace.
+__device__ __forceinline__ void sum_up_in_block(const GemmArgs& args, const float (&rC)[kThreadM][kThreadN],
+                                                float* sums, int split, int tile_row, int tile_column) {
+    const ThreadPlace place = thread_place();
+    const int part = threadIdx.x / 32 * kWarpLanesK + threadIdx.x % kWarpLanesK;
+#pragma unroll
+    for (int i = 0; i < kThreadM; ++i)
+#pragma unroll
+        for (int j = 0; j < kThreadN; ++j)
+            sums[part * kPartPitch + (i * kThreadN + j) * kLanesMN + place.m * kWarpLanesN + place.n] = rC[i][j];
+    __syncthreads();
+
+    float* partial = reinterpret_cast<float*>(args.workspace) + static_cast<long long>(split) * args.m * args.n;
+#pragma unroll 1
+    for (int first = 0; first < kTileSums; first += kThreads / kSumThreads) {
+        const int element = first + threadIdx.x / kSumThreads;
+        float sum = 0.0f;
+        if (element < kTileSums)
+#pragma unroll 8
+            for (int i = threadIdx.x % kSumThreads; i < kParts; i += kSumThreads) sum += sums[i * kPartPitch + element];
+#pragma unroll
+        for (int lane = kSumThreads / 2; lane > 0; lane /= 2) sum += __shfl_xor_sync(0xffffffff, sum, lane);
+        const int value = element / kLanesMN;  // of a thread: rC[value / kThreadN][value % kThreadN]
+        const int lane = element % kLanesMN;
+        const int row = tile_row + place_in_tile<kPieceA, kWarpLanesM>(value / kThreadN, lane / kWarpLanesN);
+        const int column = tile_column + place_in_tile<kPieceB, kWarpLanesN>(value % kThreadN, lane % kWarpLanesN);
+        if (threadIdx.x % kSumThreads == 0 && element < kTileSums && row < args.m && column < args.n)
+            partial[static_cast<long long>(row) * args.n + column] = sum;
+    }
+}
+
+// Second entry: D = alpha * (sum of the blocks' sums), scaled and stored. A block has 32 columns of a row; its warps share out the splits.
+extern "C" __global__ void __launch_bounds__(kReduceWarps * 32) gemm_reduce(const GemmArgs args) {
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+    __shared__ float sums[kReduceWarps][32];
+    const unsigned blocks_of_row = (args.n + 31u) / 32;
+    const long long row = blockIdx.x / blocks_of_row;
+    const int column = blockIdx.x % blocks_of_row * 32 + threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const long long split_size = static_cast<long long>(args.m) * args.n;
+    const float* partial = reinterpret_cast<const float*>(args.workspace) + row * args.n + column;
+
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < (kSplitK + kReduceWarps - 1) / kReduceWarps; ++i) {
+        const int split = warp + i * kReduceWarps;
+        if (split < kSplitK && column < args.n) sum += partial[split * split_size];
+    }
+    sums[warp][threadIdx.x % 32] = sum;
+    __syncthreads();
+    if (warp > 0 || column >= args.n) return;
+
+#pragma unroll
+    for (int i = 1; i < kReduceWarps; ++i) sum += sums[i][threadIdx.x];
+    float value = args.alpha * sum;
+#if GEMM_HAS_C
+    if (args.beta != 0.0f) value = fmaf(args.beta, c_to_float(args.c[row * args.ldc + column]), value);
+#endif
+    store(args.d + row * args.ldd + column, value);
+}

@@ -1,0 +1,105 @@
+#pragma once
+#include "wgmma/wgmma_mainloop.cuh"
+// The two consumers multiply in turn, each while the other one stores its tile: a named barrier for each (bar.sync), which it waits
+// at before its k-tiles and at which the other one arrives when it has issued its own. Without it they would wait for phases of the
+// ring that are two rounds apart, which parity can't tell.
+struct Turn {
+    int warpgroup;
+
+    static constexpr int kThreadsOfBoth = 256;
+    static constexpr int kFirstBarrier = 1;  // 0 is __syncthreads
+
+    __device__ __forceinline__ void wait() const {
+        asm volatile("bar.sync %0, %1;" ::"r"(kFirstBarrier + warpgroup), "n"(kThreadsOfBoth) : "memory");
+    }
+    __device__ __forceinline__ void pass_on() const {
+        asm volatile("bar.arrive %0, %1;" ::"r"(kFirstBarrier + 1 - warpgroup), "n"(kThreadsOfBoth) : "memory");
+    }
+};
+
+// Each consumer takes every second tile.
+__device__ __forceinline__ void multiply_tiles(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
+    TileWalk walk(args);
+    const int warp = threadIdx.x / 32 % 4;
+    const int lane = threadIdx.x % 32;
+#if GEMM_A_IN_REGISTERS
+    const unsigned a = shared.stage_a(0) + FragmentsA::place(warp * 16, lane);
+#else
+    const unsigned long long a = OperandA::kDescriptor | descriptor_address(shared.stage_a(0));
+#endif
+    const unsigned long long b = OperandB::kDescriptor | descriptor_address(shared.stage_b(0));
+#if GEMM_STORE_STAGED
+    Staging staging(shared.staging);
+#endif
+    const Turn turn{warpgroup};
+    RingPosition ring;
+    if (warpgroup == 1) {
+        turn.pass_on();  // the other one begins
+#if GEMM_C_TMA
+        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#else
+        ring.skip(walk.k_tiles);
+#endif
+        walk.next();
+    }
+#pragma unroll 1
+    while (walk.has_tile()) {
+        turn.wait();
+        Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+        const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+#if GEMM_C_TMA
+        // Here, lest the other one wait for phases of the ring that are two rounds apart.
+#if GEMM_STREAM_K
+        if (walk.ends_tile()) wait_for_c(args, shared, ring);
+#else
+        wait_for_c(args, shared, ring);
+#endif
+#endif
+        turn.pass_on();
+#if GEMM_BROADCAST_C
+        const PartOfC c(args, origin.row + warp * 16, origin.column, lane);
+#endif
+        wgmma_wait_for(rC);
+        release(shared, read, lane);
+
+#if GEMM_STREAM_K
+        if (!walk.piece.ends_tile) {
+            leave_partial_sums(rC, args, warp, lane);
+        } else {
+            if (walk.piece.first_k_tile != 0) add_partial_sums(rC, args, walk, warp, lane);
+#if GEMM_C_TMA
+            const PartOfC c(args, shared, ring, 0, warp * 16);
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+            release_c(args, shared, ring, lane);
+#elif GEMM_BROADCAST_C
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+#elif GEMM_STORE_STAGED
+            epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
+#else
+            epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
+#endif
+        }
+#elif GEMM_C_TMA
+        const PartOfC c(args, shared, ring, 0, warp * 16);
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+        release_c(args, shared, ring, lane);
+#elif GEMM_BROADCAST_C
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, c, lane);
+#elif GEMM_STORE_STAGED
+        epilogue(rC, args, origin.row + warp * 16, origin.column, staging, lane);
+#else
+        epilogue(rC, args, origin.row + warp * 16, origin.column, lane);
+#endif
+        walk.next();
+        // The other consumer's tile.
+#if GEMM_C_TMA
+        ring.skip(walk.k_tiles + stages_of_c(args, walk));
+#else
+        ring.skip(walk.k_tiles);
+#endif
+        walk.next();
+    }
+#if GEMM_STORE_TMA
+    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
+}

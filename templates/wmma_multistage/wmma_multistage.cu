@@ -1,0 +1,125 @@
+// Half-precision GEMM on wmma.
+//
+//   for each block tile (kBlockM, kBlockN) of D                     one thread block each
+//       for each k-tile of kBlockK                                  mainloop: kStages tiles in flight, global -> shared
+//           for each k-block of kMmaK                               one warp tile (kWarpM, kWarpN) per warp, shared -> registers
+//               for each (kMmaM, kMmaN) of the warp tile            one wmma.mma
+//       scale and store                                             epilogue
+#include "wmma_params.cuh"
+#include "multistage/tiling.cuh"
+#include "wmma_atom.cuh"
+#include "common/numeric.cuh"
+#include "common/gemm_args.cuh"
+#include "epilogue/output_tile.cuh"
+#include "common/rasterization.cuh"
+#include "multistage/shared_layout.cuh"
+#include "common/global_to_shared.cuh"
+#include "multistage/warp_fragments.cuh"
+#include "wmma_multistage/wmma_stage_rows.cuh"
+#include "epilogue/epilogue_shared.cuh"
+
+// ---- kernel
+// One block on an SM at least: without this number ptxas may spill registers to make room for one more block.
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
+    extern __shared__ __align__(128) char shared_memory[];
+
+#include "scheduler/tile_of_this_block.inl"
+
+#include "multistage/warp_of_this_thread.inl"
+    const unsigned warp_a = sA + fragment_offset_a(warp_row, 0);  // this warp's rows of A and columns of B in stage 0
+    const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
+
+    // gA -> sA, gB -> sB: M and N predicates are computed here, once.
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) fragments of the warp tile
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int j = 0; j < kTilesN; ++j)
+#pragma unroll
+            for (int r = 0; r < kRegistersC; ++r) rC[i][j][r] = 0;
+
+#if GEMM_STAGES == 1
+                // One buffer: it is filled, used, and filled again; nothing is in flight while the tensor cores work.
+
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+        copy_a.issue(sA, 0, 1);
+        copy_b.issue(sB, 0, 1);
+        copy_a.finish(sA);
+        copy_b.finish(sB);
+#if GEMM_COPY_ASYNC
+        cp_async_commit();
+        cp_async_wait<0>();
+#endif
+        __syncthreads();  // all of the tile is there
+        mma_k_tile(rC, warp_a, warp_b);
+        __syncthreads();  // all have read it
+    }
+#else
+#include "multistage/multistage_prologue.inl"
+
+#if GEMM_DOUBLE_BUFFER
+    unsigned rA[2][kTilesM][kRegistersA];  // fragments of this k-block and of the next
+    unsigned rB[2][kTilesN][kRegistersB];
+#if GEMM_COPY_ASYNC
+    cp_async_wait<kStages - 2>();
+#endif
+    __syncthreads();
+    load_k_block(rA[0], rB[0], warp_a, warp_b, 0);
+    copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+    copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+#pragma unroll
+        for (int k_block = 0; k_block < kKBlocks; ++k_block) {
+            if (k_block == kKBlocks - 1) {  // the fragments of the next step lie in the next stage
+                copy_a.finish(sA + write_stage * kStageBytesA);
+                copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COPY_ASYNC
+                cp_async_commit();
+                cp_async_wait<kStages - 2>();
+#endif
+                __syncthreads();  // next stage visible to all; this one free for refilling
+                write_stage = read_stage;
+                read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+            }
+            const int next = (k_block + 1) % kKBlocks;
+            load_k_block(rA[(k_block + 1) % 2], rB[(k_block + 1) % 2], warp_a + read_stage * kStageBytesA,
+                         warp_b + read_stage * kStageBytesB, next);
+            if (k_block == kKBlocks - 1) {  // refill it at once: loads need all the time they can get
+                copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+                copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+            }
+            mma_warp_tile(rC, rA[k_block % 2], rB[k_block % 2]);
+        }
+    }
+#if GEMM_COPY_ASYNC
+    cp_async_commit();  // what was asked for beyond the end of K
+#endif
+#else
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+#if GEMM_COPY_ASYNC
+        cp_async_wait<kStages - 2>();
+#endif
+        __syncthreads();  // read_stage visible to all; write_stage read by all
+        copy_a.issue(sA + write_stage * kStageBytesA, 0, 1);
+        copy_b.issue(sB + write_stage * kStageBytesB, 0, 1);
+        mma_k_tile(rC, warp_a + read_stage * kStageBytesA, warp_b + read_stage * kStageBytesB);
+        copy_a.finish(sA + write_stage * kStageBytesA);
+        copy_b.finish(sB + write_stage * kStageBytesB);
+#if GEMM_COPY_ASYNC
+        cp_async_commit();
+#endif
+        write_stage = read_stage;
+        read_stage = read_stage + 1 == kStages ? 0 : read_stage + 1;
+    }
+#endif
+#endif
+
+    epilogue(rC, args, tile_row + warp_row, tile_column + warp_column, shared_memory, warp, lane);
+}
