@@ -3,6 +3,7 @@
 #include "generator/base/gemm_spec_fields.hpp"
 #include "generator/base/nearest_name.hpp"
 #include "generator/base/round_up.hpp"
+#include "generator/families/shared/arguments_text.hpp"
 #include "generator/families/shared/parameter_table.hpp"
 #include "generator/families/table.hpp"
 #include "jitgemm/error.hpp"
@@ -94,6 +95,14 @@ struct Adapter {
         return 0;
     }
 
+    /// The struct of arguments is printed here, from what the host passes: all entries of a kernel take the same.
+    static RenderInput render_input(const GemmSignature& signature, const KernelConfig& config) {
+        RenderInput input = Typed::render_input(signature, own(config));
+        const std::vector<KernelEntry> entries = Typed::entries(signature, own(config));
+        input.generated["gemm_args.cuh"] = arguments_text(entries.front().arguments, signature);
+        return input;
+    }
+
     /// What no family serves yet, or why this one does not; each family's own checks know nothing of the former.
     static std::vector<std::string> unsupported(const GemmSpec& spec, const Arch& arch) {
         std::vector<std::string> reasons = unserved_fields(spec);
@@ -139,8 +148,7 @@ struct Adapter {
                 },
             .with_parameters = with_parameters,
             .template_file = Typed::kTemplateFile,
-            .render_input = [](const GemmSignature& signature,
-                               const KernelConfig& config) { return Typed::render_input(signature, own(config)); },
+            .render_input = render_input,
             .entries = [](const GemmSignature& signature,
                           const KernelConfig& config) { return Typed::entries(signature, own(config)); },
             .workspace_bytes = [](const GemmSpec& spec,

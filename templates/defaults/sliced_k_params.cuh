@@ -1,5 +1,6 @@
 #pragma once
 // Defaults of mma_sliced_k, so that the template compiles alone. A rendering puts the chosen values here.
+#define GEMM_TENSOR_MAPS 1  // TMA copies A and B
 #ifndef GEMM_LONG_B
 #define GEMM_LONG_B 1  // B is the long operand, A has few rows; else A, and B has few columns
 #endif

@@ -1,5 +1,6 @@
 #pragma once
 // Defaults of wgmma_warp_specialized, so that the template compiles alone. A rendering puts the chosen values here.
+#define GEMM_TENSOR_MAPS 1  // TMA copies A and B
 #ifndef GEMM_PINGPONG
 #define GEMM_PINGPONG 0  // consumers take tiles in turn
 #endif

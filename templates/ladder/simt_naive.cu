@@ -6,7 +6,7 @@
 //           scale and store
 #include "params.cuh"
 #include "common/numeric.cuh"
-#include "common/gemm_args.cuh"
+#include "gemm_args.cuh"
 #include "ladder/simt_matrix.cuh"
 
 // ---- kernel

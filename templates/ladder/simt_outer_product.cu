@@ -6,7 +6,7 @@
 //       scale and store                                             one element per thread
 #include "params.cuh"
 #include "common/numeric.cuh"
-#include "common/gemm_args.cuh"
+#include "gemm_args.cuh"
 #include "ladder/simt_matrix.cuh"
 #include "ladder/simt_panels.cuh"
 

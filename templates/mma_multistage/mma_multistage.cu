@@ -14,7 +14,7 @@
 #include "mma_multistage/mma_tiling.cuh"
 #include "mma_atom.cuh"
 #include "common/numeric.cuh"
-#include "common/gemm_args.cuh"
+#include "gemm_args.cuh"
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif

@@ -13,13 +13,14 @@
 //       add them, scale and store                                                sP -> gD
 #include "sliced_k_params.cuh"
 #include "mma_sliced_k/sliced_k_tiling.cuh"
-#include "wgmma/tensor_map_args.cuh"
+#include "ptx/tma.cuh"
+#include "gemm_args.cuh"
+using OutputTile = GemmArgs;  // what the epilogue is told of D
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif
 #include "mma_atom.cuh"
 #include "ptx/mbarrier.cuh"
-#include "ptx/tma.cuh"
 #include "mma_sliced_k/sliced_k_ring.cuh"
 #include "mma_sliced_k/sliced_k_sums.cuh"
 

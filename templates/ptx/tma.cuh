@@ -1,4 +1,9 @@
 #pragma once
+// A matrix in global memory as TMA addresses it (CUtensorMap). The host encodes it at each launch.
+struct alignas(64) TensorMap {
+    unsigned long long words[16];
+};
+
 // Copies by TMA between a matrix in global memory and shared memory, a box at a time, the shape of which the tensor map says. `x`
 // counts elements along the matrix's contiguous extent, `y` across it. What lies outside the matrix arrives as zeros and is not
 // stored.

@@ -8,7 +8,7 @@
 #include "simt_params.cuh"
 #include "simt_hierarchical/simt_tiling.cuh"
 #include "common/numeric.cuh"
-#include "common/gemm_args.cuh"
+#include "gemm_args.cuh"
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif

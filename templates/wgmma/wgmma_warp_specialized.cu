@@ -33,7 +33,11 @@
 #endif
 #include "wgmma_params.cuh"
 #include "wgmma/wgmma_tiling.cuh"
-#include "wgmma/tensor_map_args.cuh"
+#include "ptx/tma.cuh"
+#include "gemm_args.cuh"
+#if !GEMM_SLICE_OF_SUMS
+using OutputTile = GemmArgs;  // what the epilogue is told of D
+#endif
 #if GEMM_DEPENDENT_LAUNCH
 #include "common/dependent_launch.cuh"
 #endif
@@ -44,7 +48,6 @@
 #include "wgmma_atom.cuh"
 #include "ptx/warpgroup.cuh"
 #include "ptx/mbarrier.cuh"
-#include "ptx/tma.cuh"
 #if GEMM_CLUSTER > 1
 #include "ptx/cluster.cuh"
 #endif

@@ -9,7 +9,7 @@
 #include "multistage/tiling.cuh"
 #include "wmma_atom.cuh"
 #include "common/numeric.cuh"
-#include "common/gemm_args.cuh"
+#include "gemm_args.cuh"
 #include "epilogue/output_tile.cuh"
 #include "common/rasterization.cuh"
 #include "multistage/shared_layout.cuh"

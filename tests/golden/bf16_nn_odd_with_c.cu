@@ -101,17 +101,19 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
 }
 
 // ---- gemm_args ------------------------------------------------------------------------------------------------------
-// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n), row-major D and C. Leading dimensions count elements; pointers are
-// aligned as the kernel's name says.
+// D (m, n) = alpha * A (m, k) * B (k, n) + beta * C (m, n).
 struct GemmArgs {
-    const Bits* a;  // (m, k)
-    const Bits* b;  // (k, n)
-    const ElementC* c;  // (m, n), row pitch ldc
-    ElementD* d;  // (m, n), row pitch ldd
-    int m, n, k;
-    long long lda, ldb;  // A row-major: pitch of its rows; column-major: of its columns. B likewise.
-    long long ldc;
-    long long ldd;
+    const Bits* a;  // A (m, k), column-major
+    const Bits* b;  // B (k, n), column-major
+    const ElementC* c;  // C (m, n), row-major
+    ElementD* d;  // D (m, n), row-major
+    int m;
+    int n;
+    int k;
+    long long lda;  // elements from one column of A to the next
+    long long ldb;  // elements from one column of B to the next
+    long long ldc;  // elements from one row of C to the next; 0: C is one row
+    long long ldd;  // elements from one row of D to the next
     float alpha;
     float beta;
 };

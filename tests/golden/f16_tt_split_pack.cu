@@ -107,16 +107,18 @@ __device__ __forceinline__ unsigned pack_d(float low, float high) {
 }
 
 // ---- gemm_args ------------------------------------------------------------------------------------------------------
-// D (m, n) = alpha * A (m, k) * B (k, n), row-major D. Leading dimensions count elements; pointers are aligned as the kernel's
-// name says.
+// D (m, n) = alpha * A (m, k) * B (k, n).
 struct GemmArgs {
-    const Bits* a;  // (m, k)
-    const Bits* b;  // (k, n)
-    ElementD* d;  // (m, n), row pitch ldd
+    const Bits* a;  // A (m, k), row-major
+    const Bits* b;  // B (k, n), row-major
+    ElementD* d;  // D (m, n), row-major
     char* workspace;
-    int m, n, k;
-    long long lda, ldb;  // A row-major: pitch of its rows; column-major: of its columns. B likewise.
-    long long ldd;
+    int m;
+    int n;
+    int k;
+    long long lda;  // elements from one row of A to the next
+    long long ldb;  // elements from one row of B to the next
+    long long ldd;  // elements from one row of D to the next
     float alpha;
 };
 

@@ -22,15 +22,17 @@ constexpr int kThreadsN = 32;
 using ElementD = float;  // f32 as stored
 
 // ---- gemm_args ------------------------------------------------------------------------------------------------------
-// D (m, n) = alpha * A (m, k) * B (k, n), row-major D. Leading dimensions count elements; pointers are aligned as the kernel's
-// name says.
+// D (m, n) = alpha * A (m, k) * B (k, n).
 struct GemmArgs {
-    const float* a;  // (m, k)
-    const float* b;  // (k, n)
-    ElementD* d;  // (m, n), row pitch ldd
-    int m, n, k;
-    long long lda, ldb;  // A row-major: pitch of its rows; column-major: of its columns. B likewise.
-    long long ldd;
+    const float* a;  // A (m, k), row-major
+    const float* b;  // B (k, n), row-major
+    ElementD* d;  // D (m, n), row-major
+    int m;
+    int n;
+    int k;
+    long long lda;  // elements from one row of A to the next
+    long long ldb;  // elements from one row of B to the next
+    long long ldd;  // elements from one row of D to the next
     float alpha;
 };
 

@@ -7,7 +7,7 @@
 
 namespace jitgemm {
 
-/// The fields of GemmArgs in templates/common/gemm_args.cuh, in order.
+/// The fields of GemmArgs in the generated gemm_args.cuh, in order.
 [[nodiscard]] std::vector<KernelArgument> gemm_arguments(bool has_c, bool has_workspace, bool has_counters = false);
 
 /// The entry `gemm` of a kernel of this geometry (threads, shared_bytes).

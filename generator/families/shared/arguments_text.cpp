@@ -1,0 +1,137 @@
+#include "generator/families/shared/arguments_text.hpp"
+
+#include "generator/base/overloaded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace jitgemm {
+namespace {
+
+using Role = ArgumentRole;
+
+/// The arguments of one kernel, and what their comments depend on.
+struct ArgumentComments {
+    std::span<const KernelArgument> arguments;
+    GemmSignature signature;
+
+    [[nodiscard]] bool has(Role role) const {
+        return std::ranges::any_of(arguments, [role](const auto& argument) { return role_of(argument) == role; });
+    }
+
+    /// D^T = B^T A^T: the kernel's m is the n of the problem.
+    [[nodiscard]] bool is_transposed() const {
+        return std::ranges::any_of(arguments, [](const auto& argument) {
+            return role_of(argument) == Role::n && field_name(argument) == "m";
+        });
+    }
+
+    [[nodiscard]] bool has_one_row_of_c() const { return has(Role::c) && !has(Role::ldc); }
+
+    [[nodiscard]] bool is_row_major(Role matrix) const {
+        if (matrix == Role::a) return order_a(signature.layout) == Order::row;
+        return matrix != Role::b || order_b(signature.layout) == Order::row;
+    }
+
+    [[nodiscard]] std::string_view order(Role matrix) const {
+        return is_row_major(matrix) ? "row-major" : "column-major";
+    }
+
+    [[nodiscard]] std::string of_pointer(Role role) const {
+        switch (role) {
+            case Role::a: return fmt::format("A (m, k), {}", order(role));
+            case Role::b: return fmt::format("B (k, n), {}", order(role));
+            case Role::c:
+                if (has_one_row_of_c())
+                    return is_transposed() ? "C (m), added to each column" : "C (n), added to each row";
+                return "C (m, n), row-major";
+            case Role::d: return "D (m, n), row-major";
+            case Role::counters: return "zeros, before a launch and after it";
+            default: return {};
+        }
+    }
+
+    [[nodiscard]] std::string of_map(const TensorMapArgument& map) const {
+        const std::string field = field_name(map);
+        if (field == "map_a")
+            return is_transposed() ? "B^T (m, k)" : map.role == Role::packed_a ? "packed A (m, k)" : "A (m, k)";
+        if (field == "map_b")
+            return is_transposed() ? "A^T (k, n)" : map.role == Role::packed_b ? "packed B (k, n)" : "B (k, n)";
+        if (field == "map_d")
+            return is_transposed() ? "D^T (m, n), in boxes of a slice" : "D (m, n), in boxes of a slice";
+        if (field == "map_c") return "C (m, n) or one row of it, in boxes of a panel";
+        return "the last boxes of a row, which are narrower";
+    }
+
+    [[nodiscard]] std::string of_extent(const ExtentArgument& extent) const {
+        if (is_transposed() && extent.role == Role::n) return "n of the problem";
+        if (is_transposed() && extent.role == Role::m) return "m of the problem";
+        const auto pitch = [&](Role matrix, std::string_view name) {
+            const std::string_view line = is_row_major(matrix) ? "row" : "column";
+            return fmt::format("elements from one {0} of {1} to the next", line, name);
+        };
+        switch (extent.role) {
+            case Role::lda: return pitch(Role::a, "A");
+            case Role::ldb: return pitch(Role::b, "B");
+            case Role::ldc: return pitch(Role::c, "C") + "; 0: C is one row";
+            case Role::ldd: return pitch(Role::d, "D");
+            default: return {};
+        }
+    }
+
+    [[nodiscard]] std::string operator()(const KernelArgument& argument) const {
+        return std::visit(Overloaded{[&](const PointerArgument& pointer) { return of_pointer(pointer.role); },
+                                     [&](const ExtentArgument& extent) { return of_extent(extent); },
+                                     [&](const TensorMapArgument& map) { return of_map(map); },
+                                     [](const ScalarArgument&) { return std::string(); }},
+                          argument);
+    }
+
+    [[nodiscard]] std::string formula() const {
+        const std::string_view plus_c = !has(Role::c) ? "" : has_one_row_of_c() ? " + beta * C" : " + beta * C (m, n)";
+        if (!is_transposed()) return fmt::format("// D (m, n) = alpha * A (m, k) * B (k, n){}.\n", plus_c);
+        return fmt::format(
+            "// D^T (m, n) = alpha * B^T (m, k) * A^T (k, n){}. All of this kernel is written for the transposed "
+            "problem:\n"
+            "// its A is B^T, its B is A^T.\n",
+            plus_c);
+    }
+};
+
+std::string_view pointer_type(Role role, const GemmSignature& s) {
+    switch (role) {
+        case Role::a: return s.a == DataType::f32 ? "const float*" : "const Bits*";
+        case Role::b: return s.b == DataType::f32 ? "const float*" : "const Bits*";
+        case Role::c: return "const ElementC*";
+        case Role::d: return "ElementD*";
+        case Role::counters: return "unsigned*";
+        default: return "char*";
+    }
+}
+
+std::string_view device_type(const KernelArgument& argument, const GemmSignature& s) {
+    return std::visit(Overloaded{[&](const PointerArgument& pointer) { return pointer_type(pointer.role, s); },
+                                 [](const ExtentArgument& extent) -> std::string_view {
+                                     return extent.bytes == 4 ? "int" : "long long";
+                                 },
+                                 [](const ScalarArgument&) -> std::string_view { return "float"; },
+                                 [](const TensorMapArgument&) -> std::string_view { return "TensorMap"; }},
+                      argument);
+}
+
+}  // namespace
+
+std::string arguments_text(std::span<const KernelArgument> arguments, const GemmSignature& signature) {
+    const ArgumentComments comments{arguments, signature};
+    std::string text = comments.formula() + "struct GemmArgs {\n";
+    for (const KernelArgument& argument : arguments) {
+        const std::string comment = comments(argument);
+        text += fmt::format("    {} {};{}\n", device_type(argument, signature), field_name(argument),
+                            comment.empty() ? "" : "  // " + comment);
+    }
+    return text + "};\n";
+}
+
+}  // namespace jitgemm
