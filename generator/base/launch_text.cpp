@@ -82,7 +82,7 @@ const std::string_view kEncodeTensorMapText =
     const CUresult result =
         cuTensorMapEncodeTiled(aligned, type, 2, (void *)pointer, extents, pitches, box, steps,
                                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result == CUDA_SUCCESS) memcpy(map, aligned, sizeof *aligned);
+    if (result == CUDA_SUCCESS) memcpy(map, aligned, sizeof(*aligned));
     return result;
 }
 )";

@@ -93,7 +93,7 @@ inline constexpr std::string_view kSource = R"(/* Launcher of an exported kernel
 
 @NAME@_problem @NAME@_exported_problem(void) {
     @NAME@_problem problem;
-    memset(&problem, 0, sizeof problem);
+    memset(&problem, 0, sizeof(problem));
 @EXPORTED_PROBLEM@    return problem;
 }
 
@@ -179,14 +179,14 @@ static int is_known(const jg_arguments *arguments) {
     const unsigned char *bytes = (const unsigned char *)arguments;
     size_t i;
     if (arguments == NULL || arguments->size > 4096) return 0;
-    if (arguments->size < sizeof *arguments && arguments->size != offsetof(jg_arguments, dependent_launch) &&
+    if (arguments->size < sizeof(*arguments) && arguments->size != offsetof(jg_arguments, dependent_launch) &&
         arguments->size != offsetof(jg_arguments, broadcast_c))
         return 0;
     if (has_dependent_launch(arguments) &&
         (arguments->dependent_launch < 0 || arguments->dependent_launch > @MOST_DEPENDENT@))
         return 0;
     if (has_broadcast_c(arguments) && (arguments->broadcast_c < 0 || arguments->broadcast_c > @MOST_BROADCAST_C@)) return 0;
-    for (i = sizeof *arguments; i < arguments->size; ++i)
+    for (i = sizeof(*arguments); i < arguments->size; ++i)
         if (bytes[i] != 0) return 0;
     return 1;
 }
@@ -199,7 +199,7 @@ CUresult @NAME@_launch_problem(const @NAME@_kernel *kernel, const @NAME@_problem
                                const jg_arguments *arguments, void *stream) {
     full_problem full;
     if (!is_known(arguments)) return CUDA_ERROR_INVALID_VALUE;
-    memset(&full, 0, sizeof full);
+    memset(&full, 0, sizeof(full));
 @FULL_PROBLEM@    return launch(kernel, &full, (CUstream)stream);
 }
 
@@ -217,7 +217,7 @@ static CUresult launch_@FUNCTION@(CUfunction function, const full_problem *probl
     void *parameters[1];
     if (blocks == 0) return CUDA_SUCCESS; /* packing an operand without elements */
     if (blocks > INT32_MAX) return CUDA_ERROR_INVALID_VALUE;
-    memset(&arguments, 0, sizeof arguments);
+    memset(&arguments, 0, sizeof(arguments));
 @ASSIGNMENTS@    parameters[0] = &arguments;
 @CALL@}
 )";
@@ -251,8 +251,8 @@ inline constexpr std::string_view kPlainCall =
 
 inline constexpr std::string_view kCallWithAttributes = R"(    CUlaunchAttribute attributes[2];
     CUlaunchConfig config;
-    memset(attributes, 0, sizeof attributes);
-    memset(&config, 0, sizeof config);
+    memset(attributes, 0, sizeof(attributes));
+    memset(&config, 0, sizeof(config));
     config.attrs = attributes;
 @ATTRIBUTES@    config.gridDimX = (unsigned)blocks;
     config.gridDimY = config.gridDimZ = 1;

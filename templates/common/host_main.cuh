@@ -108,7 +108,7 @@ int main() {
     check(cudaMalloc(&a, std::max(kElementsA, 1ll) * sizeof(Input)), "allocate A");
     check(cudaMalloc(&b, std::max(kElementsB, 1ll) * sizeof(Input)), "allocate B");
     check(cudaMalloc(&d, std::max(kElementsD, 1ll) * sizeof(ElementD)), "allocate D");
-    check(cudaMallocManaged(&wrong, sizeof *wrong), "allocate a counter");
+    check(cudaMallocManaged(&wrong, sizeof(*wrong)), "allocate a counter");
     fill<<<1024, 256>>>(a, kElementsA, 1);
     fill<<<1024, 256>>>(b, kElementsB, 2);
     check(cudaMemset(d, 0xff, kElementsD * sizeof(ElementD)), "NaN into D");
