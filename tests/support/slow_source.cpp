@@ -4,6 +4,9 @@
 
 #include "tests/catch.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 namespace jitgemm::testing {
 
 std::string many_constants(int count) {
@@ -19,6 +22,13 @@ std::string slow_dump(const Tool& tool, int constants) {
     REQUIRE(dump.exit_code == 0);
     put_text(file, dump.out + many_constants(constants));
     return file;
+}
+
+std::string slow_templates(const Tool& tool, int constants) {
+    const std::string folder = tool.folder() / "templates";
+    std::filesystem::copy(JITGEMM_SOURCE_DIR "/templates", folder, std::filesystem::copy_options::recursive);
+    std::ofstream(folder + "/mma_multistage.cu", std::ios::app) << many_constants(constants);
+    return folder;
 }
 
 }  // namespace jitgemm::testing

@@ -12,4 +12,7 @@ namespace jitgemm::testing {
 /// A dump of a small bf16 kernel, in a file of the tool's folder, whose compile takes longer the more constants follow.
 [[nodiscard]] std::string slow_dump(const Tool& tool, int constants);
 
+/// A folder of the tool's with all templates, whose mma_multistage compiles as slowly.
+[[nodiscard]] std::string slow_templates(const Tool& tool, int constants);
+
 }  // namespace jitgemm::testing
