@@ -77,6 +77,8 @@ def test_a_program_is_understood(cache, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     done = mypy("--cache-dir", cache, str(program))
-    complained = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
+    # "program.py:17: error: ..."; what is said of other files is not about what the program does.
+    places = [line.split(":")[:2] for line in done.stdout.splitlines() if ": error:" in line]
+    complained = {int(line) for file, line in places if Path(file).name == program.name}
     refused = {i for i, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# refused")}
     assert complained == refused, done.stdout + done.stderr
