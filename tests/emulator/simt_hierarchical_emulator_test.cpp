@@ -69,7 +69,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "emulated simt_hierarchical: beta of 0 reads no C, alpha of 0 and K of 0 no operands; leading dimensions beyond "
+    "emulated simt_hierarchical: beta of 0 reads no C, alpha of 0 and K of 0 no operands. Leading dimensions beyond "
     "the row") {
     const auto check = [](const GemmSpec& spec, const VerifyOptions& options) {
         static_cast<void>(check_chosen(on_emulator(), spec, options));

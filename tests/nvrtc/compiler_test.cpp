@@ -80,7 +80,7 @@ TEST_CASE("warnings of the front end are kept") {
     CHECK_THAT(kernel.report.warnings.front(), ContainsSubstring("kernel.cu(2)"));
 }
 
-TEST_CASE("PTX for compute_*") {
+TEST_CASE("PTX for a virtual architecture") {
     CHECK_THAT(compiler()->compile(request(kFill, "compute_80")).binary, ContainsSubstring(".target sm_80"));
 }
 

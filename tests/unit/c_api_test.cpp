@@ -145,7 +145,7 @@ TEST_CASE(
     CHECK(read("nvrtc=").nvrtc_library.empty());
 }
 
-TEST_CASE("~/ in an option is the home folder, as in a variable") {
+TEST_CASE("in an option ~/ is the home folder, as in a variable") {
     const char* const home = std::getenv("HOME");
     if (home == nullptr || *home != '/') SKIP_TEST("no HOME here");
     CHECK(read("cache-dir=~/cache").cache_directory == std::string(home) + "/cache");

@@ -113,7 +113,7 @@ TEST_CASE("types and accumulators have their names in cuBLAS") {
     CHECK(mapped(DataType::e4m3, DataType::f32, DataType::bf16).a.type == CudaType::r_8f_e4m3);
 }
 
-TEST_CASE("C lies as D does; without C, D stands in") {
+TEST_CASE("C lies as D does. Without C, D stands in") {
     GemmSpec spec = float_problem(GemmLayout::tn, Order::row);
     CHECK(column_major_problem(spec).c.leading_dimension == 11);
     spec.c = DataType::f16;

@@ -7,7 +7,7 @@
 
 using jitgemm::DynamicLibrary;
 
-TEST_CASE("the first library that loads is taken; what was tried before it is told") {
+TEST_CASE("the first library that loads is taken. What was tried before it is told") {
     std::vector<std::string> tried;
     const DynamicLibrary library =
         DynamicLibrary::open_first({"/nonexistent/libone.so", "libnone-such.so.7", "libm.so.6"}, tried);

@@ -33,7 +33,7 @@ std::uint32_t packed(std::uint32_t low, std::uint32_t high) { return low | high 
 
 }  // namespace
 
-TEST_CASE("emulator: ldmatrix gives row l/4, columns 2(l%4) and the next; .trans the transpose") {
+TEST_CASE("emulator: ldmatrix gives row l/4, columns 2(l%4) and the next, .trans the transpose") {
     const auto result = run_ptx({.body = kFill + R"(
     ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r7];
     ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r7];

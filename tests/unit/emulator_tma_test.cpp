@@ -332,7 +332,7 @@ END:
     }
 }
 
-TEST_CASE("emulator TMA: traffic is what lies in the tensor, by sectors; shared memory takes 128 bytes at a time") {
+TEST_CASE("emulator TMA: traffic is what lies in the tensor, by sectors. Shared memory takes 128 bytes at a time") {
     const Tensor tensor = packed(DataType::bf16, {71, 7}, {64, 4});
     const auto tally = [&](const Start& start) {
         const auto result =

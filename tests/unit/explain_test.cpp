@@ -162,7 +162,7 @@ TEST_CASE("split-K multiplies the blocks, and partial tiles cost tensor time for
     CHECK(e.cost.math_unit_us == Approx(2.0 * 256 * 128 * 8192 / e.roofline.peak_flops * 1e6));
 }
 
-TEST_CASE("the choice is the heuristic's; runners-up are slower and differ in more than trifles") {
+TEST_CASE("the choice is the heuristic's. Runners-up are slower and differ in more than trifles") {
     const std::set<std::string> trifles{"stages", "group", "ldsm_a", "ldsm_b", "double_buffer", "rasterization"};
     for (const auto& [m, n, k] : {std::tuple{4096, 4096, 4096}, {1001, 777, 333}, {128, 128, 65536}}) {
         const Explanation e = explain(sized(m, n, k), find_gpu("h200"));

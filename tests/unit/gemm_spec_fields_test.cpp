@@ -90,7 +90,7 @@ TEST_CASE("a spec with a batch or an epilogue is of the second format, which the
     CHECK(parse_gemm_spec("gemm-v2" + std::string(kFirstFormat).substr(7)) == small());
 }
 
-TEST_CASE("turned around twice, a spec is what it was; a bias per column is then one per row") {
+TEST_CASE("turned around twice, a spec is what it was. A bias per column is then one per row") {
     for (const GemmSpecField& field : gemm_spec_fields()) {
         GemmSpec spec = with_other(field);
         spec.d_order = Order::column;

@@ -339,7 +339,7 @@ TEST_CASE("names that are too long or hold a slash make sound entries") {
     CHECK(f.get().source == CacheSource::disk);
 }
 
-TEST_CASE("listing, sizes and clearing; tuning/ is not the cache's") {
+TEST_CASE("listing, sizes and clearing leave tuning/ alone") {
     Fixture f;
     const std::string directory = f.get().directory;
     fs::create_directories(f.root + "/tuning");

@@ -141,7 +141,7 @@ TEST_CASE("tiles of a wave along a Hilbert curve lie together, wherever the wave
     }
 }
 
-TEST_CASE("a block takes one split of one tile; splits of a cluster are neighbours") {
+TEST_CASE("a block takes one split of one tile. Splits of a cluster are neighbours") {
     constexpr TileIndex kFewTiles{3, 5};
     for (const Reduction reduction : {Reduction::workspace, Reduction::cluster}) {
         MmaMultistageConfig config = config_of(Rasterization::grouped_m, 2);

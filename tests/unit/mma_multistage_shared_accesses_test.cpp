@@ -211,7 +211,7 @@ TEST_CASE(
           1.3 * family.cost(spec, {swizzled}, find_gpu("h200")).shared_us);
 }
 
-TEST_CASE("epilogue: stores never conflict; loads do where a phase spans two rows or a vector is wider than 16 bytes") {
+TEST_CASE("epilogue: stores never conflict. Loads do where a phase spans two rows or a vector is wider than 16 bytes") {
     // A phase of 128 bytes covers two rows when a row holds less; the padding that keeps the stores apart then makes the
     // second row meet the first. A C in bf16 makes vectors of 8 f32: 32 bytes, taken in two loads whose lanes skip 16 bytes.
     struct Case {

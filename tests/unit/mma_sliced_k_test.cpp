@@ -80,7 +80,7 @@ TEST_CASE("sliced-K: what can't be is refused with its reason") {
                ContainsSubstring("nothing is waited for without dependent_launch"));
 }
 
-TEST_CASE("sliced-K: candidates fetch what is constant early, and enough of it; where few rows serve there are some") {
+TEST_CASE("sliced-K: candidates fetch what is constant early, and enough of it. Where few rows serve there are some") {
     const GpuModel& gpu = find_gpu("h200");
     for (const GemmLayout layout : kLayouts)
         for (const auto& [m, n] : {std::pair{1, 4096}, {8, 6144}, {16, 2112}, {32, 28672}, {5000, 24}, {24, 24}}) {

@@ -64,7 +64,7 @@ void wait_for_file(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("what a killed owner left of a temporary folder goes with the next one; a living owner's stays") {
+TEST_CASE("what a killed owner left of a temporary folder goes with the next one. A living owner's stays") {
     const TemporaryFolder root;
     const TemporaryFolder marks;
     const TemporaryRootIs here(root.path());

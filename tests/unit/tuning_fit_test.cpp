@@ -188,7 +188,7 @@ TEST_CASE("fit: measurements that agree with the table leave it as it is") {
 }
 
 TEST_CASE(
-    "fit: what is no mma_multistage time is left out; nothing left is an error; one problem has no held-out check") {
+    "fit: what is no mma_multistage time is left out. Nothing left is an error. One problem has no held-out check") {
     const GpuModel& gpu = find_gpu("h200");
     std::vector<FitPoint> points{{parse_shape_line("bf16 tn 64 64 64"), "another_versions_kernel", 5},
                                  {parse_shape_line("bf16 tn 64 64 64"), "cublaslt", 5}};

@@ -113,7 +113,7 @@ TEST_CASE("median interval: the ranks that statistics books print for 95 %") {
     }
 }
 
-TEST_CASE("median interval: few values give their extremes, in any order; none is an error") {
+TEST_CASE("median interval: few values give their extremes, in any order. None is an error") {
     const Interval three = median_interval({3, 1, 2});
     CHECK((three.low == 1 && three.median == 2 && three.high == 3));
     const Interval one = median_interval({7});
@@ -176,7 +176,7 @@ TEST_CASE("rounds: overtime while it is open whether finalists are equals, and n
     REQUIRE(clear.trials[2].samples.size() == 3);
 }
 
-TEST_CASE("rounds: failed kernels, twins and the peer take no part; the heuristic's twin stands for it") {
+TEST_CASE("rounds: failed kernels, twins and the peer take no part. The heuristic's twin stands for it") {
     std::vector<Trial> trials{trial_of("slow", {9, 9, 9}), trial_of("fast", {1, 1, 1}), trial_of("cublaslt", {0.1})};
     trials.push_back(trial_of("wrong", {}));
     trials.back().verified->verdict = Verdict::wrong;

@@ -93,7 +93,7 @@ TEST_CASE("search space: an empty one is an error with every reason") {
     }
 }
 
-TEST_CASE("strategy names: there and back; an unknown one names the nearest") {
+TEST_CASE("strategy names: there and back. An unknown one names the nearest") {
     for (const StrategyKind kind : kAllKinds) REQUIRE(parse_strategy(to_string(kind)) == kind);
     REQUIRE_THROWS_WITH(parse_strategy("modle"), ContainsSubstring("'modle'") && ContainsSubstring("'model'"));
 }
@@ -123,7 +123,7 @@ TEST_CASE("grid: neighbours differ by one step of a number, and in what is tied 
     REQUIRE(grid.distance(here, here) == 0);
 }
 
-TEST_CASE("exhaustive: everything once, in predicted order, in batches; or as far as the limit") {
+TEST_CASE("exhaustive: everything once, in predicted order, in batches, or as far as the limit") {
     const SearchSpace space = space_of("bf16 tn 1000 1000 1000");
     const Landscape landscape(space, 1);
     const Search all = search(StrategyKind::exhaustive, landscape);
@@ -164,7 +164,7 @@ TEST_CASE("strategies: a search that was cut off goes on as if it had not been, 
     REQUIRE(names_of(known) == names_of(whole.trials));
 }
 
-TEST_CASE("strategies: failures, twins and unfinished trials are no trouble; all failing ends") {
+TEST_CASE("strategies: failures, twins and unfinished trials are no trouble. All failing ends") {
     const SearchSpace space = space_of("bf16 tn 1000 1000 1000");
     const Landscape landscape(space, 5);
     for (const StrategyKind kind : kAllKinds) {
@@ -198,7 +198,7 @@ TEST_CASE("strategies: failures, twins and unfinished trials are no trouble; all
     }
 }
 
-TEST_CASE("strategies: one candidate is tried and that is all; a stranger's trials don't matter") {
+TEST_CASE("strategies: one candidate is tried and that is all. A stranger's trials don't matter") {
     const std::string only = space_of("bf16 tn 1000 1000 1000").kernels.back();
     const SearchSpace space = space_of("bf16 tn 1000 1000 1000", {only, std::nullopt, {}});
     const Landscape landscape(space, 1);

@@ -188,7 +188,7 @@ void lower_to_first_schema(const std::string& file) {
 }
 
 TEST_CASE(
-    "a store of a lower schema is read, merged and brought up to date; how its winners were searched is not known") {
+    "a store of a lower schema is read, merged and brought up to date. How its winners were searched is not known") {
     const TemporaryFolder folder;
     fill(folder.path());
     Winner expected = winner_for(kTunedSpec);
