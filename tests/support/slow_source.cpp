@@ -27,7 +27,9 @@ std::string slow_dump(const Tool& tool, int constants) {
 std::string slow_templates(const Tool& tool, int constants) {
     const std::string folder = tool.folder() / "templates";
     std::filesystem::copy(JITGEMM_SOURCE_DIR "/templates", folder, std::filesystem::copy_options::recursive);
-    std::ofstream(folder + "/mma_multistage.cu", std::ios::app) << many_constants(constants);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+        if (entry.path().filename() == "mma_multistage.cu")
+            std::ofstream(entry.path(), std::ios::app) << many_constants(constants);
     return folder;
 }
 
