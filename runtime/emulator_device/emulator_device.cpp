@@ -199,7 +199,7 @@ emulator::LaunchConfig EmulatorDevice::config_of(const LaunchShape& shape) const
             .checks = mode_.checks,
             .compute_capability = model_.arch->compute_capability,
             .threads = mode_.threads,
-            .work_limit = emulated_work_limit(gflop_limit_)};
+            .work_limit = mode_.work_limit != 0 ? mode_.work_limit : emulated_work_limit(gflop_limit_)};
 }
 
 void EmulatorDevice::launch(const Function& function, const LaunchShape& shape, std::span<const std::byte> arguments,

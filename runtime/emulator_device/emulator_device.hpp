@@ -19,8 +19,9 @@ struct EmulatorMode {
     emulator::AsyncMode async_mode = emulator::AsyncMode::eager;
     std::uint64_t order_seed = 0;  ///< 0: blocks and warps in order; else shuffled
     emulator::Checks checks;
-    int threads = 0;     ///< of the host; 0: one per core
-    bool count = false;  ///< keep what launches do for take_counters()
+    int threads = 0;               ///< of the host; 0: one per core
+    bool count = false;            ///< keep what launches do for take_counters()
+    std::uint64_t work_limit = 0;  ///< lane-instructions of a launch; 0: as the limit of operations gives
 };
 
 /// The PTX emulator as a device. It has the architecture asked for and is, for everything that depends on how large a

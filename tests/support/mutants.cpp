@@ -183,8 +183,8 @@ std::vector<Mutation> all_mutations() {
     return all;
 }
 
-bool is_of_copy_groups(std::string_view name) {
-    return name.find("wait") != std::string_view::npos || name.find("commit") != std::string_view::npos;
+bool is_of_copy_groups(const Mutation& mutation) {
+    return mutation.from.starts_with("cp_async_wait") || mutation.from.starts_with("cp_async_commit");
 }
 
 }  // namespace
@@ -248,7 +248,7 @@ ParsedDump parsed_dump(const Dump& dump, const Arch& arch) {
 }
 
 std::string equivalence(const Dump& dump, const Mutation& mutation) {
-    if (!dump.async && is_of_copy_groups(mutation.name))
+    if (!dump.async && is_of_copy_groups(mutation))
         return "the kernel has no cp.async: groups are empty and waits have nothing to wait for";
     if (mutation.name == "no cut vectors of D" && dump.name == "tn, split-K")
         return "rows of partial sums are padded to whole vectors: none is cut";
