@@ -134,10 +134,11 @@ public:
     Renderer(const TemplateSet& templates, const RenderInput& input)
         : templates_(templates), input_(input), macros_(with_defaults(input.macros, templates)) {}
 
-    std::string render(std::string_view root) {
+    std::string render(std::string_view asked) {
+        const std::string root = name_of(std::string(asked));
         const std::string* text = templates_.find(root);
         if (text == nullptr) throw RenderError(fmt::format("{}:1: there is no such template", root));
-        append_file({.name = std::string(root)}, *text);
+        append_file({.name = root}, *text);
         while (output_.ends_with("\n\n")) output_.pop_back();
         return std::move(output_);
     }
@@ -217,8 +218,7 @@ private:
 
     void include(const File& file, std::string_view quoted) {
         const std::string asked(quoted.substr(1, quoted.find('"', 1) - 1));
-        const auto piece = input_.pieces.find(asked);
-        const std::string& name = piece == input_.pieces.end() ? asked : piece->second;
+        const std::string& name = name_of(asked);
         if (std::find(open_files_.begin(), open_files_.end(), name) != open_files_.end()) {
             file.fail(fmt::format("\"{}\" includes itself: {} -> {}", name, fmt::join(open_files_, " -> "), name));
         }
@@ -228,6 +228,12 @@ private:
                 file.fail(fmt::format("\"{}\" is included inside an #if that is left as it is", name));
         }
         append_file({.name = name, .section = is_inline(name) ? file.section : stem(name)}, text_of(file, name));
+    }
+
+    /// The template that a name stands for in this rendering.
+    [[nodiscard]] const std::string& name_of(const std::string& asked) const {
+        const auto piece = input_.pieces.find(asked);
+        return piece == input_.pieces.end() ? asked : piece->second;
     }
 
     /// Generated text comes before a template of that name.

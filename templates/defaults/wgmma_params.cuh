@@ -40,8 +40,11 @@
 #ifndef GEMM_A_IN_REGISTERS
 #define GEMM_A_IN_REGISTERS 0  // wgmmas take A from there, B from shared memory
 #endif
+#ifndef GEMM_EARLY
+#define GEMM_EARLY 0  // constant operands are fetched before the previous kernel has ended
+#endif
 #ifndef GEMM_EARLY_A
-#define GEMM_EARLY_A 0  // constant: its first k-tiles are fetched before the launch before has ended
+#define GEMM_EARLY_A GEMM_EARLY
 #endif
 #ifndef GEMM_EARLY_B
 #define GEMM_EARLY_B 0
@@ -72,3 +75,7 @@ using Staged = ElementD;
 constexpr int kSliceColumns = 128 / sizeof(Staged);
 constexpr int kRestColumns = GEMM_REST_COLUMNS;
 constexpr int kSlices = 2;
+#if GEMM_EARLY
+constexpr bool kEarlyA = GEMM_EARLY_A, kEarlyB = GEMM_EARLY_B;
+#endif
+#include "wgmma_tiling.cuh"

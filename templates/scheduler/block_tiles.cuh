@@ -13,9 +13,7 @@ struct BlockTiles {
 #if GEMM_CLUSTER > 1
     TileCoord tiles;  // of D, of a cluster each
     unsigned cluster;  // this one,
-#if GEMM_PERSISTENT
     unsigned clusters = gridDim.x / kCluster;  // of so many
-#endif
     unsigned cluster_row, cluster_column;  // of the block in its cluster
 
     __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)
@@ -34,9 +32,7 @@ struct BlockTiles {
 #else
     TileCoord tiles;  // of D
     unsigned cluster;  // this block,
-#if GEMM_PERSISTENT
     unsigned clusters = gridDim.x;  // of so many
-#endif
 
     __device__ __forceinline__ explicit BlockTiles(const GemmArgs& args)
         : tiles{(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN}, cluster(blockIdx.x) {}

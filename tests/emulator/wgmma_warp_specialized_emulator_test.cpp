@@ -42,8 +42,6 @@ constexpr const char* kRegisters = "block=128x64x64,warpgroup=64x64,stages=3,a_s
 constexpr const char* kRegistersInHalves =
     "block=128x64x64,warpgroup=128x64,schedule=overlapped,stages=3,swizzle=64,a_source=rmem";
 constexpr const char* kFilling = "block=128x64x64,warpgroup=64x64,stages=3,persistent=0,warp_specialized=0";
-constexpr const char* kFillingPair =
-    "block=64x128x64,warpgroup=64x128,stages=3,persistent=0,warp_specialized=0,cluster=2x1";
 constexpr PlantedFault kPlantedFaults[] = {
     {"a stage is filled again before its wgmmas are done", kFilling, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
@@ -56,9 +54,6 @@ constexpr PlantedFault kPlantedFaults[] = {
      "if (k_tile < kStages) mbarrier_arrive_expect(shared.full_barrier(stage), kStageBytes);"},
     {"the stage that is being read is filled", kFilling, "copy_k_tile(args, shared, walk, origin, next, read.stage);",
      "copy_k_tile(args, shared, walk, origin, next, ring.stage);"},
-    {"a block of a cluster that has no producer frees its own stage alone", kFillingPair,
-     "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), lane);",
-     "if (lane < kCluster) mbarrier_arrive(shared.empty_barrier(stage), blockIdx.x % kCluster);"},
     {"a fragment is loaded while a wgmma reads it", kRegisters, "wgmma_wait<kFragmentsA - 1>();",
      "wgmma_wait<kFragmentsA>();"},
     {"fragments without a fence", kRegisters, "wgmma_fence();", ""},
@@ -74,9 +69,8 @@ constexpr PlantedFault kPlantedFaults[] = {
      "FragmentsA::moved(a, 0, k_block)"},
     {"the upper half is stored before its wgmmas are done", kRegistersInHalves,
      "multiply<false, 1, 2>(rC, a, b, ring);", "// none"},
-    {"what isn't constant is fetched early", kEarly,
-     "        copy_b(args, shared, walk, origin.column, k_tile, prefetched);",
-     "        copy_a(args, shared, walk, origin.row, k_tile, prefetched);"},
+    {"what isn't constant is fetched early", kEarly, "copy_b(args, shared, walk, origin.column, k_tile, prefetched);",
+     "copy_a(args, shared, walk, origin.row, k_tile, prefetched);"},
     {"the producer doesn't wait for the launch before", kEarly, "    wait_on_dependent_grids();\n    TileWalk",
      "    TileWalk"},
     {"consumers don't wait for the launch before", kEarly,
@@ -84,7 +78,7 @@ constexpr PlantedFault kPlantedFaults[] = {
     {"what was fetched early is announced again", kEarly,
      "        if (is_prefetched) {\n            --prefetched;\n        } else {\n",
      "        if (is_prefetched) --prefetched;\n        {\n"},
-    {"what was fetched early is fetched again", kEarly, "if (!is_prefetched) copy_b(", "copy_b("},
+    {"what was fetched early is fetched again", kEarly, "if (!kEarlyB || !is_prefetched) copy_b(", "copy_b("},
     {"a stage is released before its wgmmas are done", kTwoConsumers, "wgmma_wait<1>();  // for those",
      "wgmma_wait<2>();  //"},
     {"sums are read before they are there", kTwoConsumers, "wgmma_wait<0>();", ""},
@@ -125,7 +119,8 @@ constexpr PlantedFault kPlantedFaults[] = {
      "        fence_proxy_async();"},
     {"fragments are staged as they are", kTransposed, "x4.trans", "x4"},
     {"counters stay set for the next launch", kStreamed, "        *counter = 0;\n", ""},
-    {"a block takes another one's tile", kOneTile, "origin_of(cluster)", "origin_of(cluster / 2)"},
+    {"a block takes another one's tile", kOneTile, "tile_of_block(blockIdx.x, tiles)",
+     "tile_of_block(blockIdx.x / 2, tiles)"},
     {"D leaves when shared memory is gone", kOneTile, "tma_store_wait_read<0>();  // before the block's", "//"},
     {"C is read before it has arrived", kHalvesWithC, "        wait_for_c(args, shared, of_c);\n", ""},
     {"C is read of the other half", kHalvesWithC, "origin.row + 64, origin.column, ring",

@@ -55,10 +55,10 @@ constexpr std::array kWgmmaParameters{"",
                                       "schedule=pingpong,store=reg,stream_k=132,cluster=2x1",
                                       "swap_ab=1,dependent_launch=1",
                                       "persistent=0,store=smem",
-                                      "persistent=0,cluster=2x1,dependent_launch=1",
+                                      "persistent=0,dependent_launch=1",
                                       "persistent=0,warp_specialized=0",
                                       "persistent=0,warp_specialized=0,store=smem,dependent_launch=0",
-                                      "persistent=0,warp_specialized=0,store=reg,cluster=2x1,dependent_launch=1"};
+                                      "persistent=0,warp_specialized=0,store=reg,dependent_launch=1"};
 constexpr std::array kHierarchicalParameters{"",
                                              "double_buffer=0,rasterization=row",
                                              "split_k=3,order=even",

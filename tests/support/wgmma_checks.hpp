@@ -45,8 +45,8 @@ inline constexpr std::array<std::string_view, 36> kWgmmaVariants{
     "block=64x136x64,warpgroup=64x136,swap_ab=1,stages=4,cluster=4x2",
     "block=128x104x16,warpgroup=128x104,schedule=pingpong,swap_ab=1,stages=4,swizzle=32,stream_k=7",
     "block=128x72x64,warpgroup=64x72,stages=4,persistent=0",
-    "block=64x48x64,warpgroup=64x48,stages=3,persistent=0,store=reg,cluster=2x1,dependent_launch=1,early=a",
-    "block=64x152x64,warpgroup=64x152,stages=4,persistent=0,swap_ab=1,cluster=1x2,rasterization=hilbert",
+    "block=64x48x64,warpgroup=64x48,stages=3,persistent=0,store=reg,dependent_launch=1",
+    "block=64x152x64,warpgroup=64x152,stages=4,persistent=0,swap_ab=1,rasterization=hilbert",
     "block=64x64x64,warpgroup=64x64,stages=4,cluster=2x1,dependent_launch=1,early=b",
     "block=128x56x16,warpgroup=128x56,schedule=overlapped,stages=5,swizzle=32,stream_k=6,dependent_launch=1,early=a,"
     "cluster=1x2",
@@ -69,16 +69,16 @@ inline constexpr std::array<std::string_view, 12> kWgmmaRegisterVariants{
     "block=64x72x64,warpgroup=64x72,schedule=pingpong,swap_ab=1,stages=3,a_source=rmem"};
 
 /// Without a producer: one to three warpgroups along M and along N, all swizzles, both stores and D^T, two stages and more than K
-/// has k-tiles, alone and in clusters of every shape.
+/// has k-tiles.
 inline constexpr std::array<std::string_view, 8> kWgmmaFillingVariants{
     "block=128x72x64,warpgroup=64x72,stages=3,persistent=0,warp_specialized=0",
-    "block=64x128x64,warpgroup=64x64,stages=2,swizzle=64,persistent=0,warp_specialized=0,cluster=2x1",
+    "block=64x128x64,warpgroup=64x64,stages=2,swizzle=64,persistent=0,warp_specialized=0",
     "block=64x48x64,warpgroup=64x48,stages=8,store=reg,persistent=0,warp_specialized=0,dependent_launch=1",
     "block=192x40x32,warpgroup=64x40,stages=5,swizzle=32,persistent=0,warp_specialized=0,rasterization=hilbert",
-    "block=128x104x64,warpgroup=128x104,stages=3,persistent=0,warp_specialized=0,cluster=1x2",
-    "block=64x64x16,warpgroup=64x64,stages=4,swizzle=32,store=reg,persistent=0,warp_specialized=0,cluster=2x2",
-    "block=64x152x64,warpgroup=64x152,stages=3,persistent=0,warp_specialized=0,swap_ab=1,cluster=1x2",
-    "block=128x64x32,warpgroup=64x64,stages=2,swizzle=64,slices=1,persistent=0,warp_specialized=0,cluster=4x2"};
+    "block=128x104x64,warpgroup=128x104,stages=3,persistent=0,warp_specialized=0",
+    "block=64x64x16,warpgroup=64x64,stages=4,swizzle=32,store=reg,persistent=0,warp_specialized=0",
+    "block=64x152x64,warpgroup=64x152,stages=3,persistent=0,warp_specialized=0,swap_ab=1",
+    "block=128x64x32,warpgroup=64x64,stages=2,swizzle=64,slices=1,persistent=0,warp_specialized=0"};
 
 /// The problem with the pitches of A and B such as TMA can address, where they aren't; those of C and D beside.
 [[nodiscard]] GemmSpec with_tma_pitches(const GemmSpec& spec);

@@ -300,6 +300,49 @@ TEST_CASE("templates include only each other") {
     REQUIRE(offenders("templates", outside) == kNone);
 }
 
+namespace {
+
+/// The folders of templates/ that many kernels share; each file may include its own folder, too.
+const std::vector<Room>& shared_template_rooms() {
+    static const std::vector<Room> kRooms{
+        {"common", {}},
+        {"ptx", {"common"}},
+        {"scheduler", {"common", "ptx"}},
+        {"epilogue", {"common", "ptx", "scheduler"}},
+        {"multistage", {"common", "ptx"}},
+    };
+    return kRooms;
+}
+
+/// Whether a template may include another. Any folder that is not shared is a family's; the ladder may borrow from families.
+bool may_include_template(const std::string& from, const std::string& target) {
+    const auto shared = [](const std::string& folder) {
+        return std::ranges::find(shared_template_rooms(), folder, &Room::folder);
+    };
+    const auto none = shared_template_rooms().end();
+    if (from == target || from == "defaults") return true;
+    if (shared(from) != none)
+        return std::ranges::find(shared(from)->may_include, target) != shared(from)->may_include.end();
+    return shared(target) != none || (from == "ladder" && target != "defaults");
+}
+
+bool crosses_template_rooms(const Include& include) {
+    const fs::path target(include.target);
+    if (!include.quoted || !target.has_parent_path()) return false;  // an include name that a rendering gives a meaning
+    const std::string from = fs::path(include.file).parent_path().filename().string();
+    return !may_include_template(from, target.parent_path().string());
+}
+
+}  // namespace
+
+TEST_CASE("a folder of templates includes what its line of the table allows, and no family another") {
+    CHECK(offenders("templates", crosses_template_rooms) == kNone);
+    CHECK(crosses_template_rooms({"templates/wgmma/a.cuh", 1, "mma_sliced_k/b.cuh", true}));
+    CHECK(crosses_template_rooms({"templates/common/a.cuh", 1, "wgmma/b.cuh", true}));
+    CHECK(crosses_template_rooms({"templates/ptx/a.cuh", 1, "scheduler/b.cuh", true}));
+    CHECK_FALSE(crosses_template_rooms({"templates/ladder/a.cu", 1, "wgmma/b.cuh", true}));
+}
+
 TEST_CASE("only the command line includes runtime/cli/, and only runtime's own files include CUDA headers") {
     const auto command_line = [](const Include& include) {
         return include.target.starts_with("runtime/cli/") && !include.file.starts_with("runtime/cli/");

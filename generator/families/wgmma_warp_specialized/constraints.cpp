@@ -131,6 +131,11 @@ void check_persistence(Reasons& reasons, const Config& c) {
             fmt::format("{}: overlapped stores while the next tile is multiplied, and a block has one", why));
     if (c.stream_k != 0)
         reasons.push_back(fmt::format("{}: stream_k = {} blocks stay for several tiles", why, c.stream_k));
+    if (bounded_product(c.cluster.m, c.cluster.n) != 1)
+        reasons.push_back(fmt::format("{}: blocks share no operands, so cluster must be 1x1, not {}x{}", why,
+                                      c.cluster.m, c.cluster.n));
+    if (c.early_a || c.early_b)
+        reasons.push_back(fmt::format("{}: all warps wait for the previous kernel, so early must be none", why));
 }
 
 /// Without a producer the thread that copies is one of those that multiply, and begins when all may.
@@ -140,9 +145,6 @@ void check_specialization(Reasons& reasons, const Config& c) {
         reasons.emplace_back("warp_specialized = 0 wants persistent = 0: no warp copies the next tile ahead");
     if (c.a_source == OperandSource::registers)
         reasons.emplace_back("warp_specialized = 0 takes A from shared memory (a_source = smem), not from registers");
-    if (c.early_a || c.early_b)
-        reasons.emplace_back(
-            "early: with warp_specialized = 0 whoever copies waits for the launch before, as all warps do");
 }
 
 /// TMA stores whole 16 bytes, also at the end of a row, where what lies behind is not D's.

@@ -28,6 +28,7 @@ Pack pack_of(const GemmSignature& s) { return pack_for_tma(s.align_a, s.align_b)
 bool deals_out_registers(const Config& c, const WgmmaGeometry& g) { return c.warp_specialized && g.consumers > 1; }
 bool is_odd_eight(int columns) { return columns % 16 != 0; }
 
+constexpr int kWarpsPerWarpgroup = 4;
 constexpr int kLeastVector = 4;  // of a row of D that a thread stores at once, bytes
 
 TensorMapSwizzle swizzle_of(int row_bytes) {
@@ -62,7 +63,6 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_STMATRIX_X2", is_odd_eight(g.slice_columns) || is_odd_eight(g.rest_columns)},
         {"GEMM_VECTOR_D", s.align_d / bytes(s.d)},
         {"GEMM_SWAP_AB", c.swap_ab},
-        {"GEMM_PERSISTENT", c.persistent},
         {"GEMM_WARP_SPECIALIZED", c.warp_specialized},
         {"GEMM_STREAM_K", c.stream_k != 0},
         {"GEMM_WORKSPACE", c.stream_k != 0 || pack_of(s) != Pack::none},
@@ -72,6 +72,8 @@ std::map<std::string, int, std::less<>> macros(const GemmSignature& s, const Con
         {"GEMM_B_K_MAJOR", g.b.k_major},
         {"GEMM_DEPENDENT_LAUNCH", c.dependent_launch},
         {"GEMM_A_IN_REGISTERS", has_a_in_registers(c)},
+        {"GEMM_PERSISTENT", c.persistent},
+        {"GEMM_EARLY", c.early_a || c.early_b},
         {"GEMM_EARLY_A", c.early_a},
         {"GEMM_EARLY_B", c.early_b}};
     macros.merge(type_macros(s));
@@ -83,9 +85,12 @@ std::string tile_lines(const Config& c) {
                                      "block tile: the part of D a thread block computes, and of K it loads at a time");
     text += constant_line("kBlockN", c.block.n, "");
     text += constant_line("kBlockK", c.block.k, "");
-    text +=
-        constant_line("kWarpgroupM", c.warpgroup.m, "warpgroup tile: the part of the block tile a consumer multiplies");
-    text += constant_line("kWarpgroupN", c.warpgroup.n, "");
+    // Ping-pong warpgroups multiply whole block tiles.
+    if (c.schedule != WarpgroupSchedule::pingpong)
+        text += constant_line("kWarpgroupM", c.warpgroup.m,
+                              "warpgroup tile: the part of the block tile a consumer multiplies");
+    if (c.schedule != WarpgroupSchedule::pingpong || is_staged(c))
+        text += constant_line("kWarpgroupN", c.warpgroup.n, "");
     text += constant_line("kStages", c.stages, "k-tiles in shared memory: some in use, the others in flight");
     text +=
         constant_line("kPanelBytes", c.swizzle, "of a row of the panels that A and B lie in: what the swizzle spans");
@@ -103,6 +108,82 @@ std::string register_lines(const Config& c, const WgmmaGeometry& g) {
     if (!deals_out_registers(c, g)) return {};
     return constant_line("kProducerRegisters", g.producer_registers, "per thread of the warpgroup that copies") +
            constant_line("kConsumerRegisters", g.consumer_registers, "and of those that multiply");
+}
+
+/// What follows from the parameters. geometry() has the same numbers, so that no template computes them anew.
+std::string derived_lines(const GemmSignature& s, const Config& c, const WgmmaGeometry& g) {
+    const int blocks = blocks_of_cluster(c);
+    const int warps_per_tile = (c.schedule == WarpgroupSchedule::pingpong ? 1 : g.consumers) * kWarpsPerWarpgroup;
+    std::string text;
+    if (c.warp_specialized) text += constant_line("kConsumers", g.consumers, "warpgroups that multiply");
+    if (c.schedule != WarpgroupSchedule::pingpong)
+        text += constant_line("kConsumersN", g.consumers_n, "warpgroups that multiply, side by side along N");
+    text += constant_line("kThreads", g.threads, "threads of a block");
+    text += constant_line("kTilesM", c.warpgroup.m / kWgmmaM, "wgmmas along M of a warpgroup tile, 64 rows each");
+    text += constant_line("kTilesN", c.warpgroup.n / 8, "groups of eight columns of a warpgroup tile");
+    text += constant_line("kRegistersC", s.accumulator == DataType::f16 ? 2 : 4,
+                          "registers of a thread for its sums in eight columns of a wgmma");
+    text += constant_line("kKBlocks", g.k_blocks, "k-blocks of 16 in a k-tile");
+    if (c.stream_k != 0) text += constant_line("kWarpsPerTile", warps_per_tile, "warps that share a tile");
+    text += constant_line("kReaders", warps_per_tile * blocks, "warps that read a stage before it is free");
+    if (blocks > 1) {
+        const int column = (1 << c.cluster.m) - 1;
+        text += constant_line("kCluster", blocks, "blocks of a cluster");
+        text += fmt::format(
+            "constexpr unsigned kColumnOfBlocks = {};  // a bit for each block of a cluster's first column\n", column);
+        text += fmt::format("constexpr unsigned kRowOfBlocks = {};  // a bit for each block of its first row\n",
+                            ((1 << blocks) - 1) / column);
+    }
+    if (is_staged(c))
+        text += constant_line("kStagingBytes", static_cast<int>(g.staging_bytes),
+                              "shared memory for the slices of all warps");
+    text += constant_line("kPanelElements", c.swizzle / bytes(s.a), "elements in a row of a panel");
+    return text + fmt::format("constexpr unsigned long long kSwizzleMode = {};  // of a matrix descriptor: {} bytes\n",
+                              c.swizzle == 128  ? 1
+                              : c.swizzle == 64 ? 2
+                                                : 3,
+                              c.swizzle);
+}
+
+std::string early_lines(const Config& c) {
+    if (!c.early_a && !c.early_b) return {};
+    return fmt::format(
+        "constexpr bool kEarlyA = {};  // A is constant: its first k-tiles are fetched before the previous "
+        "kernel has ended\nconstexpr bool kEarlyB = {};  // and so is B\n",
+        c.early_a, c.early_b);
+}
+
+/// "//       text      right\n", the right part in one column with those of the other lines.
+std::string nest_line(int level, std::string_view text, std::string_view right = {}) {
+    const std::string left = fmt::format("//   {:{}}{}", "", level * 4, text);
+    return right.empty() ? left + "\n" : fmt::format("{:<72}{}\n", left, right);
+}
+
+/// The loops of the kernel in words: they open the dump.
+std::string loop_nest(const Config& c) {
+    const bool alternates = c.schedule == WarpgroupSchedule::pingpong;
+    std::string text =
+        c.stream_k != 0
+            ? nest_line(0, "for each block tile (kBlockM, kBlockN) of D, or part of its k-tiles, that is this block's")
+            : nest_line(0, "for each block tile (kBlockM, kBlockN) of D that is this block's",
+                        "a persistent block takes one after the other");
+    text +=
+        nest_line(1, "the producer: for each k-tile of kBlockK", "gA, gB -> sA, sB, as the ring of kStages has room");
+    text += nest_line(1,
+                      alternates ? "a consumer, the two in turn: for each k-tile"
+                                 : "the consumers, each its part of the tile: for each k-tile",
+                      "sA, sB -> rC");
+    text += nest_line(2,
+                      alternates ? "for each k-block of 16, for each 64 rows of the tile"
+                                 : "for each k-block of 16, for each 64 rows of that part",
+                      "one wgmma");
+    switch (c.schedule) {
+        case WarpgroupSchedule::pingpong:
+            return text + nest_line(2, "convert and store, while the other one multiplies", "rC -> gD");
+        case WarpgroupSchedule::overlapped:
+            return text + nest_line(2, "convert and store 64 rows, while the other 64 multiply", "rC -> gD");
+        default: return text + nest_line(2, "convert and store, while the next k-tiles arrive", "rC -> gD");
+    }
 }
 
 std::string pack_line(const GemmSignature& s) {
@@ -137,9 +218,7 @@ std::string_view consumers_template(const Config& c) {
     switch (c.schedule) {
         case WarpgroupSchedule::pingpong: return "wgmma/consumers_pingpong.cuh";
         case WarpgroupSchedule::overlapped: return "wgmma/consumers_overlapped.cuh";
-        default:
-            if (!c.warp_specialized) return "wgmma/consumers_filling.cuh";
-            return c.persistent ? "wgmma/consumers_cooperative.cuh" : "wgmma/consumers_one_tile.cuh";
+        default: return "wgmma/consumers_cooperative.cuh";
     }
 }
 
@@ -227,7 +306,10 @@ RenderInput WgmmaWarpSpecialized::render_input(const GemmSignature& asked, const
     RenderInput input;
     input.macros = macros(signature, c, g);
     input.generated["wgmma_params.cuh"] = tile_lines(c) + register_lines(c, g) + slice_lines(c, g) +
-                                          pack_line(signature) + "\n" + type_lines(signature, c);
+                                          pack_line(signature) + early_lines(c) + "\n" + type_lines(signature, c) +
+                                          "\n" + derived_lines(signature, c, g);
+    input.generated["loop_nest.inl"] = loop_nest(c);
+    if (!c.persistent) input.pieces[std::string(kTemplateFile)] = "ladder/wgmma_simple.cu";
     input.generated["wgmma_atom.cuh"] = instructions(signature, c, g);
     input.pieces["multiply.cuh"] = multiply_template(c);
     if (has_a_in_registers(c)) input.pieces["fragments_a.cuh"] = fragments_template(g.a);

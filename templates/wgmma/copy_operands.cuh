@@ -1,3 +1,4 @@
+#pragma once
 // A's part of a k-tile, and B's; the barrier of the stage counts their bytes.
 __device__ __forceinline__ void copy_a(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk, int row,
                                        int k_tile, int stage) {

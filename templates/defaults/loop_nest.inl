@@ -1,0 +1,1 @@
+// A rendering writes the loop nest of its kernel here.

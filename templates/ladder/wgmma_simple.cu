@@ -1,0 +1,210 @@
+// Half-precision GEMM on wgmma, its operands copied by TMA: a block for each tile of D. Two rungs of the ladder.
+//
+//   for the block's tile (kBlockM, kBlockN) of D
+#if GEMM_WARP_SPECIALIZED
+//       the producer: for each k-tile of kBlockK                         gA, gB -> sA, sB, as the ring of kStages has room
+//       the consumers, each its part of the tile: for each k-tile        sA, sB -> rC
+//           for each k-block of 16, for each 64 rows of that part        one wgmma
+#else
+//       one thread: the first kStages k-tiles of kBlockK                 gA, gB -> sA, sB
+//       the warpgroups, each its part of the tile: for each k-tile       sA, sB -> rC
+//           for each k-block of 16, for each 64 rows of that part        one wgmma
+//           that thread: one more k-tile, into the stage just read       gA, gB -> sA, sB
+#endif
+//       convert and store                                                rC -> gD
+#include "wgmma_params.cuh"
+#include "ptx/tma.cuh"
+#include "gemm_args.cuh"
+#if !GEMM_SLICE_OF_SUMS
+using OutputTile = GemmArgs;  // what the epilogue is told of D
+#endif
+#if GEMM_DEPENDENT_LAUNCH
+#include "common/dependent_launch.cuh"
+#endif
+#if GEMM_PACK_A || GEMM_PACK_B
+#include "common/workspace.cuh"
+#include "common/pack.cuh"
+#endif
+#include "wgmma_atom.cuh"
+#include "ptx/warpgroup.cuh"
+#include "ptx/mbarrier.cuh"
+#include "wgmma/wgmma_operands.cuh"
+#include "common/rasterization.cuh"
+
+// ---- tile of this block
+struct TileOrigin {
+    int row, column;  // of D
+};
+
+struct TileWalk {
+    TileCoord tiles;  // of D
+    int k_tiles;  // at least one: where K is 0, it holds zeros
+
+    __device__ __forceinline__ explicit TileWalk(const GemmArgs& args)
+        : tiles{(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN} {
+        k_tiles = max(1, static_cast<int>((args.k + (kBlockK - 1ll)) / kBlockK));
+    }
+
+#if GEMM_C_TMA
+    __device__ __forceinline__ bool ends_tile() const { return true; }
+#endif
+    __device__ __forceinline__ TileOrigin origin() const {
+        const TileCoord at = tile_of_block(blockIdx.x, tiles);
+        return {static_cast<int>(at.m * kBlockM), static_cast<int>(at.n * kBlockN)};
+    }
+    __device__ __forceinline__ int first_k(int k_tile) const { return k_tile * kBlockK; }
+};
+#if GEMM_C_TMA
+#include "epilogue/c_panels.cuh"
+#endif
+#include "epilogue.cuh"
+#include "multiply.cuh"
+#include "wgmma/wgmma_k_tile.cuh"
+#if GEMM_C_TMA
+#include "epilogue/c_in_ring.cuh"
+#endif
+#if GEMM_WARP_SPECIALIZED
+#include "wgmma/wgmma_mainloop.cuh"
+#include "wgmma/producer.cuh"
+#else
+#include "wgmma/copy_operands.cuh"
+#endif
+
+#if GEMM_WARP_SPECIALIZED
+// ---- copies
+__device__ __forceinline__ void copy_one_tile(const GemmArgs& args, const SharedMemory& shared) {
+    const TileWalk walk(args);
+    const bool no_products = args.k == 0;  // there are no maps of A and B
+#if !GEMM_C_TMA
+    if (no_products) shared.clear_ring();
+#endif
+    RingPosition ring;
+    copy_tile(args, shared, walk, no_products, ring);
+}
+
+#else
+// ---- copies
+// Copies a k-tile into a stage that is free, and announces its bytes.
+__device__ __forceinline__ void copy_k_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                            const TileOrigin& origin, int k_tile, int stage) {
+    mbarrier_arrive_expect(shared.full_barrier(stage), kStageBytes);
+    copy_a(args, shared, walk, origin.row, k_tile, stage);
+    copy_b(args, shared, walk, origin.column, k_tile, stage);
+}
+
+// The first k-tiles, one per stage. The stages are fresh, so there is nothing to wait for.
+__device__ __forceinline__ void fill_ring(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          const TileOrigin& origin) {
+    if (args.k == 0) {  // there are no maps of A and B
+        shared.clear_ring();
+        mbarrier_arrive_expect(shared.full_barrier(0), 0);
+    } else {
+#pragma unroll 1
+        for (int k_tile = 0; k_tile < min(kStages, walk.k_tiles); ++k_tile)
+            copy_k_tile(args, shared, walk, origin, k_tile, k_tile);
+    }
+#if GEMM_BROADCAST_C
+    prefetch_c(args, origin);
+#endif
+}
+
+#endif
+// ---- consumers
+// Each warpgroup multiplies its part of the block's tile, then stores it.
+__device__ __forceinline__ void multiply_tile(const GemmArgs& args, const SharedMemory& shared, int warpgroup) {
+    const TileWalk walk(args);
+#if !GEMM_WARP_SPECIALIZED
+    const TileOrigin origin = walk.origin();
+    const bool is_first_warp = threadIdx.x < 32;
+    if (is_first_warp && elect_one()) fill_ring(args, shared, walk, origin);
+
+#endif
+#include "wgmma/warpgroup_place.inl"
+    RingPosition ring;
+    Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM) wgmmas of 64 rows, (kTilesN) times eight columns
+#if GEMM_C_TMA
+    const auto [origin, read] = multiply_k_tiles(rC, shared, walk, a, b, ring, lane);
+#elif GEMM_WARP_SPECIALIZED
+    const TileOrigin origin = multiply_k_tiles(rC, shared, walk, a, b, ring, lane).origin;
+#else
+    wait_for_k_tile(shared, ring);
+    multiply<true>(rC, a, b, ring);
+    RingPosition read = ring;  // of the k-tile that wgmmas in flight read
+    ring.advance();
+#pragma unroll 1
+    for (int k_tile = 1; k_tile < walk.k_tiles; ++k_tile) {
+        wait_for_k_tile(shared, ring);
+        multiply<false>(rC, a, b, ring);
+        wgmma_wait<1>();  // for those of the k-tile before
+        const int next = k_tile - 1 + kStages;
+        if (next < walk.k_tiles) {
+            release(shared, read.stage, lane);
+            if (is_first_warp && elect_one()) {  // anew, so that the compiler knows it is one thread
+                mbarrier_wait(shared.empty_barrier(read.stage), read.phase);
+                copy_k_tile(args, shared, walk, origin, next, read.stage);
+            }
+            __syncwarp();  // the whole warp issues wgmmas
+        }
+        read = ring;
+        ring.advance();
+    }
+#endif
+
+    const int row = origin.row + warpgroup_row + warp * 16;
+    const int column = origin.column + warpgroup_column;
+#if GEMM_BROADCAST_C
+    const PartOfC c(args, row, column, lane);
+#endif
+    wgmma_wait_for(rC);
+#if GEMM_C_TMA
+    release(shared, read, lane);  // C may want the stage
+#endif
+#if GEMM_STORE_STAGED
+    Staging staging(shared.staging);
+#endif
+#if GEMM_C_TMA
+    wait_for_c(args, shared, ring);
+    const PartOfC c(args, shared, ring, warpgroup % kConsumersN * kPanelsPerRow, warpgroup_row + warp * 16);
+    epilogue(rC, args, row, column, staging, c, lane);
+#elif GEMM_BROADCAST_C
+    epilogue(rC, args, row, column, staging, c, lane);
+#elif GEMM_STORE_STAGED
+    epilogue(rC, args, row, column, staging, lane);
+#else
+    epilogue(rC, args, row, column, lane);
+#endif
+#if GEMM_STORE_TMA
+    if (lane == 0) tma_store_wait_read<0>();  // before the block's shared memory goes
+#endif
+}
+
+// ---- kernel
+extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_constant__ GemmArgs args) {
+    extern __shared__ __align__(1024) char shared_memory[];
+    const SharedMemory shared(static_cast<unsigned>(__cvta_generic_to_shared(shared_memory)));
+    const int warpgroup =
+        __shfl_sync(0xffffffff, threadIdx.x / 128, 0);  // one for the warp, which the compiler can't know
+
+    if (threadIdx.x == 0) shared.init_barriers();
+    __syncthreads();
+#if GEMM_DEPENDENT_LAUNCH
+    launch_dependent_grids();
+    wait_on_dependent_grids();
+#endif
+
+#if GEMM_WARP_SPECIALIZED
+    if (warpgroup == kConsumers) {
+#if GEMM_SETMAXNREG
+        give_up_registers<kProducerRegisters>();
+#endif
+        if (threadIdx.x / 32 == kConsumers * 4 && elect_one()) copy_one_tile(args, shared);
+    } else {
+#if GEMM_SETMAXNREG
+        take_registers<kConsumerRegisters>();
+#endif
+        multiply_tile(args, shared, warpgroup);
+    }
+#else
+    multiply_tile(args, shared, warpgroup);
+#endif
+}

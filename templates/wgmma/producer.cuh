@@ -1,0 +1,119 @@
+#pragma once
+#include "wgmma/copy_operands.cuh"
+// One thread copies. It fills the ring with the k-tiles of this block's tiles, as consumers release the stages.
+
+// Waits until the next stage of the ring has been read, and announces the bytes that will fill it.
+__device__ __forceinline__ void announce_k_tile(const SharedMemory& shared, const RingPosition& ring, int bytes) {
+    mbarrier_wait(shared.empty_barrier(ring.stage), ring.phase ^ 1);
+    mbarrier_arrive_expect(shared.full_barrier(ring.stage), bytes);
+}
+
+#if GEMM_C_TMA
+// The part of C that begins at (row, column) follows the k-tiles of its tile.
+__device__ __forceinline__ void copy_c(const GemmArgs& args, const SharedMemory& shared, int row, int column,
+                                       RingPosition& ring) {
+    const bool is_one_row = args.ldc == 0;
+#pragma unroll
+    for (int stage = 0; stage < kStagesC; ++stage) {
+        announce_k_tile(shared, ring, bytes_of_c(stage));
+        const unsigned full = shared.full_barrier(ring.stage);
+        unsigned target = shared.stage_a(ring.stage);
+#pragma unroll
+        for (int i = 0; i < kPanelsPerStage; ++i, target += kPanelBytesC) {
+            const int panel = stage * kPanelsPerStage + i;
+            if (panel >= kPanelsC) break;
+#if GEMM_OVERLAPPED
+            const int y = is_one_row ? 0 : row + panel_row(panel);
+#else
+            const int y = is_one_row ? 0 : row;
+#endif
+#if GEMM_REST_COLUMNS
+            const TensorMap& map = is_rest_panel(panel) ? args.map_c_rest : args.map_c;
+#else
+            const TensorMap& map = args.map_c;
+#endif
+            tma_load(target, map, column + panel_column(panel), y, full);
+        }
+        ring.advance();
+    }
+}
+
+#endif
+#if GEMM_EARLY
+// Asks for the constant operands of a tile's first k-tiles, while the ring has fresh stages.
+__device__ __forceinline__ void prefetch_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                              int& prefetched) {
+    const TileOrigin origin = walk.origin();
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < walk.k_tiles && prefetched < kStages; ++k_tile, ++prefetched) {
+        mbarrier_arrive_expect(shared.full_barrier(prefetched), kStageBytes);  // of both operands
+        if constexpr (kEarlyA) copy_a(args, shared, walk, origin.row, k_tile, prefetched);
+        if constexpr (kEarlyB) copy_b(args, shared, walk, origin.column, k_tile, prefetched);
+    }
+}
+
+// Constant operands are fetched while the previous kernel may still run.
+__device__ __forceinline__ int prefetch_constants(const GemmArgs& args, const SharedMemory& shared) {
+    int prefetched = 0;
+    if (args.k == 0) return prefetched;
+#pragma unroll 1
+    for (TileWalk walk(args); walk.has_tile() && prefetched < kStages; walk.next()) {
+        prefetch_tile(args, shared, walk, prefetched);
+#if GEMM_C_TMA
+        if (stages_of_c(args, walk) != 0) break;  // C comes next
+#endif
+    }
+    return prefetched;
+}
+
+#endif
+// The k-tiles of a tile go into the next stages of the ring.
+#if GEMM_EARLY
+// The first `prefetched` of them have been announced, and their constant operands are on the way.
+__device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          bool no_products, RingPosition& ring, int& prefetched) {
+#else
+__device__ __forceinline__ void copy_tile(const GemmArgs& args, const SharedMemory& shared, const TileWalk& walk,
+                                          bool no_products, RingPosition& ring) {
+#endif
+    const TileOrigin origin = walk.origin();
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < walk.k_tiles; ++k_tile) {
+        const int stage = ring.stage;
+#if GEMM_C_TMA
+        if (no_products) {  // C may have been there
+            mbarrier_wait(shared.empty_barrier(stage), ring.phase ^ 1);
+            shared.clear_stage(stage);
+        }
+#endif
+#if GEMM_EARLY
+        // The stage of a prefetched k-tile may have been read by now. Nobody may wait for the phase before its first one.
+        const bool is_prefetched = prefetched > 0;
+        if (is_prefetched) {
+            --prefetched;
+        } else {
+            announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+        }
+        ring.advance();
+        if (no_products) continue;
+        if (!kEarlyA || !is_prefetched) copy_a(args, shared, walk, origin.row, k_tile, stage);
+        if (!kEarlyB || !is_prefetched) copy_b(args, shared, walk, origin.column, k_tile, stage);
+#else
+        announce_k_tile(shared, ring, no_products ? 0 : kStageBytes);
+        ring.advance();
+        if (no_products) continue;
+        copy_a(args, shared, walk, origin.row, k_tile, stage);
+        copy_b(args, shared, walk, origin.column, k_tile, stage);
+#endif
+    }
+#if GEMM_BROADCAST_C
+    prefetch_c(args, origin);
+#endif
+#if GEMM_C_TMA
+    if (stages_of_c(args, walk) == 0) return;
+    copy_c(args, shared, origin.row, origin.column, ring);
+#endif
+#if GEMM_C_TMA && GEMM_OVERLAPPED
+    copy_c(args, shared, origin.row + 64, origin.column, ring);  // the lower halves
+#endif
+}
