@@ -72,26 +72,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
 #include "multistage/warp_of_this_thread.inl"
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-// clang-format off
-#if GEMM_PACK_A && (GEMM_SPLIT_K > 1 || GEMM_STREAM_K)
+#if GEMM_PACK_A
     CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, first_k, end_k);
-#elif GEMM_PACK_A
-    CopyA copy_a(packed_a(args), packed_pitch(packed_columns_a(args)), tile_row, args.m, 0, args.k);
-#elif GEMM_SPLIT_K > 1 || GEMM_STREAM_K
+#else
     CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
-#else
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
 #endif
-#if GEMM_PACK_B && (GEMM_SPLIT_K > 1 || GEMM_STREAM_K)
+#if GEMM_PACK_B
     CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, first_k, end_k);
-#elif GEMM_PACK_B
-    CopyB copy_b(packed_b(args), packed_pitch(packed_columns_b(args)), tile_column, args.n, 0, args.k);
-#elif GEMM_SPLIT_K > 1 || GEMM_STREAM_K
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
 #else
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
 #endif
-    // clang-format on
 
     unsigned lane_offset_a[kChunksA];  // bytes into a stage, see shared_to_registers
     unsigned lane_offset_b[kChunksB];

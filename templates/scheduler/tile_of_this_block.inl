@@ -1,9 +1,5 @@
 // clang-format off
-#if GEMM_SPLIT_K > 1 || GEMM_WAVE || GEMM_STREAM_K
     // Which tile of D, and which part of K: [first_k, end_k).
-#else
-    // Which tile of D.
-#endif
 #if GEMM_STREAM_K
     const TileOrigin origin = walk.origin();
     const int first_k = walk.first_k(0);
@@ -33,6 +29,8 @@
     const int k_tiles = (end_k - first_k + (kBlockK - 1ll)) / kBlockK;
 #else
     const TileCoord tile = tile_of_block(blockIdx.x, tiles);
+    const int first_k = 0;
+    const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
 #endif
     const int tile_row = static_cast<int>(tile.m) * kBlockM;

@@ -52,13 +52,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMinBlocksPerSm) gemm(con
     float* sA = reinterpret_cast<float*>(shared_memory);  // (kStages, kBlockK, kBlockM), row pitch kPitchA
     float* sB = sA + kStages * kStageA;  // (kStages, kBlockK, kBlockN), row pitch kPitchB
 
-#if GEMM_SPLIT_K > 1 || GEMM_WAVE
     CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
     CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
-#else
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
-#endif
 
     float rC[kThreadM][kThreadN] = {};
 

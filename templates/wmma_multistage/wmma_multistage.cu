@@ -30,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) fragments of the warp tile
 #pragma unroll

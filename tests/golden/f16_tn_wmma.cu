@@ -366,9 +366,11 @@ __device__ __forceinline__ void epilogue(Accumulator (&rC)[kTilesM][kTilesN][kRe
 extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs args) {
     extern __shared__ __align__(128) char shared_memory[];
 
-    // Which tile of D.
+    // Which tile of D, and which part of K: [first_k, end_k).
     const TileCoord tiles = {(args.m + kBlockM - 1u) / kBlockM, (args.n + kBlockN - 1u) / kBlockN};
     const TileCoord tile = tile_of_block(blockIdx.x, tiles);
+    const int first_k = 0;
+    const int end_k = args.k;
     const int k_tiles = (args.k + (kBlockK - 1ll)) / kBlockK;
     const int tile_row = static_cast<int>(tile.m) * kBlockM;
     const int tile_column = static_cast<int>(tile.n) * kBlockN;
@@ -384,8 +386,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const GemmArgs ar
     const unsigned warp_b = sB + fragment_offset_b(warp_column, 0);
 
     // gA -> sA, gB -> sB: M and N predicates are computed here, once.
-    CopyA copy_a(args.a, args.lda, tile_row, args.m, 0, args.k);
-    CopyB copy_b(args.b, args.ldb, tile_column, args.n, 0, args.k);
+    CopyA copy_a(args.a, args.lda, tile_row, args.m, first_k, end_k);
+    CopyB copy_b(args.b, args.ldb, tile_column, args.n, first_k, end_k);
 
     Accumulator rC[kTilesM][kTilesN][kRegistersC];  // (kTilesM, kTilesN) fragments of the warp tile
 #pragma unroll
